@@ -1,0 +1,1 @@
+"""Wiring and words for people, no algorithms."""

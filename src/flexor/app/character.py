@@ -1,0 +1,253 @@
+"""The character as programs hold it: a scene, and what moving it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from flexor.arrays import Floats
+from flexor.errors import SettingError, ShapeError
+from flexor.maths import threads
+from flexor.pose.clip_tables import ClipTables, pack_clip
+from flexor.pose.layout import ROWS, Layout, make_layout
+from flexor.pose.pose import Pose
+from flexor.scene.clip import Clip
+from flexor.scene.finding import Finding
+from flexor.scene.mesh import Mesh
+from flexor.scene.scene import Scene
+from flexor.scene.skeleton import Skeleton
+
+if TYPE_CHECKING:
+    from flexor.deform.bind import Bind
+
+__all__ = ["Character", "SkinnedPrimitive"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SkinnedPrimitive:
+    """A deformed primitive in world space, vertices in the file's order.
+
+    node, primitive: where it stands in the file; positions: float32 (V, 3), metres;
+    normals: float32 (V, 3), unit. From `deform_many` both have an axis N in front.
+    """
+
+    node: int
+    primitive: int
+    positions: Floats
+    normals: Floats
+
+
+class Character:
+    """A character read from a file: `load` gives it, `save` writes it.
+
+    Nothing in it changes: poses and skins are new arrays on each call, so one character
+    can be used from several threads at once.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self._clips: dict[str, ClipTables] = {}
+
+    def __repr__(self) -> str:
+        return (
+            f"Character({len(self.skeleton)} nodes, {len(self.meshes)} meshes, "
+            f"{len(self.clips)} clips)"
+        )
+
+    @property
+    def skeleton(self) -> Skeleton:
+        """The node tree."""
+        return self.scene.skeleton
+
+    @property
+    def meshes(self) -> tuple[Mesh, ...]:
+        """The meshes, in file order."""
+        return self.scene.meshes
+
+    @property
+    def clips(self) -> Mapping[str, Clip]:
+        """The clips by name, in file order."""
+        return self.scene.clips
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was odd in the file, and what was mended."""
+        return self.scene.findings
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The skeleton as the pose kernels see it."""
+        return make_layout(self.scene)
+
+    @cached_property
+    def binds(self) -> list[Bind]:
+        """The primitives of the default scene as the deform kernels see them."""
+        from flexor.deform.bind import bind_scene
+
+        return bind_scene(self.scene)
+
+    def clip_tables(self, name: str) -> ClipTables:
+        """A clip as the sampling kernels see it; laid out on first use."""
+        if name not in self._clips:
+            if name not in self.clips:
+                there = ", ".join(repr(clip) for clip in self.clips) or "none"
+                raise SettingError(f"no clip {name!r}; there are: {there}")
+            self._clips[name] = pack_clip(self.clips[name], self.layout)
+        return self._clips[name]
+
+    def pose(self, clip: str | None = None, time: float = 0.0) -> Pose:
+        """The pose at `time` seconds of a clip, clamped to it; without one, the rest pose.
+
+        Examples
+        --------
+        >>> import flexor
+        >>> hero = flexor.samples.mannequin()
+        >>> hero.pose("walk", 0.4).world.shape == (len(hero.skeleton), 3, 4)
+        True
+        """
+        return self.pose_many(clip, [time])[0]
+
+    def pose_many(self, clip: str | None, times: ArrayLike) -> Pose:
+        """Poses at N times in seconds, each clamped to the clip: arrays (N, ...)."""
+        moments = np.array(times, np.float32, ndmin=1)
+        if moments.ndim != 1:
+            raise ShapeError(f"times: shape {moments.shape}, expected (N,)")
+        if not np.isfinite(moments).all():
+            raise SettingError("times: must be finite numbers of seconds")
+        local = np.tile(self.layout.rest, (len(moments), 1))
+        weights = np.tile(self.layout.rest_weights, (len(moments), 1))
+        if clip is not None:
+            from flexor.pose.sample import init_sample, sample
+
+            state = init_sample(self.clip_tables(clip), self.layout, len(moments))
+            sample(state, moments)
+            local, weights = state.local, state.weights
+        return self._finish(local, weights)
+
+    def pose_from(
+        self,
+        translations: ArrayLike | None = None,
+        rotations: ArrayLike | None = None,
+        scales: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
+    ) -> Pose:
+        """A pose of your own local transforms; what is left out is at rest.
+
+        translations: (J, 3), rotations: (J, 4) xyzw, scales: (J, 3), weights: (W,); or
+        all with an axis N in front for N poses at once.
+        """
+        rest = self.skeleton
+        parts = {
+            "translations": (translations, rest.translations),
+            "rotations": (rotations, rest.rotations),
+            "scales": (scales, rest.scales),
+            "weights": (weights, self.layout.rest_weights),
+        }
+        given: dict[str, Floats] = {}
+        count: int | None = None
+        for name, (value, at_rest) in parts.items():
+            array = np.asarray(at_rest if value is None else value, np.float32)
+            if array.shape[array.ndim - at_rest.ndim :] != at_rest.shape or not (
+                0 <= array.ndim - at_rest.ndim <= 1
+            ):
+                shape = ", ".join(str(n) for n in at_rest.shape)
+                raise ShapeError(
+                    f"{name}: shape {array.shape}, expected ({shape}) or (N, {shape})"
+                )
+            if array.ndim > at_rest.ndim:
+                if count not in (None, len(array)):
+                    raise ShapeError(f"{name}: {len(array)} poses, others have {count}")
+                count = len(array)
+            if not np.isfinite(array).all():
+                raise ShapeError(f"{name}: must be finite")
+            given[name] = array
+        order, nodes = self.layout.node_of_lane, len(rest)
+        local = np.tile(self.layout.rest, (count or 1, 1))
+        rows = local.reshape(len(local), ROWS, -1)
+        rows[:, 0:3, :nodes] = np.swapaxes(given["translations"], -1, -2)[..., order]
+        rows[:, 3:7, :nodes] = np.swapaxes(given["rotations"], -1, -2)[..., order]
+        rows[:, 7:10, :nodes] = np.swapaxes(given["scales"], -1, -2)[..., order]
+        own = np.empty((len(local), len(self.layout.rest_weights)), np.float32)
+        own[:] = given["weights"]
+        many = self._finish(local, own)
+        return many if count is not None else many[0]
+
+    def _finish(self, local: Floats, weights: Floats) -> Pose:
+        """World matrices for local rows (N, 10 * L), as a pose of N moments."""
+        from flexor.pose.model_space import init_world, world_from_local
+
+        state = world_from_local(init_world(self.layout, len(local)), local)
+        rows = local.reshape(len(local), ROWS, -1)[..., self.layout.lane_of_node]
+        return Pose.from_rows(rows, np.ascontiguousarray(state.matrices), weights)
+
+    def deform(self, pose: Pose) -> list[SkinnedPrimitive]:
+        """The skin at a pose: every primitive of the default scene, in world space."""
+        if pose.is_many:
+            raise ShapeError(f"a pose of {len(pose)} moments; use deform_many for it")
+        many = self.deform_many(
+            Pose(
+                pose.translations[None],
+                pose.rotations[None],
+                pose.scales[None],
+                pose.world[None],
+                pose.weights[None],
+            )
+        )
+        return [
+            SkinnedPrimitive(s.node, s.primitive, s.positions[0], s.normals[0])
+            for s in many
+        ]
+
+    def deform_many(
+        self, poses: Pose, out: list[SkinnedPrimitive] | None = None
+    ) -> list[SkinnedPrimitive]:
+        """The skin at N poses, on all cores: positions and normals (N, V, 3).
+
+        out: a result of an earlier call with as many poses, to be overwritten; without
+        it new arrays are made, 24 bytes a vertex and pose.
+        """
+        from flexor.deform.skin_vertices import init_skin, skin_vertices
+
+        if not poses.is_many:
+            raise ShapeError("a pose of one moment; use deform for it")
+        nodes = len(self.skeleton)
+        if poses.world.shape[1] != nodes:
+            raise ShapeError(
+                f"a pose of {poses.world.shape[1]} nodes for a character with {nodes}"
+            )
+        count = len(poses)
+        skins = self._room(count) if out is None else out
+        if len(skins) != len(self.binds):
+            raise ShapeError(f"out: {len(skins)} primitives, expected {len(self.binds)}")
+        world = np.ascontiguousarray(poses.world, np.float32)
+
+        def work(rows: slice) -> None:
+            for bind, skin in zip(self.binds, skins, strict=True):
+                first, width = self.layout.morph_columns.get(bind.node, (0, 0))
+                weights = poses.weights[rows, first : first + width]
+                skin_vertices(
+                    init_skin(bind, rows.stop - rows.start),
+                    world[rows],
+                    np.ascontiguousarray(weights),
+                    positions=skin.positions[rows],
+                    normals=skin.normals[rows],
+                )
+
+        threads.run_slices(work, count)
+        return skins
+
+    def _room(self, count: int) -> list[SkinnedPrimitive]:
+        return [
+            SkinnedPrimitive(
+                bind.node,
+                bind.primitive,
+                np.empty((count, bind.vertex_count, 3), np.float32),
+                np.empty((count, bind.vertex_count, 3), np.float32),
+            )
+            for bind in self.binds
+        ]

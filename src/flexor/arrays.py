@@ -1,0 +1,58 @@
+"""Check arrays and freeze them: type, shape, order, read-only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.errors import ShapeError
+
+__all__ = ["Floats", "Ints", "check_array", "freeze"]
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int32]
+
+Shape = tuple[int | None, ...]
+
+
+def _text(shape: Shape) -> str:
+    inner = ", ".join("any" if n is None else str(n) for n in shape)
+    return f"({inner},)" if len(shape) == 1 else f"({inner})"
+
+
+def _fits(shape: tuple[int, ...], wanted: Shape) -> bool:
+    return len(shape) == len(wanted) and all(
+        want is None or have == want for have, want in zip(shape, wanted, strict=True)
+    )
+
+
+def freeze(value: Any, dtype: type[np.generic], shape: Shape, name: str) -> NDArray[Any]:
+    """Return `value` as a read-only C-ordered array of `dtype` and `shape`.
+
+    None in `shape` stands for any length. An array that already fits is not copied:
+    it becomes read-only, so the caller gives it away.
+    """
+    try:
+        array = np.ascontiguousarray(value, dtype=dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        wanted = np.dtype(dtype).name
+        raise ShapeError(f"{name}: cannot be made {wanted}: {error}") from None
+    if not _fits(array.shape, shape):
+        raise ShapeError(f"{name}: shape {array.shape}, expected {_text(shape)}")
+    array.flags.writeable = False
+    return array
+
+
+def check_array(
+    array: NDArray[Any], dtype: type[np.generic], shape: Shape, name: str
+) -> None:
+    """Refuse a caller's buffer that is not C-ordered, writable, `dtype`, `shape`."""
+    if not isinstance(array, np.ndarray) or array.dtype != dtype:
+        have = getattr(array, "dtype", type(array).__name__)
+        raise ShapeError(f"{name}: {have}, expected {np.dtype(dtype).name}")
+    if not _fits(array.shape, shape):
+        raise ShapeError(f"{name}: shape {array.shape}, expected {_text(shape)}")
+    if not array.flags.c_contiguous or not array.flags.writeable:
+        raise ShapeError(f"{name}: must be C-ordered and writable")

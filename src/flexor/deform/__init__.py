@@ -1,0 +1,1 @@
+"""World matrices to skin: palettes, morphs, vertices and normals."""

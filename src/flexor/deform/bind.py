@@ -1,0 +1,148 @@
+"""A primitive made ready for skinning: vertices sorted by the joints that pull them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Floats, Ints
+from flexor.scene.mesh import Primitive
+from flexor.scene.normals import vertex_normals
+from flexor.scene.scene import Scene
+
+__all__ = ["Bind", "bind_primitive", "bind_scene"]
+
+BLOCK = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bind:
+    """One primitive of one node, laid out for the skinning kernels.
+
+    node, mesh, primitive: where it comes from; nodes: uint32 (S,), the nodes whose
+    matrices move it (one for a rigid primitive: its own); binds: float32 (S, 12),
+    node_from_mesh; runs, joints, data (1, D): see the kernel; order: uint32 (B * 8,), the
+    vertex in each place; deltas: float32 (M, B * 48), morphs; vertex_count: V;
+    most_joints: K, of any run.
+    """
+
+    node: int
+    mesh: int
+    primitive: int
+    nodes: NDArray[np.uint32]
+    binds: Floats
+    runs: Ints
+    joints: Ints
+    data: Floats
+    order: NDArray[np.uint32]
+    deltas: Floats
+    vertex_count: int
+    most_joints: int
+
+
+def bind_scene(scene: Scene) -> list[Bind]:
+    """Every primitive of the default scene, ordered by node, then primitive."""
+    shown = np.nonzero(scene.shown_nodes() & (scene.node_mesh >= 0))[0]
+    return [
+        bind_primitive(scene, int(node), row)
+        for node in shown
+        for row in range(len(scene.meshes[scene.node_mesh[node]].primitives))
+    ]
+
+
+def bind_primitive(scene: Scene, node: int, row: int) -> Bind:
+    """One primitive of the mesh at `node`."""
+    mesh = int(scene.node_mesh[node])
+    primitive = scene.meshes[mesh].primitives[row]
+    count = len(primitive)
+    skin_row = int(scene.node_skin[node])
+    if skin_row >= 0 and primitive.skin is not None:
+        skin = scene.skins[skin_row]
+        nodes, binds = skin.joints, skin.inverse_binds
+        joints, weights = primitive.skin.joints, primitive.skin.weights
+    else:
+        nodes = np.array([node], np.int32)
+        binds = np.eye(3, 4, dtype=np.float32)[None]
+        joints, weights = np.zeros((count, 1), np.uint16), np.ones((count, 1), np.float32)
+    joints, weights = _used_first(joints, weights)
+    groups = _same_joints(joints)
+    normals = primitive.normals
+    if normals is None:
+        normals = vertex_normals(primitive)
+    rest = np.concatenate([primitive.positions, normals], 1)
+    data: list[Floats] = [np.zeros(0, np.float32)]
+    runs: list[tuple[int, ...]] = []
+    order: list[NDArray[np.intp]] = [np.zeros(0, np.intp)]
+    names: list[int] = []
+    at = block = 0
+    for members, run_joints in groups:
+        blocks = -(-len(members) // BLOCK)
+        # Fill the last block up with its last vertex: the same result, written twice.
+        places = np.pad(members, (0, blocks * BLOCK - len(members)), mode="edge")
+        further = weights[places, 1 : len(run_joints)]
+        packed = _to_blocks(np.concatenate([rest[places], further], 1))
+        runs.append((len(run_joints), blocks, at, block, len(names)))
+        names += run_joints
+        data.append(packed)
+        order.append(places)
+        at += len(packed)
+        block += blocks
+    places = np.concatenate(order)
+    return Bind(
+        node,
+        mesh,
+        row,
+        nodes.astype(np.uint32),
+        binds.reshape(-1, 12),
+        np.array(runs, np.int32).reshape(-1, 5),
+        np.array(names, np.int32),
+        np.concatenate(data)[None],
+        places.astype(np.uint32),
+        _deltas(primitive, places),
+        count,
+        max((len(run_joints) for _, run_joints in groups), default=1),
+    )
+
+
+def _to_blocks(rows: Floats) -> Floats:
+    """Rows (B * 8, C) as blocks of C times eight numbers, flat."""
+    return np.ascontiguousarray(
+        rows.reshape(-1, BLOCK, rows.shape[1]).transpose(0, 2, 1)
+    ).ravel()
+
+
+def _used_first(
+    joints: NDArray[np.uint16], weights: Floats
+) -> tuple[NDArray[np.int64], Floats]:
+    """Each vertex's joints in rising order, those without weight last as -1."""
+    used = weights > 0
+    rank = np.where(used, joints.astype(np.int64), 1 << 16)
+    columns = np.argsort(rank, axis=1, kind="stable")
+    names = np.take_along_axis(rank, columns, 1)
+    return np.where(names < 1 << 16, names, -1), np.take_along_axis(weights, columns, 1)
+
+
+def _same_joints(
+    joints: NDArray[np.int64],
+) -> list[tuple[NDArray[np.intp], list[int]]]:
+    """Vertices by the joints that pull them: rows of a group, and its joints."""
+    if not len(joints):
+        return []
+    counts = np.count_nonzero(joints >= 0, axis=1)
+    by_group = np.lexsort((*joints.T[::-1], counts))
+    changes = (np.diff(joints[by_group], axis=0) != 0).any(1)
+    groups = np.split(by_group, np.nonzero(changes)[0] + 1)
+    return [(rows, joints[rows[0], : counts[rows[0]]].tolist()) for rows in groups]
+
+
+def _deltas(primitive: Primitive, places: NDArray[np.intp]) -> Floats:
+    """Morph targets in block order: float32 (M, B * 48)."""
+    rows = []
+    empty = np.zeros_like(primitive.positions)
+    for target in primitive.targets:
+        moved = empty if target.positions is None else target.positions
+        turned = empty if target.normals is None else target.normals
+        rows.append(_to_blocks(np.concatenate([moved, turned], 1)[places]))
+    return np.array(rows, np.float32).reshape(len(rows), 6 * len(places))

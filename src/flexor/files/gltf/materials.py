@@ -1,0 +1,238 @@
+"""Materials, textures, samplers and images, both ways."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flexor.files.gltf.accessors import Accessors
+from flexor.files.gltf.checked import Checked
+from flexor.files.gltf.container import read_uri
+from flexor.scene.finding import Finding
+from flexor.scene.material import (
+    CLAMP,
+    MIRROR,
+    REPEAT,
+    Image,
+    Material,
+    Sampler,
+    Texture,
+    TextureRef,
+)
+
+__all__ = [
+    "material_json",
+    "read_image",
+    "read_material",
+    "read_sampler",
+    "read_texture",
+    "sampler_json",
+]
+
+TRANSFORM, UNLIT = "KHR_texture_transform", "KHR_materials_unlit"
+GLOSSY = "KHR_materials_pbrSpecularGlossiness"
+ALPHA_MODES = ("OPAQUE", "MASK", "BLEND")
+WRAPS, MAGS, MINS = (CLAMP, MIRROR, REPEAT), (9728, 9729), (9728, 9729, *range(9984, 9988))
+SIGNATURES = (
+    (b"\x89PNG", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"RIFF", "image/webp"),
+    (b"\xabKTX 20", "image/ktx2"),
+)
+
+
+def read_image(item: Checked, accessors: Accessors, findings: list[Finding]) -> Image:
+    """An image from a buffer view, a data: URI or a file beside."""
+    name, mime, uri = item.text("name"), item.text("mimeType"), ""
+    view = item.index("bufferView", accessors.view_count, "buffer view")
+    if view is not None:
+        data = bytes(accessors.view_bytes(view))
+    elif item.has("uri"):
+        uri = item.text("uri")
+        if uri[:5].lower() == "data:":
+            uri = ""
+        try:
+            data, stated = read_uri(item, "uri")
+            mime = mime or stated
+        except FileNotFoundError as error:
+            data = b""
+            text = f"there is no file {error}; the texture stays empty"
+            findings.append(Finding("warning", "image-missing", item.pointer, text))
+    else:
+        raise item.error("an image needs a bufferView or a uri")
+    for start, kind in SIGNATURES:
+        if data.startswith(start):
+            mime = kind
+    return Image(name, data, mime, uri)
+
+
+def read_sampler(item: Checked) -> Sampler:
+    """How a texture is read; unknown constants count as not given."""
+
+    def constant(key: str, allowed: tuple[int, ...]) -> int | None:
+        value = item.integer(key, -1, -1)
+        return value if value in allowed else None
+
+    return Sampler(
+        item.text("name"),
+        constant("magFilter", MAGS),
+        constant("minFilter", MINS),
+        constant("wrapS", WRAPS) or REPEAT,
+        constant("wrapT", WRAPS) or REPEAT,
+    )
+
+
+def read_texture(item: Checked, image_count: int, sampler_count: int) -> Texture:
+    """A texture; the WebP extension's image is taken where there is no other."""
+    image = item.index("source", image_count, "image")
+    carried = carried_of(item, "extensions", "extras")
+    extensions = item.object("extensions")
+    for name in ("EXT_texture_webp", "KHR_texture_basisu"):
+        other = None if extensions is None else extensions.object(name)
+        if other is not None and image is None:
+            image = other.index("source", image_count, "image")
+    sampler = item.index("sampler", sampler_count, "sampler")
+    return Texture(item.text("name"), image, sampler, carried)
+
+
+def carried_of(
+    item: Checked, *keys: str, without: tuple[str, ...] = ()
+) -> dict[str, Any] | None:
+    """JSON under `keys` that is kept unread; extensions `without` are handled here."""
+    kept: dict[str, Any] = {}
+    for key in keys:
+        value = item.value.get(key)
+        if key == "extensions" and isinstance(value, dict):
+            value = {name: body for name, body in value.items() if name not in without}
+            value = value or None
+        if value is not None:
+            kept[key] = value
+    return kept or None
+
+
+def read_material(item: Checked, texture_count: int) -> Material:
+    """A metallic-roughness material; specular-glossiness gives the base colour only."""
+    pbr = item.object("pbrMetallicRoughness")
+    extensions = item.object("extensions")
+    glossy = None if extensions is None else extensions.object(GLOSSY)
+    base: dict[str, Any] = {}
+    if pbr is not None:
+        base = {
+            "base_colour": pbr.vector("baseColorFactor", (1.0, 1.0, 1.0, 1.0)),
+            "base_texture": _read_ref(pbr, "baseColorTexture", texture_count),
+            "metallic": pbr.number("metallicFactor", 1.0),
+            "roughness": pbr.number("roughnessFactor", 1.0),
+            "metallic_roughness_texture": _read_ref(
+                pbr, "metallicRoughnessTexture", texture_count
+            ),
+        }
+    elif glossy is not None:
+        base = {
+            "base_colour": glossy.vector("diffuseFactor", (1.0, 1.0, 1.0, 1.0)),
+            "base_texture": _read_ref(glossy, "diffuseTexture", texture_count),
+            "metallic": 0.0,
+        }
+    return Material(
+        name=item.text("name"),
+        **base,
+        normal_texture=_read_ref(item, "normalTexture", texture_count),
+        occlusion_texture=_read_ref(item, "occlusionTexture", texture_count),
+        emissive=item.vector("emissiveFactor", (0.0, 0.0, 0.0)),  # type: ignore[arg-type]
+        emissive_texture=_read_ref(item, "emissiveTexture", texture_count),
+        alpha_mode=item.choice("alphaMode", ALPHA_MODES, "OPAQUE"),  # type: ignore[arg-type]
+        alpha_cutoff=item.number("alphaCutoff", 0.5),
+        double_sided=item.flag("doubleSided"),
+        unlit=extensions is not None and extensions.has(UNLIT),
+        carried=carried_of(item, "extensions", "extras", without=(UNLIT,)),
+    )
+
+
+def _read_ref(item: Checked, key: str, texture_count: int) -> TextureRef | None:
+    ref = item.object(key)
+    if ref is None:
+        return None
+    texture = ref.child("index").as_index(texture_count, "texture")
+    texcoord = ref.integer("texCoord", 0)
+    factor = ref.number("scale", ref.number("strength", 1.0))
+    extensions = ref.object("extensions")
+    moved = None if extensions is None else extensions.object(TRANSFORM)
+    if moved is None:
+        return TextureRef(texture, texcoord, factor)
+    return TextureRef(
+        texture,
+        moved.integer("texCoord", texcoord),
+        factor,
+        True,
+        moved.vector("offset", (0.0, 0.0)),  # type: ignore[arg-type]
+        moved.number("rotation", 0.0),
+        moved.vector("scale", (1.0, 1.0)),  # type: ignore[arg-type]
+    )
+
+
+def material_json(material: Material) -> dict[str, Any]:
+    """The material as glTF JSON; what equals glTF's default is left out."""
+    plain = Material()
+    pbr: dict[str, Any] = {}
+    if material.base_colour != plain.base_colour:
+        pbr["baseColorFactor"] = list(material.base_colour)
+    if material.base_texture is not None:
+        pbr["baseColorTexture"] = _ref_json(material.base_texture, None)
+    if material.metallic != plain.metallic:
+        pbr["metallicFactor"] = material.metallic
+    if material.roughness != plain.roughness:
+        pbr["roughnessFactor"] = material.roughness
+    if material.metallic_roughness_texture is not None:
+        ref = _ref_json(material.metallic_roughness_texture, None)
+        pbr["metallicRoughnessTexture"] = ref
+    out: dict[str, Any] = {"name": material.name} if material.name else {}
+    if pbr:
+        out["pbrMetallicRoughness"] = pbr
+    if material.normal_texture is not None:
+        out["normalTexture"] = _ref_json(material.normal_texture, "scale")
+    if material.occlusion_texture is not None:
+        out["occlusionTexture"] = _ref_json(material.occlusion_texture, "strength")
+    if material.emissive_texture is not None:
+        out["emissiveTexture"] = _ref_json(material.emissive_texture, None)
+    if material.emissive != plain.emissive:
+        out["emissiveFactor"] = list(material.emissive)
+    if material.alpha_mode != plain.alpha_mode:
+        out["alphaMode"] = material.alpha_mode
+    if material.alpha_cutoff != plain.alpha_cutoff:
+        out["alphaCutoff"] = material.alpha_cutoff
+    if material.double_sided:
+        out["doubleSided"] = True
+    out.update(material.carried or {})
+    if material.unlit:
+        out["extensions"] = {**out.get("extensions", {}), UNLIT: {}}
+    return out
+
+
+def _ref_json(ref: TextureRef, factor_key: str | None) -> dict[str, Any]:
+    out: dict[str, Any] = {"index": ref.texture}
+    if ref.texcoord:
+        out["texCoord"] = ref.texcoord
+    if factor_key is not None and ref.factor != 1.0:
+        out[factor_key] = ref.factor
+    if ref.has_transform:
+        moved: dict[str, Any] = {}
+        if ref.offset != (0.0, 0.0):
+            moved["offset"] = list(ref.offset)
+        if ref.rotation:
+            moved["rotation"] = ref.rotation
+        if ref.scale != (1.0, 1.0):
+            moved["scale"] = list(ref.scale)
+        out["extensions"] = {TRANSFORM: moved}
+    return out
+
+
+def sampler_json(sampler: Sampler) -> dict[str, Any]:
+    """The sampler as glTF JSON."""
+    out: dict[str, Any] = {"name": sampler.name} if sampler.name else {}
+    if sampler.mag_filter is not None:
+        out["magFilter"] = sampler.mag_filter
+    if sampler.min_filter is not None:
+        out["minFilter"] = sampler.min_filter
+    if sampler.wrap_s != REPEAT:
+        out["wrapS"] = sampler.wrap_s
+    if sampler.wrap_t != REPEAT:
+        out["wrapT"] = sampler.wrap_t
+    return out

@@ -1,0 +1,287 @@
+"""Meshes and skins out of glTF."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Floats
+from flexor.files import codecs, mend
+from flexor.files.gltf.accessors import Accessors
+from flexor.files.gltf.checked import Checked
+from flexor.files.gltf.materials import carried_of
+from flexor.scene.finding import Finding
+from flexor.scene.mesh import TRIANGLE_STRIP, TRIANGLES, Mesh, MorphTarget, Primitive
+from flexor.scene.normals import vertex_normals
+from flexor.scene.weights import SkinWeights
+
+__all__ = ["MeshReader"]
+
+DRACO = "KHR_draco_mesh_compression"
+KNOWN = re.compile(r"POSITION|NORMAL|TANGENT|(TEXCOORD|COLOR|JOINTS|WEIGHTS)_(0|[1-9]\d*)")
+
+
+class MeshReader:
+    """Reads meshes; keeps the file's tables and the list of findings at hand."""
+
+    def __init__(
+        self,
+        accessors: Accessors,
+        findings: list[Finding],
+        material_count: int,
+        joint_counts: dict[int, int],
+    ) -> None:
+        self._accessors = accessors
+        self._findings = findings
+        self._material_count = material_count
+        # Fewest joints of the skins that a mesh (by row) is used with.
+        self._joint_counts = joint_counts
+        self._skins: dict[tuple[int, ...], SkinWeights] = {}
+
+    def read(self, item: Checked, row: int) -> Mesh:
+        """One mesh."""
+        joint_count = self._joint_counts.get(row)
+        parts = item.items("primitives")
+        if not parts:
+            raise item.error("a mesh needs at least one primitive")
+        primitives = tuple(self._primitive(part, joint_count) for part in parts)
+        target_count = len(primitives[0].targets)
+        for part, primitive in zip(parts, primitives, strict=True):
+            if len(primitive.targets) != target_count:
+                have = len(primitive.targets)
+                raise part.error(f"{have} targets, the first primitive {target_count}")
+        weights = item.vector("weights", (0.0,) * target_count)
+        carried = carried_of(item, "extensions", "extras")
+        names = _target_names(carried, target_count)
+        return Mesh(
+            item.text("name"),
+            primitives,
+            np.array(weights, np.float32),
+            names,
+            carried,
+        )
+
+    def _note(self, code: str, item: Checked, text: str) -> None:
+        self._findings.append(Finding("warning", code, item.pointer, text))
+
+    def _primitive(self, item: Checked, joint_count: int | None) -> Primitive:
+        accessors = self._accessors
+        attributes = item.child("attributes")
+        rows = {
+            name: attributes.child(name).as_index(len(accessors), "accessor")
+            for name in attributes.value
+        }
+        if "POSITION" not in rows:
+            raise attributes.error("'POSITION' is missing")
+        mode = item.integer("mode", TRIANGLES, 0, 6)
+        index_row = item.index("indices", len(accessors), "accessor")
+        extensions = item.object("extensions")
+        packed = None if extensions is None else extensions.object(DRACO)
+        corners = None
+        if packed is not None:
+            corners = self._unpack_draco(item, packed, rows, index_row, mode)
+        elif index_row is not None:
+            corners = self._indices(index_row)
+        positions = accessors.floats(rows["POSITION"], 3)
+        _check_finite(attributes, "POSITION", positions)
+        for name, row in rows.items():
+            if accessors.count(row) != len(positions):
+                raise attributes.error(
+                    f"{accessors.count(row)} elements, POSITION has {len(positions)}",
+                    name,
+                )
+        if corners is not None and len(corners) and corners.max() >= len(positions):
+            raise item.error(
+                f"vertex {int(corners.max())} of {len(positions)}", "indices"
+            )
+        made = Primitive(positions, indices=corners, mode=mode)
+        return Primitive(
+            positions,
+            self._normals(attributes, rows, made),
+            self._tangents(attributes, rows),
+            self._texcoords(attributes, rows),
+            tuple(
+                accessors.floats(row, (3, 4)) for row in _numbered(rows, "COLOR", attributes)
+            ),
+            corners,
+            mode,
+            item.index("material", self._material_count, "material"),
+            self._skin(attributes, rows, joint_count),
+            tuple(self._target(part, len(positions)) for part in item.items("targets")),
+            {
+                name: self._custom(row)
+                for name, row in rows.items()
+                if not KNOWN.fullmatch(name)
+            },
+            carried_of(item, "extensions", "extras", without=(DRACO,)),
+        )
+
+    def _custom(self, row: int) -> NDArray[Any]:
+        values = self._accessors.raw(row)
+        values.flags.writeable = False
+        return values
+
+    def _indices(self, row: int) -> NDArray[np.uint32]:
+        return self._accessors.integers(row, 1)[:, 0].astype(np.uint32)
+
+    def _unpack_draco(
+        self,
+        item: Checked,
+        packed: Checked,
+        rows: dict[str, int],
+        index_row: int | None,
+        mode: int,
+    ) -> NDArray[np.uint32]:
+        """Hand the decoded attributes to the accessors; return the indices."""
+        if mode not in (TRIANGLES, TRIANGLE_STRIP):
+            raise item.error("Draco holds triangles or strips only", "mode")
+        views = self._accessors.view_count
+        view = packed.child("bufferView").as_index(views, "buffer view")
+        ids = packed.child("attributes")
+        wanted = {name: ids.integer(name) for name in ids.value}
+        for name in wanted:
+            if name not in rows:
+                raise ids.error("is not an attribute of the primitive", name)
+        try:
+            corners, values = codecs.decode_draco(
+                self._accessors.view_bytes(view), wanted
+            )
+        except codecs.CodecError as error:
+            raise packed.error(str(error)) from None
+        for name, array in values.items():
+            self._accessors.replace(rows[name], array)
+        if index_row is not None and self._accessors.count(index_row) != len(corners):
+            announced = self._accessors.count(index_row)
+            raise item.error(
+                f"{announced} indices announced, the compressed data hold {len(corners)}",
+                "indices",
+            )
+        return corners.astype(np.uint32)
+
+    def _normals(
+        self, attributes: Checked, rows: dict[str, int], made: Primitive
+    ) -> Floats | None:
+        if "NORMAL" not in rows:
+            return None
+        raw = self._accessors.floats(rows["NORMAL"], 3)
+        spare = raw if _all_directed(raw) else vertex_normals(made)
+        normals, none, off = mend.mend_directions(raw, spare)
+        if none:
+            text = f"{none} normals without a direction were made from the surface"
+            self._note("normals-empty", attributes, text)
+        if off:
+            text = f"{off} normals were not of unit length; they were scaled to it"
+            self._note("normals-length", attributes, text)
+        return normals
+
+    def _tangents(self, attributes: Checked, rows: dict[str, int]) -> Floats | None:
+        if "TANGENT" not in rows:
+            return None
+        raw = self._accessors.floats(rows["TANGENT"], 4)
+        axis = np.zeros((len(raw), 3), np.float32)
+        axis[:, 0] = 1
+        unit, none, _ = mend.mend_directions(raw[:, :3], axis)
+        if none:
+            text = f"{none} tangents without a direction now point along x"
+            self._note("tangents-empty", attributes, text)
+        sign = np.where(raw[:, 3:] < 0, np.float32(-1), np.float32(1))
+        return np.concatenate([unit, sign], 1)
+
+    def _texcoords(
+        self, attributes: Checked, rows: dict[str, int]
+    ) -> tuple[Floats, ...]:
+        found = []
+        for row in _numbered(rows, "TEXCOORD", attributes):
+            values = self._accessors.floats(row, 2)
+            broken = ~np.isfinite(values).all(1)
+            if broken.any():
+                values = np.where(broken[:, None], np.float32(0), values)
+                text = f"{int(broken.sum())} texture coordinates not finite, now 0"
+                self._note("texcoords-broken", attributes, text)
+            found.append(values)
+        return tuple(found)
+
+    def _skin(
+        self, attributes: Checked, rows: dict[str, int], joint_count: int | None
+    ) -> SkinWeights | None:
+        joint_rows = _numbered(rows, "JOINTS", attributes)
+        weight_rows = _numbered(rows, "WEIGHTS", attributes)
+        if len(joint_rows) != len(weight_rows):
+            raise attributes.error(
+                f"{len(joint_rows)} sets of JOINTS, {len(weight_rows)} of WEIGHTS"
+            )
+        if not joint_rows:
+            return None
+        key = (*joint_rows, *weight_rows)
+        if key in self._skins:
+            return self._skins[key]
+        joints = [self._accessors.integers(row, 4) for row in joint_rows]
+        weights = [self._accessors.floats(row, 4) for row in weight_rows]
+        for array in joints:
+            if array.dtype == np.uint32:
+                raise attributes.error("joints must be 8 or 16 bits wide", "JOINTS_0")
+        count = 1 << 16 if joint_count is None else joint_count
+        try:
+            skin, report = mend.mend_weights(np.hstack(joints), np.hstack(weights), count)
+        except IndexError as error:
+            raise attributes.error(str(error), "JOINTS_0") from None
+        for what, vertices in report.items():
+            extra = f", by {report.worst:.2g} at worst" if what == "sum not 1" else ""
+            self._note(
+                "weights-mended", attributes, f"{vertices} vertices: {what}{extra}"
+            )
+        self._skins[key] = skin
+        return skin
+
+    def _target(self, item: Checked, count: int) -> MorphTarget:
+        """One morph target. Only positions, normals and tangents are kept."""
+        deltas: dict[str, Floats | None] = {}
+        for name in ("POSITION", "NORMAL", "TANGENT"):
+            row = item.index(name, len(self._accessors), "accessor")
+            deltas[name] = None
+            if row is None:
+                continue
+            values = self._accessors.floats(row, 3)
+            _check_finite(item, name, values)
+            if len(values) != count:
+                raise item.error(f"{len(values)} elements, POSITION has {count}", name)
+            deltas[name] = values
+        return MorphTarget(deltas["POSITION"], deltas["NORMAL"], deltas["TANGENT"])
+
+
+def _check_finite(item: Checked, key: str, values: Floats) -> None:
+    good = np.isfinite(values).all(1)
+    if not good.all():
+        raise item.error(f"element {int(np.argmin(good))} is not finite", key)
+
+
+def _all_directed(vectors: Floats) -> bool:
+    """Whether every vector (V, 3) has a direction."""
+    if not np.isfinite(vectors).all():
+        return False
+    return bool((np.linalg.norm(vectors.astype(np.float64), axis=1) >= 1e-6).all())
+
+
+def _numbered(rows: dict[str, int], name: str, attributes: Checked) -> list[int]:
+    """Accessors of NAME_0, NAME_1, ...; a gap in the numbers is an error."""
+    numbers = sorted(
+        int(key[len(name) + 1 :])
+        for key in rows
+        if KNOWN.fullmatch(key) and key.startswith(name + "_")
+    )
+    if numbers != list(range(len(numbers))):
+        have = ", ".join(f"{name}_{n}" for n in numbers)
+        raise attributes.error(f"{have}: the numbers must start at 0 without a gap")
+    return [rows[f"{name}_{n}"] for n in numbers]
+
+
+def _target_names(carried: dict[str, Any] | None, count: int) -> tuple[str, ...]:
+    """Names of morph targets from the customary place in `extras`, if they fit."""
+    extras = (carried or {}).get("extras")
+    names = extras.get("targetNames") if isinstance(extras, dict) else None
+    if isinstance(names, list) and len(names) == count:
+        return tuple(str(name) for name in names)
+    return ()

@@ -1,0 +1,286 @@
+"""A glTF file as a scene.
+
+Reading is in one pass over the file's tables, from what others point at (buffers,
+accessors, materials, meshes) to what points (nodes, clips). Nothing is believed: every
+row, range and count is checked before it is used, and a file that fails anywhere gives
+an AssetError and no scene.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Floats
+from flexor.errors import AssetError, ShapeError
+from flexor.files.gltf.accessors import Accessors
+from flexor.files.gltf.checked import Checked
+from flexor.files.gltf.clips import ClipReader
+from flexor.files.gltf.container import open_container, read_buffers
+from flexor.files.gltf.materials import (
+    carried_of,
+    read_image,
+    read_material,
+    read_sampler,
+    read_texture,
+)
+from flexor.files.gltf.meshes import MeshReader
+from flexor.maths import transforms
+from flexor.scene.clip import Clip
+from flexor.scene.finding import Finding
+from flexor.scene.scene import RootSet, Scene
+from flexor.scene.skeleton import Skeleton, find_cycle
+from flexor.scene.weights import Skin
+
+__all__ = ["read_gltf"]
+
+# What a file may require. Looks that are not drawn (KHR_materials_*) do no harm.
+HANDLED = {
+    "EXT_meshopt_compression",
+    "EXT_texture_webp",
+    "KHR_draco_mesh_compression",
+    "KHR_lights_punctual",
+    "KHR_mesh_quantization",
+    "KHR_meshopt_compression",
+    "KHR_texture_transform",
+}
+# Undone while reading, so not to be written back.
+UNDONE = {
+    "EXT_meshopt_compression",
+    "KHR_draco_mesh_compression",
+    "KHR_mesh_quantization",
+    "KHR_meshopt_compression",
+}
+
+
+def read_gltf(path: Path) -> Scene:
+    """Read a .gltf, .glb or .vrm file; AssetError where that cannot be done."""
+    root, chunk = open_container(path)
+    try:
+        return _read_scene(root, chunk)
+    except ShapeError as error:
+        # The checks of the scene types are a second net under those of the reader.
+        raise AssetError(path, "", str(error)) from None
+
+
+def _read_scene(root: Checked, chunk: memoryview | None) -> Scene:
+    _check_required(root)
+    findings: list[Finding] = []
+    accessors = Accessors(root, read_buffers(root, chunk))
+    images = tuple(read_image(i, accessors, findings) for i in root.items("images"))
+    samplers = tuple(read_sampler(item) for item in root.items("samplers"))
+    textures = tuple(
+        read_texture(item, len(images), len(samplers)) for item in root.items("textures")
+    )
+    materials = tuple(
+        read_material(item, len(textures)) for item in root.items("materials")
+    )
+    nodes = root.items("nodes")
+    skeleton = _read_skeleton(nodes, findings)
+    skins = tuple(
+        _read_skin(item, skeleton, accessors, findings) for item in root.items("skins")
+    )
+    mesh_items = root.items("meshes")
+    node_mesh = _column(nodes, "mesh", len(mesh_items), "mesh")
+    node_skin = _column(nodes, "skin", len(skins), "skin")
+    joint_counts: dict[int, int] = {}
+    for mesh, skin in zip(node_mesh.tolist(), node_skin.tolist(), strict=True):
+        if mesh >= 0 and skin >= 0:
+            fewest = joint_counts.get(mesh, 1 << 16)
+            joint_counts[mesh] = min(fewest, len(skins[skin].joints))
+    reader = MeshReader(accessors, findings, len(materials), joint_counts)
+    meshes = tuple(reader.read(item, row) for row, item in enumerate(mesh_items))
+    targets = [len(meshes[m].morph_weights) if m >= 0 else 0 for m in node_mesh]
+    node_weights: dict[int, Floats] = {}
+    for node, item in enumerate(nodes):
+        if item.has("weights") and targets[node]:
+            own = item.vector("weights", (0.0,) * targets[node])
+            node_weights[node] = np.array(own, np.float32)
+    clip_reader = ClipReader(accessors, findings, targets, skeleton.matrices)
+    root_sets, default_set = _read_root_sets(root, skeleton, findings)
+    keys = ("camera", "extensions", "extras")
+    carried = {row: carried_of(item, *keys) for row, item in enumerate(nodes)}
+    return Scene(
+        skeleton=skeleton,
+        node_mesh=node_mesh,
+        node_skin=node_skin,
+        meshes=meshes,
+        skins=skins,
+        clips=_read_clips(root, clip_reader, findings),
+        materials=materials,
+        textures=textures,
+        samplers=samplers,
+        images=images,
+        root_sets=root_sets,
+        default_set=default_set,
+        node_weights=node_weights,
+        node_carried={row: json for row, json in carried.items() if json is not None},
+        carried=_carried_top(root),
+        findings=tuple(findings),
+    )
+
+
+def _check_required(root: Checked) -> None:
+    for item in root.items("extensionsRequired"):
+        name = item.value
+        if not isinstance(name, str):
+            raise item.error("expected a text")
+        if name not in HANDLED and not name.startswith("KHR_materials_"):
+            raise item.error(f"the file needs the extension {name!r}, not handled here")
+
+
+def _carried_top(root: Checked) -> dict[str, Any]:
+    """What the top level says beyond the tables: cameras, extras, extensions."""
+    carried = carried_of(root, "cameras", "extensions", "extras") or {}
+    asset = {
+        key: value
+        for key, value in root.child("asset").value.items()
+        if key not in ("version", "minVersion", "generator")
+    }
+    if asset:
+        carried["asset"] = asset
+    return carried
+
+
+def _column(
+    nodes: list[Checked], key: str, count: int, what: str
+) -> NDArray[np.int32]:
+    """The row under `key` of every node, or -1: int32 (J,)."""
+    rows = (item.index(key, count, what) for item in nodes)
+    return np.array([-1 if row is None else row for row in rows], np.int32)
+
+
+def _read_skeleton(nodes: list[Checked], findings: list[Finding]) -> Skeleton:
+    count = len(nodes)
+    parents = [-1] * count
+    for row, item in enumerate(nodes):
+        for place in item.items("children"):
+            child = place.as_index(count, "node")
+            if parents[child] >= 0:
+                raise place.error(
+                    f"node {child} is a child of node {parents[child]} already"
+                )
+            parents[child] = row
+    cycle = find_cycle(parents)
+    if cycle is not None:
+        raise nodes[cycle].error("the node is its own ancestor", "children")
+    translations = [item.vector("translation", (0.0, 0.0, 0.0)) for item in nodes]
+    rotations = [item.vector("rotation", (0.0, 0.0, 0.0, 1.0)) for item in nodes]
+    scales = [item.vector("scale", (1.0, 1.0, 1.0)) for item in nodes]
+    matrices: dict[int, Floats] = {}
+    for row, item in enumerate(nodes):
+        if item.has("matrix"):
+            numbers = np.array(item.vector("matrix", (0.0,) * 16), np.float64)
+            matrix = numbers.reshape(4, 4).T[:3]
+            moved, turned, scaled = transforms.decompose(matrix)
+            translations[row] = tuple(moved)
+            rotations[row] = tuple(turned)
+            scales[row] = tuple(scaled)
+            matrices[row] = matrix.astype(np.float32)
+            lost = np.abs(transforms.compose(moved, turned, scaled) - matrix).max()
+            if lost > 1e-4 * np.abs(matrix).max():
+                text = "the matrix is sheared; the shear cannot be posed and is left out"
+                findings.append(Finding("warning", "matrix-shear", item.pointer, text))
+    names = tuple(item.text("name") for item in nodes)
+    return Skeleton(
+        names,
+        np.array(parents, np.int32),
+        np.array(translations, np.float32).reshape(count, 3),
+        np.array(rotations, np.float32).reshape(count, 4),
+        np.array(scales, np.float32).reshape(count, 3),
+        matrices,
+    )
+
+
+def _read_skin(
+    item: Checked, skeleton: Skeleton, accessors: Accessors, findings: list[Finding]
+) -> Skin:
+    joints = item.indices("joints", len(skeleton), "node")
+    if not joints:
+        raise item.error("a skin needs at least one joint", "joints")
+    if len(joints) > 1 << 16:
+        raise item.error(f"{len(joints)} joints, at most 65536 can be named", "joints")
+    binds = np.tile(np.eye(3, 4, dtype=np.float32), (len(joints), 1, 1))
+    row = item.index("inverseBindMatrices", len(accessors), "accessor")
+    if row is not None:
+        numbers = accessors.floats(row, 16)
+        if len(numbers) < len(joints):
+            raise item.error(
+                f"{len(numbers)} matrices for {len(joints)} joints",
+                "inverseBindMatrices",
+            )
+        if not np.isfinite(numbers).all():
+            raise item.error("a number is not finite", "inverseBindMatrices")
+        full = numbers[: len(joints)].reshape(-1, 4, 4).transpose(0, 2, 1)
+        binds = _affine(full, item, findings)
+    root = item.index("skeleton", len(skeleton), "node")
+    if root is not None and not _is_above(skeleton, root, joints):
+        text = f"node {root} is not above every joint of the skin; left out"
+        findings.append(Finding("warning", "skin-root", item.pointer, text))
+        root = None
+    carried = carried_of(item, "extensions", "extras")
+    return Skin(
+        item.text("name"),
+        np.array(joints, np.int32),
+        binds,
+        root,
+        row is not None,
+        carried,
+    )
+
+
+def _affine(
+    full: NDArray[np.float32], item: Checked, findings: list[Finding]
+) -> Floats:
+    """The upper rows of matrices (S, 4, 4), divided by their last number."""
+    last = full[:, 3]
+    if (last != np.array([0, 0, 0, 1])).any():
+        worst = float(np.abs(last - np.array([0, 0, 0, 1])).max())
+        text = f"the last row of an inverse bind matrix is off 0 0 0 1 by {worst:.2g}"
+        findings.append(Finding("warning", "bind-last-row", item.pointer, text))
+    scale = np.where(last[:, 3] == 0, 1, last[:, 3])
+    return full[:, :3] / scale[:, None, None]
+
+
+def _is_above(skeleton: Skeleton, root: int, joints: list[int]) -> bool:
+    """Whether `root` is each joint or an ancestor of it."""
+    below = np.zeros(len(skeleton), bool)
+    below[root] = True
+    for node in skeleton.order:
+        parent = skeleton.parents[node]
+        below[node] |= parent >= 0 and below[parent]
+    return bool(below[joints].all())
+
+
+def _read_root_sets(
+    root: Checked, skeleton: Skeleton, findings: list[Finding]
+) -> tuple[tuple[RootSet, ...], int | None]:
+    sets = []
+    for item in root.items("scenes"):
+        named = item.indices("nodes", len(skeleton), "node")
+        nodes = [node for node in named if skeleton.parents[node] < 0]
+        if len(nodes) < len(named):
+            text = f"{len(named) - len(nodes)} nodes have a parent, so they are no roots"
+            findings.append(Finding("warning", "scene-roots", item.pointer, text))
+        carried = carried_of(item, "extensions", "extras")
+        sets.append(RootSet(item.text("name"), tuple(nodes), carried))
+    return tuple(sets), root.index("scene", len(sets), "scene")
+
+
+def _read_clips(
+    root: Checked, reader: ClipReader, findings: list[Finding]
+) -> dict[str, Clip]:
+    clips: dict[str, Clip] = {}
+    for row, item in enumerate(root.items("animations")):
+        wanted = item.text("name") or f"clip{row}"
+        name, number = wanted, 1
+        while name in clips:
+            name, number = f"{wanted}.{number}", number + 1
+        if name != wanted:
+            text = f"a second clip {wanted!r} is now called {name!r}"
+            findings.append(Finding("info", "clip-name", item.pointer, text))
+        clips[name] = reader.read(item, name)
+    return clips

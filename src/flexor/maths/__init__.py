@@ -1,0 +1,1 @@
+"""Quaternions, transforms and the one place for compiler flags; no domain words."""

@@ -1,0 +1,102 @@
+"""The one place for compiler flags, and the types that kernels declare.
+
+A kernel is written as
+
+    @jit("void(f4[:, ::1], out f4[::1])")
+
+with inputs read-only and results marked `out`, last. So one compiled version serves
+writable and read-only arrays alike. Kernels are compiled when their module is first
+imported, kept on disk beside the source (or in the user's cache folder where that
+cannot be written), and run without the interpreter's lock.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+from numba.core import event, types
+
+__all__ = ["FAST", "inline", "jit"]
+
+# Not `fastmath=True`: that would also let the compiler assume that no NaN exists.
+FAST = {"nsz", "arcp", "contract", "afn", "reassoc"}
+
+_LOG = logging.getLogger("flexor")
+_SCALARS = {
+    "void": types.void,
+    "bool": types.boolean,
+    "i8": types.int64,
+    "i4": types.int32,
+    "u1": types.uint8,
+    "u2": types.uint16,
+    "u4": types.uint32,
+    "f4": types.float32,
+    "f8": types.float64,
+}
+_TERM = re.compile(r"\s*(out\s+)?(\w+)\s*(\[[:,\s]*1\])?\s*(?:,|$)")
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class _Notice(event.Listener):
+    """Says once that compiling takes a while, and later how long it took."""
+
+    def __init__(self) -> None:
+        self.is_said = False
+
+    def on_start(self, event: event.Event) -> None:
+        if not self.is_said:
+            self.is_said = True
+            _LOG.warning("flexor: compiling kernels; this happens once, please wait")
+
+    def on_end(self, event: event.Event) -> None:
+        pass
+
+
+_NOTICE = _Notice()
+
+
+def _type(scalar: str, axes: str | None, is_output: bool) -> Any:
+    kind = _SCALARS[scalar]
+    if axes is None:
+        return kind
+    return types.Array(kind, axes.count(":") - 1, "C", readonly=not is_output)
+
+
+def _signature(text: str) -> Any:
+    """A Numba signature of a text such as "i8(f4[:, ::1], out u4[::1])"."""
+    result, _, rest = text.partition("(")
+    inside = rest.rstrip()[:-1]
+    arguments, at = [], 0
+    while at < len(inside):
+        match = _TERM.match(inside, at)
+        if match is None:
+            raise ValueError(f"kernel signature {text!r}: cannot read {inside[at:]!r}")
+        arguments.append(_type(match[2], match[3], match[1] is not None))
+        at = match.end()
+    return _SCALARS[result.strip()](*arguments)
+
+
+def jit(signature: str) -> Callable[[Function], Function]:
+    """Compile a kernel for one signature, now or from the cache."""
+
+    def compiled(function: Function) -> Function:
+        event.register("numba:compile", _NOTICE)
+        try:
+            kernel = numba.njit(
+                _signature(signature), fastmath=FAST, cache=True, nogil=True
+            )(function)
+        finally:
+            event.unregister("numba:compile", _NOTICE)
+        return kernel  # type: ignore[no-any-return]
+
+    return compiled
+
+
+def inline(function: Function) -> Function:
+    """A helper that is compiled into the kernels that call it."""
+    return numba.njit(fastmath=FAST, inline="never")(function)  # type: ignore[no-any-return]

@@ -1,0 +1,54 @@
+"""The library's thread pool: kernels release the interpreter's lock and run on it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+
+__all__ = ["run_slices", "thread_count"]
+
+_pool: ThreadPoolExecutor | None = None
+_lock = Lock()
+
+
+def thread_count() -> int:
+    """Threads in use: FLEXOR_THREADS, else the cores this process may run on."""
+    asked = os.environ.get("FLEXOR_THREADS", "")
+    if asked.isdigit() and int(asked) > 0:
+        return int(asked)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def run_slices(work: Callable[[slice], None], count: int) -> None:
+    """Call `work` on slices that cover range(count), on all threads; wait for all.
+
+    Each call must write only rows of its own slice, so the result does not depend on
+    the number of threads. An exception in any of them is raised here.
+    """
+    threads = min(thread_count(), count)
+    if threads <= 1:
+        if count:
+            work(slice(0, count))
+        return
+    bounds = [count * i // threads for i in range(threads + 1)]
+    parts = [slice(a, b) for a, b in zip(bounds, bounds[1:], strict=False)]
+    futures = [_get_pool().submit(work, part) for part in parts[1:]]
+    try:
+        work(parts[0])
+    finally:
+        for future in futures:
+            future.exception()  # wait, so that nothing writes after we return
+    for future in futures:
+        future.result()
+
+
+def _get_pool() -> ThreadPoolExecutor:
+    global _pool
+    with _lock:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(os.cpu_count() or 1, "flexor")
+        return _pool

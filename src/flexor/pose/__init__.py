@@ -1,0 +1,1 @@
+"""Time and goals to local transforms to world matrices."""

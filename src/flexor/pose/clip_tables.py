@@ -1,0 +1,100 @@
+"""A clip laid out for sampling: tracks as tables, keys in one flat array.
+
+Tracks that share their key times (most do) share a timeline, so that the place in it is
+found once per timeline and character.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from flexor.arrays import Floats, Ints
+from flexor.pose.layout import Layout
+from flexor.scene.clip import Clip, Track
+
+__all__ = ["ClipTables", "pack_clip"]
+
+KINDS = {"LINEAR": 0, "STEP": 1, "CUBICSPLINE": 2}
+ROWS = {"translation": 0, "rotation": 3, "scale": 7}
+
+# Angles below this are interpolated as if they were this: the weights are then linear
+# to the last bit, and no division by zero can happen.
+SMALLEST_ANGLE = 1e-4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClipTables:
+    """One clip as the sampling kernels want it.
+
+    times: float32, all timelines; timelines: int32 (G, 2), start and count in `times`;
+    rotations, vectors, morphs: int32 (n, 5) track tables, columns as in the kernel;
+    values: float32, all keys; duration: seconds.
+    """
+
+    times: Floats
+    timelines: Ints
+    rotations: Ints
+    vectors: Ints
+    morphs: Ints
+    values: Floats
+    duration: float
+
+
+def pack_clip(clip: Clip, layout: Layout) -> ClipTables:
+    """Lay the clip out for a skeleton's lanes."""
+    lines: dict[bytes, int] = {}
+    times: list[Floats] = []
+    starts: list[tuple[int, int]] = []
+    tables: dict[str, list[tuple[int, ...]]] = {"r": [], "v": [], "m": []}
+    values: list[Floats] = []
+    offset = 0
+    for track in clip.tracks:
+        key = track.times.tobytes()
+        if key not in lines:
+            lines[key] = len(lines)
+            starts.append((sum(len(t) for t in times), len(track.times)))
+            times.append(track.times)
+        line, kind = lines[key], KINDS[track.interpolation]
+        packed = _pack_values(track)
+        if track.path == "weights":
+            first, width = layout.morph_columns[track.node]
+            tables["m"].append((line, first, kind, width, offset))
+        else:
+            table = tables["r" if track.path == "rotation" else "v"]
+            lane = int(layout.lane_of_node[track.node])
+            table.append((line, ROWS[track.path], kind, lane, offset))
+        values.append(packed)
+        offset += len(packed)
+
+    def table(name: str) -> Ints:
+        return np.array(tables[name], np.int32).reshape(-1, 5)
+
+    return ClipTables(
+        np.concatenate([*times, np.zeros(0, np.float32)]),
+        np.array(starts, np.int32).reshape(-1, 2),
+        table("r"),
+        table("v"),
+        table("m"),
+        np.concatenate([*values, np.zeros(0, np.float32)]),
+        clip.duration,
+    )
+
+
+def _pack_values(track: Track) -> Floats:
+    """Keys as one flat array; linear rotations with the angle to the next key."""
+    if track.path != "rotation" or track.interpolation == "CUBICSPLINE":
+        return track.values.ravel()
+    keys = np.zeros((len(track.values), 6), np.float32)
+    keys[:, :4] = track.values
+    if track.interpolation == "LINEAR" and len(keys) > 1:
+        # One sign for neighbours: the shortest arc, once and for all.
+        dots = (keys[1:, :4].astype(np.float64) * keys[:-1, :4]).sum(1)
+        flips = np.cumprod(np.where(dots < 0, -1, 1))
+        keys[1:, :4] *= flips[:, None].astype(np.float32)
+        angles = np.arccos(np.clip(np.abs(dots), 0, 1))
+        angles = np.maximum(angles, SMALLEST_ANGLE)
+        keys[:-1, 4] = angles
+        keys[:-1, 5] = 1 / np.sin(angles)
+    return keys.ravel()

@@ -1,0 +1,64 @@
+"""A pose: where every node of a character is, at one moment or at many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from flexor.arrays import Floats
+from flexor.maths import transforms
+
+__all__ = ["Pose"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pose:
+    """Transforms of every node, in the file's node order; all float32.
+
+    translations: (J, 3), metres; rotations: (J, 4), xyzw; scales: (J, 3): relative to
+    the parent; world: (J, 3, 4), world_from_node; weights: (W,), morph weights of all
+    nodes that have any. A pose of N moments has an axis N before these.
+    """
+
+    translations: Floats
+    rotations: Floats
+    scales: Floats
+    world: Floats
+    weights: Floats
+
+    @property
+    def local(self) -> Floats:
+        """parent_from_node of every node: (J, 3, 4), or (N, J, 3, 4)."""
+        return transforms.compose(self.translations, self.rotations, self.scales)
+
+    @property
+    def is_many(self) -> bool:
+        """Whether the pose holds N moments."""
+        return self.world.ndim == 4
+
+    def __len__(self) -> int:
+        """Number of moments; 1 for a single pose."""
+        return len(self.world) if self.is_many else 1
+
+    def __getitem__(self, moment: int) -> Pose:
+        """One of the moments."""
+        if not self.is_many:
+            raise TypeError("this pose is of one moment; it has no others to pick")
+        return Pose(
+            self.translations[moment],
+            self.rotations[moment],
+            self.scales[moment],
+            self.world[moment],
+            self.weights[moment],
+        )
+
+    @staticmethod
+    def from_rows(node_rows: Floats, world: Floats, weights: Floats) -> Pose:
+        """A pose of rows (..., 10, J) of translation, rotation and scale."""
+
+        def part(first: int, last: int) -> Floats:
+            columns = node_rows[..., first:last, :]
+            return np.ascontiguousarray(np.swapaxes(columns, -1, -2))
+
+        return Pose(part(0, 3), part(3, 7), part(7, 10), world, weights)

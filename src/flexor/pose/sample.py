@@ -1,0 +1,82 @@
+"""Clips at points in time, for one character or many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from flexor.arrays import Floats, Ints, check_array
+from flexor.pose import kernel
+from flexor.pose.clip_tables import ClipTables
+from flexor.pose.layout import ROWS, Layout
+
+__all__ = ["SampleState", "init_sample", "sample"]
+
+
+@dataclass(slots=True, eq=False)
+class SampleState:
+    """N characters on their way through one clip.
+
+    cursors: int32 (N, G), the key each character is at in each timeline: a step forward
+    looks at the next key only; local: float32 (N, 10 * L), their transforms; weights:
+    float32 (N, W), their morph weights. Written by `sample` and nothing else.
+    """
+
+    clip: ClipTables
+    cursors: Ints
+    local: Floats
+    weights: Floats
+    _spots: Floats
+    _scratch: Floats
+
+
+def init_sample(clip: ClipTables, layout: Layout, count: int) -> SampleState:
+    """State for `count` characters, at rest."""
+    lanes = layout.lane_count
+    lines = len(clip.timelines)
+    scratch = np.zeros((11, lanes), np.float32)
+    scratch[0:4] = layout.rest.reshape(ROWS, lanes)[3:7]
+    # Lanes that no track writes: no second key, a small angle, fraction 0.
+    scratch[8] = 1e-4
+    scratch[9] = 1e4
+    return SampleState(
+        clip,
+        np.zeros((count, lines), np.int32),
+        np.tile(layout.rest, (count, 1)),
+        np.tile(layout.rest_weights, (count, 1)),
+        np.zeros((lines, 2), np.float32),
+        scratch.ravel(),
+    )
+
+
+def sample(state: SampleState, moments: Floats) -> SampleState:
+    """Put every character where the clip is at its moment: float32 (N,), seconds.
+
+    Moments before the first or after the last key of a track give that key.
+    """
+    clip = state.clip
+    check_array(moments, np.float32, (len(state.local),), "moments")
+    kernel.sample(
+        clip.times,
+        clip.timelines,
+        clip.rotations,
+        clip.vectors,
+        clip.values,
+        moments,
+        state.cursors,
+        state._spots,
+        state._scratch,
+        state.local,
+    )
+    if len(clip.morphs):
+        kernel.sample_weights(
+            clip.times,
+            clip.timelines,
+            clip.morphs,
+            clip.values,
+            moments,
+            state.cursors,
+            state.weights,
+        )
+    return state

@@ -1,0 +1,77 @@
+"""The mannequin's clips: authored sheets turned into keys.
+
+Every clip has 60 keys a second, rotation tracks (x, y, z, w) for the joints that leave
+their rest and one translation track for the hips. Looping clips end on their first key.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .gait import RUN, WALK, make_idle, make_run, make_walk
+from .nodes import NodeTable
+from .rig import Sheet
+from .rotation import quaternion_from_matrix, same_hemisphere
+
+Float32 = NDArray[np.float32]
+_STILL = 1e-6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClipParts:
+    """One clip as plain arrays.
+
+    name; speed: ground speed in m/s (0 where the figure does not travel);
+    is_loop: whether the last key equals the first; times: float32 (T,), seconds.
+    rotations: node name -> float32 (T, 4) xyzw, local; hips_translation: (T, 3), m.
+    """
+
+    name: str
+    speed: float
+    is_loop: bool
+    times: Float32
+    rotations: Mapping[str, Float32]
+    hips_translation: Float32
+
+
+@dataclass(frozen=True, slots=True)
+class _Recipe:
+    make: Callable[[NodeTable], Sheet]
+    is_loop: bool = False
+    speed: float = 0.0
+
+
+_RECIPES = {
+    "idle": _Recipe(make_idle, is_loop=True),
+    "walk": _Recipe(make_walk, is_loop=True, speed=WALK.speed),
+    "run": _Recipe(make_run, is_loop=True, speed=RUN.speed),
+}
+
+
+def build_clips(nodes: NodeTable) -> tuple[ClipParts, ...]:
+    """Make every clip of the mannequin."""
+    return tuple(_keys(name, recipe, nodes) for name, recipe in _RECIPES.items())
+
+
+def _keys(name: str, recipe: _Recipe, nodes: NodeTable) -> ClipParts:
+    sheet = recipe.make(nodes)
+    local = sheet.solve().local
+    hips = sheet.hips.copy()
+    if recipe.is_loop:
+        local[-1], hips[-1] = local[0], hips[0]
+    rotations: dict[str, Float32] = {}
+    for row, node in enumerate(nodes.names):
+        track = quaternion_from_matrix(local[:, row])
+        if np.all(np.abs(np.abs(track @ nodes.rotations[row]) - 1.0) < _STILL):
+            continue
+        rotations[node] = same_hemisphere(track).astype(np.float32)
+    return ClipParts(
+        name=name,
+        speed=recipe.speed,
+        is_loop=recipe.is_loop,
+        times=sheet.times.astype(np.float32),
+        rotations=rotations,
+        hips_translation=hips.astype(np.float32),
+    )

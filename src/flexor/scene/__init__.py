@@ -1,0 +1,1 @@
+"""What exists: frozen descriptions of characters; no behaviour but lookup and checks."""

@@ -1,0 +1,90 @@
+"""The whole of a character file as frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Floats, Ints, freeze
+from flexor.errors import ShapeError
+from flexor.scene.clip import Clip
+from flexor.scene.finding import Finding
+from flexor.scene.material import Image, Material, Sampler, Texture
+from flexor.scene.mesh import Mesh
+from flexor.scene.skeleton import Skeleton
+from flexor.scene.weights import Skin
+
+__all__ = ["RootSet", "Scene"]
+
+
+@dataclass(frozen=True, slots=True)
+class RootSet:
+    """The root nodes of one of a file's scenes."""
+
+    name: str
+    nodes: tuple[int, ...]
+    carried: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
+    """Everything that a file says about its characters; all rows in file order.
+
+    skeleton: the nodes; node_mesh, node_skin: int32 (J,), rows in `meshes` and `skins`
+    or -1; node_weights: morph weights (M,) of nodes that have their own; clips: by
+    name; root_sets: the file's scenes; default_set: the one shown, None where the file
+    does not say; findings: what was odd or mended; carried: JSON of the file's top
+    level, nodes and so on that is written back as it was read but not looked at.
+    """
+
+    skeleton: Skeleton
+    node_mesh: Ints
+    node_skin: Ints
+    meshes: tuple[Mesh, ...] = ()
+    skins: tuple[Skin, ...] = ()
+    clips: Mapping[str, Clip] = field(default_factory=dict)
+    materials: tuple[Material, ...] = ()
+    textures: tuple[Texture, ...] = ()
+    samplers: tuple[Sampler, ...] = ()
+    images: tuple[Image, ...] = ()
+    root_sets: tuple[RootSet, ...] = ()
+    default_set: int | None = None
+    node_weights: Mapping[int, Floats] = field(default_factory=dict)
+    node_carried: Mapping[int, dict[str, Any]] = field(default_factory=dict)
+    carried: dict[str, Any] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+
+    def __post_init__(self) -> None:
+        count = len(self.skeleton)
+        for name, limit in (("node_mesh", self.meshes), ("node_skin", self.skins)):
+            rows = freeze(getattr(self, name), np.int32, (count,), name)
+            object.__setattr__(self, name, rows)
+            if count and not (-1 <= rows.min() and rows.max() < len(limit)):
+                raise ShapeError(f"{name}: must lie in -1..{len(limit) - 1}")
+        for name in ("clips", "node_weights", "node_carried"):
+            frozen = MappingProxyType(dict(getattr(self, name)))
+            object.__setattr__(self, name, frozen)
+        for clip in self.clips.values():
+            if any(not 0 <= track.node < count for track in clip.tracks):
+                raise ShapeError(f"clip {clip.name!r}: a track names a missing node")
+
+    def shown_nodes(self) -> NDArray[np.bool_]:
+        """Nodes of the default scene, bool (J,); all of them where no scene is given."""
+        if not self.root_sets:
+            return np.ones(len(self.skeleton), bool)
+        shown = np.zeros(len(self.skeleton), bool)
+        shown[list(self.root_sets[self.default_set or 0].nodes)] = True
+        for node in self.skeleton.order:
+            parent = self.skeleton.parents[node]
+            shown[node] |= parent >= 0 and shown[parent]
+        return shown
+
+    def rest_weights(self, node: int) -> Floats:
+        """Morph weights (M,) of the node's mesh at rest."""
+        own = self.node_weights.get(node)
+        return self.meshes[self.node_mesh[node]].morph_weights if own is None else own

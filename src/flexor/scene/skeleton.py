@@ -1,0 +1,99 @@
+"""The node tree of a character: names, parents and the rest transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+
+from flexor.arrays import Floats, Ints, freeze
+from flexor.errors import SettingError, ShapeError
+
+__all__ = ["Skeleton", "find_cycle"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Skeleton:
+    """Every node of a file, in the file's order; joints are nodes like any other.
+
+    names: J texts, not always unique; parents: int32 (J,), -1 for a root;
+    translations: float32 (J, 3), metres; rotations: float32 (J, 4), xyzw;
+    scales: float32 (J, 3); matrices: float32 (3, 4) of the nodes whose rest transform
+    the file gives as a matrix, by node: the three parts say the same, the matrix is kept
+    to be written back; order: int32 (J,), each node after its parent (made here).
+    Takes ownership of the arrays.
+    """
+
+    names: tuple[str, ...]
+    parents: Ints
+    translations: Floats
+    rotations: Floats
+    scales: Floats
+    matrices: Mapping[int, Floats] = field(default_factory=dict)
+    order: Ints = field(init=False)
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "names", tuple(self.names))
+        count = len(self.names)
+        put(self, "parents", freeze(self.parents, np.int32, (count,), "parents"))
+        for name, width in (("translations", 3), ("rotations", 4), ("scales", 3)):
+            value = getattr(self, name)
+            put(self, name, freeze(value, np.float32, (count, width), name))
+        if count and not (-1 <= self.parents.min() and self.parents.max() < count):
+            raise ShapeError(f"parents: must lie in -1..{count - 1}")
+        cycle = find_cycle(self.parents)
+        if cycle is not None:
+            raise ShapeError(f"parents: node {cycle} is its own ancestor")
+        given = {
+            node: freeze(matrix, np.float32, (3, 4), f"matrices[{node}]")
+            for node, matrix in self.matrices.items()
+        }
+        put(self, "matrices", MappingProxyType(given))
+        put(self, "order", _parents_first(self.parents))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def index(self, name: str) -> int:
+        """The first node called `name`."""
+        try:
+            return self.names.index(name)
+        except ValueError:
+            some = ", ".join(repr(n) for n in self.names[:8])
+            more = ", ..." if len(self) > 8 else ""
+            raise SettingError(f"no node {name!r}; there are {some}{more}") from None
+
+    def children(self, node: int) -> list[int]:
+        """The nodes whose parent is `node`, in file order."""
+        return [int(child) for child in np.nonzero(self.parents == node)[0]]
+
+
+def find_cycle(parents: Sequence[int] | Ints) -> int | None:
+    """A node that is its own ancestor, or None. Every entry must be in range."""
+    state = np.zeros(len(parents), np.int8)  # 0 unseen, 1 on this walk, 2 known good
+    for start in range(len(parents)):
+        walk = []
+        node = start
+        while node >= 0 and state[node] == 0:
+            state[node] = 1
+            walk.append(node)
+            node = int(parents[node])
+        if node >= 0 and state[node] == 1:
+            return node
+        state[walk] = 2
+    return None
+
+
+def _parents_first(parents: Ints) -> Ints:
+    """Nodes ordered by depth, then by number: int32 (J,), read-only."""
+    depth = np.zeros(len(parents), np.int32)
+    above = parents.copy()
+    while (above >= 0).any():
+        depth += above >= 0
+        above = np.where(above >= 0, parents[above], -1)
+    order = np.argsort(depth, kind="stable").astype(np.int32)
+    order.flags.writeable = False
+    return order

@@ -1,0 +1,66 @@
+"""Slow twins of the deform kernels: plain loops in float64, one vertex at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from flexor.maths import transforms
+from flexor.scene.mesh import Primitive
+from flexor.scene.normals import vertex_normals
+from flexor.scene.weights import Skin
+
+
+def normal_matrix(matrix: Any) -> Any:
+    """Inverse transpose (3, 3) of an affine (3, 4), scaled to determinant 1 or -1."""
+    linear = matrix[:, :3].astype(np.float64)
+    det = np.linalg.det(linear)
+    if det == 0:
+        return np.zeros((3, 3))
+    return np.linalg.inv(linear).T * abs(det) ** (1 / 3)
+
+
+def morph(primitive: Primitive, weights: Any) -> tuple[Any, Any]:
+    """Rest positions and normals (V, 3) with morph targets added; not normalised."""
+    positions = primitive.positions.astype(np.float64)
+    rest = primitive.normals
+    normals = (vertex_normals(primitive) if rest is None else rest).astype(np.float64)
+    for weight, target in zip(weights, primitive.targets, strict=True):
+        if target.positions is not None:
+            positions = positions + float(weight) * target.positions
+        if target.normals is not None:
+            normals = normals + float(weight) * target.normals
+    return positions, normals
+
+
+def deform(
+    primitive: Primitive, skin: Skin | None, world: Any, node: int, weights: Any
+) -> tuple[Any, Any]:
+    """World-space positions and unit normals (V, 3) of one primitive of `node`."""
+    positions, normals = morph(primitive, weights)
+    if primitive.skin is None or skin is None:
+        positions = transforms.apply(world[node], positions)
+        normals = normals @ normal_matrix(world[node]).T
+        return positions, unit(normals)
+    palette = [
+        transforms.multiply(world[joint], bind.astype(np.float64))
+        for joint, bind in zip(skin.joints, skin.inverse_binds, strict=True)
+    ]
+    turned = [normal_matrix(matrix) for matrix in palette]
+    out, out_normals = np.zeros_like(positions), np.zeros_like(normals)
+    for v in range(len(positions)):
+        for k in range(primitive.skin.weights.shape[1]):
+            weight = float(primitive.skin.weights[v, k])
+            joint = int(primitive.skin.joints[v, k])
+            if weight:
+                moved = palette[joint][:, :3] @ positions[v] + palette[joint][:, 3]
+                out[v] += weight * moved
+                out_normals[v] += weight * (turned[joint] @ normals[v])
+    return out, unit(out_normals)
+
+
+def unit(vectors: Any) -> Any:
+    """Rows (V, 3) scaled to length 1; zero stays zero."""
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(length > 0, length, 1)

@@ -1,0 +1,79 @@
+"""Slow twins of the pose kernels: plain loops in float64, one character at a time."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from flexor.maths import transforms
+from flexor.scene.clip import Clip, Track
+from flexor.scene.skeleton import Skeleton
+
+
+def slerp(a: Any, b: Any, u: float) -> Any:
+    """Shortest-arc interpolation of quaternions a, b (4,)."""
+    dot = float(a @ b)
+    if dot < 0:
+        a, dot = -a, -dot
+    if dot > 1 - 1e-12:
+        return a + (b - a) * u
+    angle = math.acos(dot)
+    return (a * math.sin((1 - u) * angle) + b * math.sin(u * angle)) / math.sin(angle)
+
+
+def sample_track(track: Track, time: float) -> Any:
+    """The track's value (C,) at `time` seconds, clamped to its first and last key."""
+    times = track.times.astype(np.float64)
+    values = track.values.astype(np.float64)
+    is_cubic = track.interpolation == "CUBICSPLINE"
+    time = min(max(time, times[0]), times[-1])
+    key = max(int(np.searchsorted(times, time, "right")) - 1, 0)
+    at_key = values[key, 1] if is_cubic else values[key]
+    if key == len(times) - 1 or track.interpolation == "STEP":
+        value = at_key
+    else:
+        length = times[key + 1] - times[key]
+        u = (time - times[key]) / length
+        if is_cubic:
+            p0, m0 = values[key, 1], values[key, 2] * length
+            p1, m1 = values[key + 1, 1], values[key + 1, 0] * length
+            value = (
+                (2 * u**3 - 3 * u**2 + 1) * p0
+                + (u**3 - 2 * u**2 + u) * m0
+                + (3 * u**2 - 2 * u**3) * p1
+                + (u**3 - u**2) * m1
+            )
+        elif track.path == "rotation":
+            value = slerp(at_key, values[key + 1], u)
+        else:
+            value = at_key + (values[key + 1] - at_key) * u
+    if is_cubic and track.path == "rotation":
+        value = value / np.linalg.norm(value)
+    return value
+
+
+def local_matrices(skeleton: Skeleton, clip: Clip | None, time: float) -> Any:
+    """parent_from_node (J, 3, 4) of every node at `time` seconds."""
+    parts = {
+        "translation": skeleton.translations.astype(np.float64),
+        "rotation": skeleton.rotations.astype(np.float64),
+        "scale": skeleton.scales.astype(np.float64),
+    }
+    for track in clip.tracks if clip else ():
+        if track.path != "weights":
+            parts[track.path][track.node] = sample_track(track, time)
+    return transforms.compose(parts["translation"], parts["rotation"], parts["scale"])
+
+
+def world_matrices(skeleton: Skeleton, local: Any) -> Any:
+    """world_from_node (J, 3, 4) by walking from each node up to its root."""
+    world = np.empty_like(local)
+    for node in range(len(skeleton)):
+        matrix, parent = local[node], int(skeleton.parents[node])
+        while parent >= 0:
+            matrix = transforms.multiply(local[parent], matrix)
+            parent = int(skeleton.parents[parent])
+        world[node] = matrix
+    return world
