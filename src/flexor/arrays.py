@@ -49,10 +49,17 @@ def check_array(
     array: NDArray[Any], dtype: type[np.generic], shape: Shape, name: str
 ) -> None:
     """Refuse a caller's buffer that is not C-ordered, writable, `dtype`, `shape`."""
+    # Called in every frame: the usual case is settled by four quick look-ups.
+    if (
+        type(array) is np.ndarray
+        and array.dtype.type is dtype
+        and (array.shape == shape or _fits(array.shape, shape))
+        and array.flags.carray
+    ):
+        return
     if not isinstance(array, np.ndarray) or array.dtype != dtype:
         have = getattr(array, "dtype", type(array).__name__)
         raise ShapeError(f"{name}: {have}, expected {np.dtype(dtype).name}")
     if not _fits(array.shape, shape):
         raise ShapeError(f"{name}: shape {array.shape}, expected {_text(shape)}")
-    if not array.flags.c_contiguous or not array.flags.writeable:
-        raise ShapeError(f"{name}: must be C-ordered and writable")
+    raise ShapeError(f"{name}: must be a plain C-ordered array that can be written")

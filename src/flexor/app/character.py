@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -184,6 +185,29 @@ class Character:
         state = world_from_local(init_world(self.layout, len(local)), local)
         rows = local.reshape(len(local), ROWS, -1)[..., self.layout.lane_of_node]
         return Pose.from_rows(rows, np.ascontiguousarray(state.matrices), weights)
+
+    def posed(self, pose: Pose) -> Character:
+        """A character that stands in `pose` at rest, without clips.
+
+        Saved, it is a file that every viewer shows in that pose.
+        """
+        if pose.is_many or len(pose.world) != len(self.skeleton):
+            raise ShapeError("posed: expected one pose of this character")
+        skeleton = Skeleton(
+            self.skeleton.names,
+            self.skeleton.parents,
+            pose.translations,
+            pose.rotations,
+            pose.scales,
+        )
+        weights = {
+            node: pose.weights[first : first + count]
+            for node, (first, count) in self.layout.morph_columns.items()
+        }
+        scene = dataclasses.replace(
+            self.scene, skeleton=skeleton, clips={}, node_weights=weights
+        )
+        return Character(scene)
 
     def deform(self, pose: Pose) -> list[SkinnedPrimitive]:
         """The skin at a pose: every primitive of the default scene, in world space."""

@@ -15,14 +15,19 @@ joint 2.8; rows, one block 2.8; rows, two blocks, as here 2.1.
 import numpy as np
 
 from flexor.maths.kernel import inline, jit
+from flexor.maths.kernel_affine import multiply_affine
 from flexor.maths.kernel_lanes import (
     fma8,
+    load4,
     load8,
     max8,
+    scatter8,
     splat8,
     spread8,
     sqrt8,
+    store4,
     store8,
+    take,
 )
 
 # Columns of the run table.
@@ -35,24 +40,11 @@ def palette(world, nodes, binds, out):
 
     world: (N, J * 12); nodes: (S,); binds: (S, 12); out: (N, S * 12).
     """
+    flat = binds.reshape(-1)
     for n in range(len(world)):
-        mine, made = world[n], out[n]
         for s in range(len(nodes)):
-            at = np.uint64(nodes[s]) * np.uint64(12)
-            to = np.uint64(s) * np.uint64(12)
-            bind = binds[np.uint64(s)]
-            for row in range(3):
-                r = np.uint64(4 * row)
-                a, b = mine[at + r], mine[at + r + np.uint64(1)]
-                c, d = mine[at + r + np.uint64(2)], mine[at + r + np.uint64(3)]
-                for col in range(4):
-                    i = np.uint64(col)
-                    made[to + r + i] = (
-                        a * bind[i]
-                        + b * bind[i + np.uint64(4)]
-                        + c * bind[i + np.uint64(8)]
-                    )
-                made[to + r + np.uint64(3)] += d
+            at = np.int64(nodes[s]) * 12
+            multiply_affine(world[n], at, flat, 12 * s, out[n], 12 * s)
 
 
 @inline
@@ -133,13 +125,13 @@ def morph_blocks(runs, data, deltas, weights, out):
 @inline
 def _fetch(matrices, joints, first, count, to, out):
     """A run's first matrix, and what each further one differs from it by."""
-    base = np.uint64(joints[first]) * np.uint64(12)
-    for i in range(12):
-        out[to + i] = matrices[base + np.uint64(i)]
+    base = 12 * np.int64(take(joints, first))
+    for i in range(0, 12, 4):
+        store4(out, to + i, load4(matrices, base + i))
     for k in range(1, count):
-        base = np.uint64(joints[first + k]) * np.uint64(12)
-        for i in range(12):
-            out[to + 12 * k + i] = matrices[base + np.uint64(i)] - out[to + i]
+        base = 12 * np.int64(take(joints, first + k))
+        for i in range(0, 12, 4):
+            store4(out, to + 12 * k + i, load4(matrices, base + i) - load4(out, to + i))
 
 
 @inline
@@ -200,55 +192,41 @@ def _store_units(out, to, u, v, t):
 
 
 @inline
-def _skin_two(m, n, count, data, at, out, to):
-    """Two blocks; m: (K * 12,) matrices, n: where the normal matrices start in m."""
+def _skin_two(m, count, data, at, out, to):
+    """Two blocks with the matrices of their run, m: (K * 12,)."""
     step = 40 + 8 * count
     weights = at + 48
     a, b, c, d, a2, b2, c2, d2 = _blend_row_twice(m, 0, count, data, weights, step)
     store8(out, to, _move(a, b, c, d, data, at))
     store8(out, to + 48, _move(a2, b2, c2, d2, data, at + step))
-    if n:
-        a, b, c, d, a2, b2, c2, d2 = _blend_row_twice(m, n, count, data, weights, step)
     u, u2 = _turn(a, b, c, data, at), _turn(a2, b2, c2, data, at + step)
     a, b, c, d, a2, b2, c2, d2 = _blend_row_twice(m, 4, count, data, weights, step)
     store8(out, to + 8, _move(a, b, c, d, data, at))
     store8(out, to + 56, _move(a2, b2, c2, d2, data, at + step))
-    if n:
-        a, b, c, d, a2, b2, c2, d2 = _blend_row_twice(
-            m, n + 4, count, data, weights, step
-        )
     v, v2 = _turn(a, b, c, data, at), _turn(a2, b2, c2, data, at + step)
     a, b, c, d, a2, b2, c2, d2 = _blend_row_twice(m, 8, count, data, weights, step)
     store8(out, to + 16, _move(a, b, c, d, data, at))
     store8(out, to + 64, _move(a2, b2, c2, d2, data, at + step))
-    if n:
-        a, b, c, d, a2, b2, c2, d2 = _blend_row_twice(
-            m, n + 8, count, data, weights, step
-        )
     t, t2 = _turn(a, b, c, data, at), _turn(a2, b2, c2, data, at + step)
     _store_units(out, to, u, v, t)
     _store_units(out, to + 48, u2, v2, t2)
 
 
 @inline
-def _skin_one(m, n, count, data, at, out, to):
-    """One block, as `_skin_two`."""
+def _skin_one(m, turns, count, data, at, out, to):
+    """One block; the matrices for normals start at `turns` in m, 0 for the same."""
     a, b, c, d = _blend_row(m, 0, count, data, at + 48)
     store8(out, to, _move(a, b, c, d, data, at))
-    if n:
-        a, b, c, d = _blend_row(m, n, count, data, at + 48)
-    u = _turn(a, b, c, data, at)
     a, b, c, d = _blend_row(m, 4, count, data, at + 48)
     store8(out, to + 8, _move(a, b, c, d, data, at))
-    if n:
-        a, b, c, d = _blend_row(m, n + 4, count, data, at + 48)
-    v = _turn(a, b, c, data, at)
     a, b, c, d = _blend_row(m, 8, count, data, at + 48)
     store8(out, to + 16, _move(a, b, c, d, data, at))
-    if n:
-        a, b, c, d = _blend_row(m, n + 8, count, data, at + 48)
-    t = _turn(a, b, c, data, at)
-    _store_units(out, to, u, v, t)
+    a, b, c, d = _blend_row(m, turns, count, data, at + 48)
+    u = _turn(a, b, c, data, at)
+    a, b, c, d = _blend_row(m, turns + 4, count, data, at + 48)
+    v = _turn(a, b, c, data, at)
+    a, b, c, d = _blend_row(m, turns + 8, count, data, at + 48)
+    _store_units(out, to, u, v, _turn(a, b, c, data, at))
 
 
 @inline
@@ -281,26 +259,25 @@ def skin_blocks(matrices, runs, joints, data, turns, m, out):
             at, to = np.int64(runs[r, DATA]), 48 * np.int64(runs[r, BLOCK])
             step = 40 + 8 * count
             n = _fetch_run(runs, r, joints, matrices[c], turns, has_normals, m)
-            for _ in range(blocks >> 1):
-                _skin_two(m, n, count, mine, at, result, to)
-                at += 2 * step
-                to += 96
-            if blocks & 1:
+            if n == 0:
+                for _ in range(blocks >> 1):
+                    _skin_two(m, count, mine, at, result, to)
+                    at += 2 * step
+                    to += 96
+                blocks &= 1
+            for _ in range(blocks):
                 _skin_one(m, n, count, mine, at, result, to)
+                at += step
+                to += 48
 
 
 @inline
-def _scatter(block, count, order, start, positions, normals):
-    """Hand `count` vertices of finished blocks out to their places in the file."""
-    for i in range(count):
-        v = np.uint64(order[np.uint64(start + i)]) * np.uint64(3)
-        at = np.uint64((i >> 3) * 48 + (i & 7))
-        positions[v] = block[at]
-        positions[v + np.uint64(1)] = block[at + np.uint64(8)]
-        positions[v + np.uint64(2)] = block[at + np.uint64(16)]
-        normals[v] = block[at + np.uint64(24)]
-        normals[v + np.uint64(1)] = block[at + np.uint64(32)]
-        normals[v + np.uint64(2)] = block[at + np.uint64(40)]
+def _hand_out(block, at, order, place, positions, normals):
+    """Put a finished block of vertices into their places in the file."""
+    x, y, z = load8(block, at), load8(block, at + 8), load8(block, at + 16)
+    scatter8(positions, order, place, x, y, z)
+    x, y, z = load8(block, at + 24), load8(block, at + 32), load8(block, at + 40)
+    scatter8(normals, order, place, x, y, z)
 
 
 @jit(
@@ -323,11 +300,16 @@ def skin_vertices(matrices, runs, joints, data, order, turns, m, positions, norm
             at, first = np.int64(runs[r, DATA]), 8 * np.int64(runs[r, BLOCK])
             step = 40 + 8 * count
             n = _fetch_run(runs, r, joints, matrices[c], turns, has_normals, m)
-            for _ in range(blocks >> 1):
-                _skin_two(m, n, count, mine, at, work, 0)
-                _scatter(work, 16, order, first, place, turn)
-                at += 2 * step
-                first += 16
-            if blocks & 1:
+            if n == 0:
+                for _ in range(blocks >> 1):
+                    _skin_two(m, count, mine, at, work, 0)
+                    _hand_out(work, 0, order, first, place, turn)
+                    _hand_out(work, 48, order, first + 8, place, turn)
+                    at += 2 * step
+                    first += 16
+                blocks &= 1
+            for _ in range(blocks):
                 _skin_one(m, n, count, mine, at, work, 0)
-                _scatter(work, 8, order, first, place, turn)
+                _hand_out(work, 0, order, first, place, turn)
+                at += step
+                first += 8

@@ -32,13 +32,15 @@ def mend_weights(
     """Weights (V, K) that are finite, not negative, sum to 1, each joint named once.
 
     A vertex without any usable weight goes wholly to its first joint. joints: (V, K)
-    unsigned; an entry past `joint_count` is mended only where its weight is 0.
+    unsigned; an entry past `joint_count` is mended only where its weight is 0, else it
+    is an IndexError.
     """
     report = WeightReport()
-    values = weights.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # some kinds of NaN complain when widened
+        values = weights.astype(np.float64)
     joints = joints.astype(np.int64)
 
-    def count(name: str, rows: NDArray[np.bool_]) -> None:
+    def count(name: str, rows: Any) -> None:
         if rows.any():
             report[name] = int(rows.sum())
 
@@ -48,16 +50,8 @@ def mend_weights(
     negative = values < 0
     count("negative", negative.any(1))
     values[negative] = 0
-    # Repeated joints: the first takes the weight of all.
-    twice = np.zeros(len(values), bool)
-    for later in range(1, joints.shape[1]):
-        for first in range(later):
-            same = (joints[:, later] == joints[:, first]) & (values[:, later] > 0)
-            same &= values[:, first] > 0
-            values[same, first] += values[same, later]
-            values[same, later] = 0
-            twice |= same
-    count("a joint twice", twice)
+    joints[(values == 0) & (joints >= joint_count)] = 0
+    count("a joint twice", _merge_repeated(joints, values))
     sums = values.sum(1)
     empty = sums <= 0
     count("no weight", empty)
@@ -68,16 +62,41 @@ def mend_weights(
     count("sum not 1", off > 1e-4)
     inexact = off > EXACT
     values[inexact] /= sums[inexact, None]
-    values = values.astype(np.float32)
-    joints[values == 0] = 0
+    mended = values.astype(np.float32)
+    joints[mended == 0] = 0
     past = joints >= joint_count
     if past.any():
         vertex = int(np.nonzero(past.any(1))[0][0])
         raise IndexError(
-            f"vertex {vertex} hangs on joint {int(joints[vertex].max())} of a skin with "
-            f"{joint_count}"
+            f"vertex {vertex} hangs on joint {int(joints[vertex].max())} of a skin "
+            f"with {joint_count}"
         )
-    return SkinWeights(joints.astype(np.uint16), values), report
+    return SkinWeights(joints.astype(np.uint16), mended), report
+
+
+def _merge_repeated(
+    joints: NDArray[np.int64], values: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Give a repeated joint's weight to its first place; return the rows changed."""
+    width = joints.shape[1]
+    # Entries without weight repeat nothing: each gets a number of its own.
+    spare = np.arange(1, width + 1) + int(joints.max(initial=0))
+    named = np.where(values > 0, joints, spare)
+    order = np.argsort(named, axis=1, kind="stable")
+    ranked = np.take_along_axis(named, order, 1)
+    first = np.ones(ranked.shape, bool)
+    first[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
+    rows: NDArray[np.bool_] = ~np.asarray(first.all(1))
+    if rows.any():
+        order, first = order[rows], first[rows]
+        parts = np.take_along_axis(values[rows], order, 1)
+        starts = np.flatnonzero(first)
+        merged = np.zeros(parts.shape)
+        merged.flat[starts] = np.add.reduceat(parts.ravel(), starts)
+        changed = np.empty(parts.shape)
+        np.put_along_axis(changed, order, merged, 1)
+        values[rows] = changed
+    return rows
 
 
 def mend_directions(vectors: Floats, spare: Floats) -> tuple[Floats, int, int]:
@@ -86,7 +105,8 @@ def mend_directions(vectors: Floats, spare: Floats) -> tuple[Floats, int, int]:
     Returns them with the number of rows that had no direction and the number that
     were off unit length by more than a quantisation step of one part in 100.
     """
-    values = vectors.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # some kinds of NaN complain when widened
+        values = vectors.astype(np.float64)
     values[~np.isfinite(values).all(1)] = 0
     length = np.linalg.norm(values, axis=1)
     none = length < 1e-6
@@ -101,19 +121,26 @@ def mend_directions(vectors: Floats, spare: Floats) -> tuple[Floats, int, int]:
 
 
 def mend_times(times: Floats) -> tuple[Floats, int]:
-    """Key times (T,) that rise: repeated ones move up by the smallest step.
+    """Finite key times (T,) that rise: repeated ones move up by the smallest step.
 
     Two keys at one time mean a jump; the step keeps it. Times that fall cannot be
     mended: ValueError.
     """
-    steps = np.diff(times)
-    if (steps > 0).all():
+    before, after = times[:-1], times[1:]
+    if (after > before).all():
         return times, 0
-    if (steps < 0).any():
-        key = int(np.nonzero(steps < 0)[0][0]) + 1
+    if (after < before).any():
+        key = int(np.argmax(after < before)) + 1
         raise ValueError(f"key {key} is earlier than the one before it")
-    mended = times.copy()
-    for key in range(1, len(mended)):
-        if mended[key] <= mended[key - 1]:
-            mended[key] = np.nextafter(mended[key - 1], np.float32(np.inf))
-    return mended, int((steps == 0).sum())
+    # The bits of a float, read as a whole number, rise by 1 from each float to the
+    # next; below 0 they count down from the lowest whole number. Each key must be at
+    # least 1 above the one before it.
+    bits = (times + np.float32(0)).view(np.int32).astype(np.int64)  # no minus zero
+    steps = np.where(bits < 0, -(1 << 31) - bits, bits)
+    key_numbers = np.arange(len(times))
+    steps = np.maximum.accumulate(steps - key_numbers) + key_numbers
+    bits = np.where(steps < 0, -(1 << 31) - steps, steps)
+    mended = bits.astype(np.int32).view(np.float32)
+    if not np.isfinite(mended).all():
+        raise ValueError("the last keys are at the largest number there is")
+    return mended, int((after == before).sum())

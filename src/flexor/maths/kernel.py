@@ -37,7 +37,7 @@ _SCALARS = {
     "f4": types.float32,
     "f8": types.float64,
 }
-_TERM = re.compile(r"\s*(out\s+)?(\w+)\s*(\[[:,\s]*1\])?\s*(?:,|$)")
+_TERM = re.compile(r"\s*(out\s+)?(\w+)\s*(\[(?::,\s*)*::1\])?\s*(?:,|$)")
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -69,16 +69,18 @@ def _type(scalar: str, axes: str | None, is_output: bool) -> Any:
 
 def _signature(text: str) -> Any:
     """A Numba signature of a text such as "i8(f4[:, ::1], out u4[::1])"."""
-    result, _, rest = text.partition("(")
-    inside = rest.rstrip()[:-1]
+    whole = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*", text, re.DOTALL)
+    if whole is None or whole[1] not in _SCALARS:
+        raise ValueError(f"kernel signature {text!r}: expected TYPE(TYPE, ...)")
+    inside = whole[2]
     arguments, at = [], 0
     while at < len(inside):
         match = _TERM.match(inside, at)
-        if match is None:
+        if match is None or match[2] not in _SCALARS:
             raise ValueError(f"kernel signature {text!r}: cannot read {inside[at:]!r}")
         arguments.append(_type(match[2], match[3], match[1] is not None))
         at = match.end()
-    return _SCALARS[result.strip()](*arguments)
+    return _SCALARS[whole[1]](*arguments)
 
 
 def jit(signature: str) -> Callable[[Function], Function]:
@@ -99,4 +101,4 @@ def jit(signature: str) -> Callable[[Function], Function]:
 
 def inline(function: Function) -> Function:
     """A helper that is compiled into the kernels that call it."""
-    return numba.njit(fastmath=FAST, inline="never")(function)  # type: ignore[no-any-return]
+    return numba.njit(fastmath=FAST, forceinline=True)(function)  # type: ignore[no-any-return]

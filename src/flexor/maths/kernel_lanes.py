@@ -1,11 +1,13 @@
-"""Eight float32 numbers at once, for kernels that must use vector instructions.
+"""Eight (or four) float32 numbers at once, for kernels that must use vector code.
 
 LLVM turns plain loops into vector code only when it can prove enough about them; with
 several arrays, short runs or small fixed blocks it often cannot. Here a kernel says so
-itself: `load8` takes eight neighbours from a flat array, `+ - *` work on all eight,
-`store8` puts them back. On a machine with narrower registers LLVM splits them.
+itself: `load8` takes eight neighbours from a flat array, `+ - * /` work on all eight,
+`store8` puts them back. On a machine with narrower registers LLVM splits them. `take`
+and `put` read and write one number without the check for negative indices.
 
-With NUMBA_DISABLE_JIT=1 the same names work on NumPy arrays of length 8.
+Nothing here checks bounds. With NUMBA_DISABLE_JIT=1 the same names work on NumPy arrays
+of length 8 or 4, and do.
 """
 
 from __future__ import annotations
@@ -20,116 +22,174 @@ from numba.core import cgutils
 from numba.core.datamodel import models
 from numba.extending import intrinsic, overload, register_model
 
-__all__ = ["LANES", "fma8", "load8", "max8", "pick8", "splat8", "spread8", "sqrt8", "store8"]
+__all__ = [
+    "fma4",
+    "fma8",
+    "load4",
+    "load8",
+    "max8",
+    "put",
+    "rows8",
+    "scatter8",
+    "splat8",
+    "spread4",
+    "spread8",
+    "sqrt8",
+    "store4",
+    "store8",
+    "take",
+]
 
-LANES = 8
-_VECTOR = ir.VectorType(ir.FloatType(), LANES)
 _FLAGS = ("nsz", "arcp", "contract", "afn", "reassoc")
+_WORD, _LONG = ir.IntType(32), ir.IntType(64)
 
 
 class _Lanes(types.Type):  # type: ignore[misc]
-    """The Numba type of eight float32."""
+    """The Numba type of `count` float32."""
 
-    def __init__(self) -> None:
-        super().__init__(name="float32x8")
+    def __init__(self, count: int) -> None:
+        self.count = count
+        super().__init__(name=f"float32x{count}")
+
+    @property
+    def vector(self) -> ir.VectorType:
+        return ir.VectorType(ir.FloatType(), self.count)
 
 
-_LANES = _Lanes()
+_EIGHT, _FOUR = _Lanes(8), _Lanes(4)
 
 
 @register_model(_Lanes)
 class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, _VECTOR)
-
-
-def _place(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
-    """Pointer to the eight floats of a flat array that start at `at`."""
-    data = context.make_array(kind)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [at]), _VECTOR.as_pointer())
-
-
-def _splat(builder: Any, value: Any) -> Any:
-    first = ir.Constant(ir.IntType(32), 0)
-    one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), value, first)
-    mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-    return builder.shuffle_vector(one, ir.Constant(_VECTOR, ir.Undefined), mask)
-
-
-def _call(builder: Any, name: str, *values: Any) -> Any:
-    """Call an LLVM intrinsic on whole vectors."""
-    kind = ir.FunctionType(_VECTOR, [_VECTOR] * len(values))
-    full = f"llvm.{name}.v{LANES}f32"
-    function = cgutils.get_or_insert_function(builder.module, kind, full)
-    return builder.call(function, values)
+        super().__init__(manager, kind, kind.vector)
 
 
 def _is_flat(array: Any) -> bool:
     return isinstance(array, types.Array) and array.ndim == 1 and array.layout == "C"
 
 
+def _place(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """Pointer to the number at args[1] of the flat array args[0]."""
+    data = context.make_array(signature.args[0])(context, builder, args[0]).data
+    return builder.gep(data, [args[1]])
+
+
+def _as_vector(builder: Any, place: Any, lanes: _Lanes) -> Any:
+    return builder.bitcast(place, lanes.vector.as_pointer())
+
+
+def _splat(builder: Any, value: Any, lanes: _Lanes) -> Any:
+    empty = ir.Constant(lanes.vector, ir.Undefined)
+    one = builder.insert_element(empty, value, _WORD(0))
+    mask = ir.Constant(ir.VectorType(_WORD, lanes.count), [0] * lanes.count)
+    return builder.shuffle_vector(one, empty, mask)
+
+
+def _call(builder: Any, name: str, lanes: _Lanes, *values: Any) -> Any:
+    """Call an LLVM intrinsic on whole vectors."""
+    kind = ir.FunctionType(lanes.vector, [lanes.vector] * len(values))
+    full = f"llvm.{name}.v{lanes.count}f32"
+    function = cgutils.get_or_insert_function(builder.module, kind, full)
+    return builder.call(function, values)
+
+
+def _loader(lanes: _Lanes) -> Any:
+    @intrinsic
+    def load(typing: Any, array: Any, at: Any) -> Any:
+        if not _is_flat(array):
+            return None
+
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            place = _place(context, builder, signature, args)
+            value = builder.load(_as_vector(builder, place, lanes))
+            value.align = 4
+            return value
+
+        return lanes(array, types.int64), build
+
+    return load
+
+
+def _storer(lanes: _Lanes) -> Any:
+    @intrinsic
+    def store(typing: Any, array: Any, at: Any, value: Any) -> Any:
+        if not _is_flat(array) or not array.mutable:
+            return None
+
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            place = _place(context, builder, signature, args)
+            builder.store(args[2], _as_vector(builder, place, lanes)).align = 4
+            return context.get_dummy_value()
+
+        return types.void(array, types.int64, lanes), build
+
+    return store
+
+
+def _spreader(lanes: _Lanes) -> Any:
+    @intrinsic
+    def spread(typing: Any, array: Any, at: Any) -> Any:
+        if not _is_flat(array):
+            return None
+
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            number = builder.load(_place(context, builder, signature, args))
+            return _splat(builder, number, lanes)
+
+        return lanes(array, types.int64), build
+
+    return spread
+
+
+def _multiply_adder(lanes: _Lanes) -> Any:
+    @intrinsic
+    def fma(typing: Any, a: Any, b: Any, c: Any) -> Any:
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return _call(builder, "fmuladd", lanes, *args)
+
+        return lanes(lanes, lanes, lanes), build
+
+    return fma
+
+
 @intrinsic
-def _load8(typing: Any, array: Any, at: Any) -> Any:
+def _take(typing: Any, array: Any, at: Any) -> Any:
     if not _is_flat(array):
         return None
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _place(context, builder, signature.args[0], args[0], args[1])
-        value = builder.load(place)
-        value.align = 4
-        return value
+        return builder.load(_place(context, builder, signature, args))
 
-    return _LANES(array, types.int64), build
+    return array.dtype(array, types.int64), build
 
 
 @intrinsic
-def _spread8(typing: Any, array: Any, at: Any) -> Any:
-    if not _is_flat(array):
+def _put(typing: Any, array: Any, at: Any, value: Any) -> Any:
+    if not _is_flat(array) or not array.mutable:
         return None
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = signature.args[0]
-        data = context.make_array(kind)(context, builder, args[0]).data
-        return _splat(builder, builder.load(builder.gep(data, [args[1]])))
-
-    return _LANES(array, types.int64), build
-
-
-@intrinsic
-def _store8(typing: Any, array: Any, at: Any, value: Any) -> Any:
-    if not _is_flat(array):
-        return None
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _place(context, builder, signature.args[0], args[0], args[1])
-        builder.store(args[2], place).align = 4
+        builder.store(args[2], _place(context, builder, signature, args))
         return context.get_dummy_value()
 
-    return types.void(array, types.int64, _LANES), build
+    return types.void(array, types.int64, array.dtype), build
 
 
 @intrinsic
 def _splat8(typing: Any, value: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _splat(builder, args[0])
+        return _splat(builder, args[0], _EIGHT)
 
-    return _LANES(types.float32), build
-
-
-@intrinsic
-def _fma8(typing: Any, a: Any, b: Any, c: Any) -> Any:
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _call(builder, "fmuladd", *args)
-
-    return _LANES(_LANES, _LANES, _LANES), build
+    return _EIGHT(types.float32), build
 
 
 @intrinsic
 def _sqrt8(typing: Any, a: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _call(builder, "sqrt", *args)
+        return _call(builder, "sqrt", _EIGHT, *args)
 
-    return _LANES(_LANES), build
+    return _EIGHT(_EIGHT), build
 
 
 @intrinsic
@@ -138,36 +198,71 @@ def _max8(typing: Any, a: Any, b: Any) -> Any:
         is_greater = builder.fcmp_ordered(">", args[0], args[1])
         return builder.select(is_greater, args[0], args[1])
 
-    return _LANES(_LANES, _LANES), build
+    return _EIGHT(_EIGHT, _EIGHT), build
 
 
 @intrinsic
-def _pick8(typing: Any, a: Any, lane: Any) -> Any:
+def _rows8(typing: Any, array: Any, at: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    if not _is_flat(array) or not array.mutable:
+        return None
+
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.extract_element(args[0], args[1])
+        place = _place(context, builder, signature, args)
+        wide = ir.VectorType(_WORD, 16)
+        both = ir.Constant(wide, list(range(16)))
+        ab = builder.shuffle_vector(args[2], args[3], both)
+        cd = builder.shuffle_vector(args[4], args[5], both)
+        for lane in range(8):
+            picked = [lane, 8 + lane, 16 + lane, 24 + lane]
+            mask = ir.Constant(ir.VectorType(_WORD, 4), picked)
+            row = builder.shuffle_vector(ab, cd, mask)
+            to = builder.gep(place, [_LONG(12 * lane)])
+            builder.store(row, _as_vector(builder, to, _FOUR)).align = 4
+        return context.get_dummy_value()
 
-    return types.float32(_LANES, types.int64), build
+    return types.void(array, types.int64, _EIGHT, _EIGHT, _EIGHT, _EIGHT), build
 
 
-def _operator(name: str) -> Any:
-    """An intrinsic for a two-sided operator such as "fadd"."""
+@intrinsic
+def _scatter8(
+    typing: Any, array: Any, rows: Any, at: Any, x: Any, y: Any, z: Any
+) -> Any:
+    if not _is_flat(array) or not _is_flat(rows) or not array.mutable:
+        return None
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        table = context.make_array(signature.args[1])(context, builder, args[1]).data
+        table = builder.gep(table, [args[2]])
+        pair = ir.VectorType(ir.FloatType(), 2)
+        for lane in range(8):
+            row = builder.load(builder.gep(table, [_LONG(lane)]))
+            row = builder.mul(builder.zext(row, _LONG), _LONG(3))
+            place = builder.gep(data, [row])
+            # Two stores a point, not three: stores are what this waits for.
+            mask = ir.Constant(ir.VectorType(_WORD, 2), [lane, 8 + lane])
+            both = builder.shuffle_vector(args[3], args[4], mask)
+            builder.store(both, builder.bitcast(place, pair.as_pointer())).align = 4
+            last = builder.gep(place, [_LONG(2)])
+            builder.store(builder.extract_element(args[5], _WORD(lane)), last)
+        return context.get_dummy_value()
+
+    return types.void(array, rows, types.int64, _EIGHT, _EIGHT, _EIGHT), build
+
+
+def _overload_operator(symbol: Any, name: str) -> None:
+    """Let a two-sided operator such as "fadd" work on lanes."""
 
     @intrinsic
     def both(typing: Any, a: Any, b: Any) -> Any:
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return getattr(builder, name)(*args, flags=_FLAGS)
 
-        return _LANES(_LANES, _LANES), build
-
-    return both
-
-
-def _overload_operator(symbol: Any, name: str) -> None:
-    both = _operator(name)
+        return a(a, b), build
 
     @overload(symbol)
     def typed(a: Any, b: Any) -> Any:
-        if not (isinstance(a, _Lanes) and isinstance(b, _Lanes)):
+        if not (isinstance(a, _Lanes) and a == b):
             return None
 
         def implementation(a: Any, b: Any) -> Any:
@@ -185,28 +280,38 @@ for _symbol, _name in (
     _overload_operator(_symbol, _name)
 
 
+def _window(array: Any, at: int, count: int) -> Any:
+    """The part of a flat array that lanes stand for, bounds checked."""
+    assert array.ndim == 1
+    assert 0 <= at <= len(array) - count
+    return array[at : at + count]
+
+
 if config.DISABLE_JIT:
+
+    def take(array: Any, at: int) -> Any:
+        """One number of a flat array."""
+        return _window(array, at, 1)[0]
+
+    def put(array: Any, at: int, value: Any) -> None:
+        """Write one number of a flat array."""
+        _window(array, at, 1)[0] = value
 
     def load8(array: Any, at: int) -> Any:
         """Eight numbers of a flat array, from `at` on."""
-        assert at >= 0
-        assert at + LANES <= len(array)
-        return array[at : at + LANES].copy()
+        return _window(array, at, 8).copy()
 
     def store8(array: Any, at: int, value: Any) -> None:
         """Put eight numbers into a flat array, from `at` on."""
-        assert at >= 0
-        assert at + LANES <= len(array)
-        array[at : at + LANES] = value
+        _window(array, at, 8)[:] = value
 
     def spread8(array: Any, at: int) -> Any:
         """One number of a flat array eight times."""
-        assert 0 <= at < len(array)
-        return np.full(LANES, array[at], np.float32)
+        return np.full(8, take(array, at), np.float32)
 
     def splat8(value: Any) -> Any:
         """One number eight times."""
-        return np.full(LANES, value, np.float32)
+        return np.full(8, value, np.float32)
 
     def fma8(a: Any, b: Any, c: Any) -> Any:
         """The sum of a * b and c."""
@@ -220,10 +325,36 @@ if config.DISABLE_JIT:
         """The larger of two; b where a is NaN."""
         return np.where(a > b, a, b)
 
-    def pick8(a: Any, lane: int) -> Any:
-        """One of the eight."""
-        return a[lane]
+    def rows8(array: Any, at: int, a: Any, b: Any, c: Any, d: Any) -> None:
+        """Eight rows of four numbers, each row twelve numbers after the one before."""
+        for lane in range(8):
+            row = (a[lane], b[lane], c[lane], d[lane])
+            _window(array, at + 12 * lane, 4)[:] = row
+
+    def scatter8(array: Any, rows: Any, at: int, x: Any, y: Any, z: Any) -> None:
+        """Put eight points into the rows of a flat (V * 3,) array that a table names."""
+        places = _window(rows, at, 8)
+        array.reshape(-1, 3)[places] = np.stack([x, y, z], 1)
+
+    def load4(array: Any, at: int) -> Any:
+        """Four numbers of a flat array, from `at` on."""
+        return _window(array, at, 4).copy()
+
+    def store4(array: Any, at: int, value: Any) -> None:
+        """Put four numbers into a flat array, from `at` on."""
+        _window(array, at, 4)[:] = value
+
+    def spread4(array: Any, at: int) -> Any:
+        """One number of a flat array four times."""
+        return np.full(4, take(array, at), np.float32)
+
+    fma4 = fma8
 
 else:
-    load8, store8, splat8, fma8 = _load8, _store8, _splat8, _fma8
-    spread8, sqrt8, max8, pick8 = _spread8, _sqrt8, _max8, _pick8
+    take, put = _take, _put
+    load8, load4 = _loader(_EIGHT), _loader(_FOUR)
+    store8, store4 = _storer(_EIGHT), _storer(_FOUR)
+    spread8, spread4 = _spreader(_EIGHT), _spreader(_FOUR)
+    fma8, fma4 = _multiply_adder(_EIGHT), _multiply_adder(_FOUR)
+    splat8, sqrt8, max8 = _splat8, _sqrt8, _max8
+    rows8, scatter8 = _rows8, _scatter8

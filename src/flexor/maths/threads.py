@@ -16,7 +16,7 @@ _lock = Lock()
 def thread_count() -> int:
     """Threads in use: FLEXOR_THREADS, else the cores this process may run on."""
     asked = os.environ.get("FLEXOR_THREADS", "")
-    if asked.isdigit() and int(asked) > 0:
+    if asked.isdecimal() and int(asked) > 0:
         return int(asked)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -52,3 +52,13 @@ def _get_pool() -> ThreadPoolExecutor:
         if _pool is None:
             _pool = ThreadPoolExecutor(os.cpu_count() or 1, "flexor")
         return _pool
+
+
+def _forget_pool() -> None:
+    """A forked process has the pool but not its threads: let it make its own."""
+    global _pool, _lock
+    _pool, _lock = None, Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)

@@ -43,7 +43,12 @@ def decompose(
     scales = scales * np.where(mirrored[..., None], [-1, 1, 1], [1, 1, 1])
     scales = scales.astype(m.dtype)
     safe = np.where(scales == 0, 1, scales)
-    rotations = quaternions.from_matrix(columns / safe[..., None, :])
+    turned = columns / safe[..., None, :]
+    for axis in range(3):  # a flattened axis stands across the other two
+        across = np.cross(turned[..., axis - 2], turned[..., axis - 1])
+        is_flat = scales[..., axis, None] == 0
+        turned[..., axis] = np.where(is_flat, across, turned[..., axis])
+    rotations = quaternions.from_matrix(turned)
     return m[..., 3].copy(), rotations.astype(m.dtype), scales
 
 

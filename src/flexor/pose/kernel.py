@@ -12,7 +12,8 @@ when the clip is packed and a sine polynomial on eight lanes (2 ns).
 import numpy as np
 
 from flexor.maths.kernel import inline, jit
-from flexor.maths.kernel_lanes import fma8, load8, splat8, store8
+from flexor.maths.kernel_affine import multiply_affine
+from flexor.maths.kernel_lanes import fma8, load8, put, rows8, splat8, store8, take
 
 # Columns of the track table.
 TIMELINE, ROW, KIND, LANE, OFFSET = range(5)
@@ -27,17 +28,17 @@ ROTATION_KEY = 6
 @inline
 def _find_key(times, start, count, cursor, time):
     """The last key not after `time`, from the cursor on if that is near."""
-    if time < times[start + cursor]:
+    if time < take(times, start + cursor):
         cursor = 0
     steps = 0
-    while cursor + 1 < count and times[start + cursor + 1] <= time:
+    while cursor + 1 < count and take(times, start + cursor + 1) <= time:
         cursor += 1
         steps += 1
         if steps == 4:  # a jump: halve what is left instead of walking it
             low, high = cursor, count
             while high - low > 1:
                 middle = (low + high) >> 1
-                if times[start + middle] <= time:
+                if take(times, start + middle) <= time:
                     low = middle
                 else:
                     high = middle
@@ -58,9 +59,8 @@ def _sine8(x):
 @inline
 def _hermite(values, at, width, length, u):
     """One component of a cubic span; `at` is its value in the first key."""
-    step = 3 * width
-    p0, m0 = values[at], values[at + width] * length
-    p1, m1 = values[at + step], values[at + step - width] * length
+    p0, m0 = take(values, at), take(values, at + width) * length
+    p1, m1 = take(values, at + 3 * width), take(values, at + 2 * width) * length
     v = u * u
     w = v * u
     return (
@@ -74,14 +74,81 @@ def _hermite(values, at, width, length, u):
 @inline
 def _place(times, timelines, line, cursors, time):
     """Move a timeline's cursor; give the key, the fraction after it and the span."""
-    start, count = timelines[line, 0], timelines[line, 1]
-    key = _find_key(times, start, count, cursors[line], time)
-    cursors[line] = key
+    start, count = np.int64(timelines[line, 0]), np.int64(timelines[line, 1])
+    key = _find_key(times, start, count, np.int64(take(cursors, line)), time)
+    put(cursors, line, np.int32(key))
     u, length = np.float32(0), np.float32(0)
-    if key + 1 < count and time > times[start + key]:
-        length = times[start + key + 1] - times[start + key]
-        u = (time - times[start + key]) / length
+    before = take(times, start + key)
+    if key + 1 < count and time > before:
+        length = take(times, start + key + 1) - before
+        u = (time - before) / length
     return key, u, length
+
+
+@inline
+def _gather_cubic(values, at, u, length, scratch, lanes, lane):
+    """A cubic rotation, at unit length, as a key that stands still."""
+    norm = np.float32(0)
+    for c in range(4):
+        q = take(values, at + c)
+        if u > 0:
+            q = _hermite(values, at + c, 4, length, u)
+        put(scratch, c * lanes + lane, q)
+        norm += q * q
+    norm = np.float32(1) / np.sqrt(max(norm, np.float32(1e-30)))
+    for c in range(4):
+        put(scratch, c * lanes + lane, take(scratch, c * lanes + lane) * norm)
+
+
+@inline
+def _gather_rotations(rotations, values, cursor, spots, scratch, lanes):
+    """Bring the keys around the moment into the slerp scratch."""
+    for t in range(len(rotations)):
+        line, lane = np.int64(rotations[t, TIMELINE]), np.int64(rotations[t, LANE])
+        u, at = take(spots, 2 * line), np.int64(rotations[t, OFFSET])
+        key = np.int64(take(cursor, line))
+        if rotations[t, KIND] == CUBIC:
+            length = take(spots, 2 * line + 1)
+            _gather_cubic(values, at + 12 * key + 4, u, length, scratch, lanes, lane)
+            continue
+        at += ROTATION_KEY * key
+        for c in range(4):
+            put(scratch, c * lanes + lane, take(values, at + c))
+        if u == 0 or rotations[t, KIND] == STEP:
+            # On a key, and after the last one, there is no second key to read.
+            put(scratch, FRACTION * lanes + lane, np.float32(0))
+            continue
+        for c in range(4):
+            put(scratch, (4 + c) * lanes + lane, take(values, at + ROTATION_KEY + c))
+        put(scratch, ANGLE * lanes + lane, take(values, at + 4))
+        put(scratch, INVERSE * lanes + lane, take(values, at + 5))
+        put(scratch, FRACTION * lanes + lane, u)
+
+
+@inline
+def _sample_vectors(vectors, values, cursor, spots, local, lanes):
+    """Translations and scales, straight into their rows."""
+    for t in range(len(vectors)):
+        line, lane = np.int64(vectors[t, TIMELINE]), np.int64(vectors[t, LANE])
+        u, at = take(spots, 2 * line), np.int64(vectors[t, OFFSET])
+        to = np.int64(vectors[t, ROW]) * lanes + lane
+        key = np.int64(take(cursor, line))
+        if vectors[t, KIND] == CUBIC:
+            at += 9 * key + 3
+            length = take(spots, 2 * line + 1)
+            for c in range(3):
+                v = take(values, at + c)
+                if u > 0:
+                    v = _hermite(values, at + c, 3, length, u)
+                put(local, to + c * lanes, v)
+            continue
+        at += 3 * key
+        # Without a second key, or for STEP, the second is the first.
+        further = 3 if u > 0 and vectors[t, KIND] == LINEAR else 0
+        for c in range(3):
+            v = take(values, at + c)
+            v += (take(values, at + further + c) - v) * u
+            put(local, to + c * lanes, v)
 
 
 @inline
@@ -102,7 +169,7 @@ def _slerp_lanes(scratch, lanes, local):
 
 @jit(
     "void(f4[::1], i4[:, ::1], i4[:, ::1], i4[:, ::1], f4[::1], f4[::1],"
-    " out i4[:, ::1], out f4[:, ::1], out f4[::1], out f4[:, ::1])"
+    " out i4[:, ::1], out f4[::1], out f4[::1], out f4[:, ::1])"
 )
 def sample(
     times,
@@ -120,65 +187,20 @@ def sample(
 
     times: key times of all timelines; timelines: (G, 2) start and count; rotations,
     vectors: track tables; values: keys; moments: (N,) seconds; cursors: (N, G) last
-    keys; spots: (G, 2) work space; scratch: (11 * L,) work space, filled with the rest
+    keys; spots: (G * 2,) work space; scratch: (11 * L,) work space, filled with the rest
     rotations where no track writes; local: (N, 10 * L).
     """
     lanes = local.shape[1] // 10
     for n in range(len(moments)):
-        mine = local[n]
-        cursor = cursors[n]
+        mine, cursor = local[n], cursors[n]
         for line in range(len(timelines)):
-            key, u, length = _place(times, timelines, line, cursor, moments[n])
-            spots[line, 0] = u
-            spots[line, 1] = length
-        for t in range(len(rotations)):
-            line, lane = rotations[t, TIMELINE], rotations[t, LANE]
-            u, at = spots[line, 0], np.int64(rotations[t, OFFSET])
-            if rotations[t, KIND] == CUBIC:
-                at += 12 * np.int64(cursor[line]) + 4
-                norm = np.float32(0)
-                for c in range(4):
-                    q = values[at + c]
-                    if u > 0:
-                        q = _hermite(values, at + c, 4, spots[line, 1], u)
-                    scratch[c * lanes + lane] = q
-                    norm += q * q
-                norm = np.float32(1) / np.sqrt(max(norm, np.float32(1e-30)))
-                for c in range(4):
-                    scratch[c * lanes + lane] *= norm
-                continue
-            at += ROTATION_KEY * np.int64(cursor[line])
-            if u == 0 or rotations[t, KIND] == STEP:
-                # On a key, and after the last one, there is no second key to read.
-                for c in range(4):
-                    scratch[c * lanes + lane] = values[at + c]
-                scratch[FRACTION * lanes + lane] = 0
-                continue
-            for c in range(4):
-                scratch[c * lanes + lane] = values[at + c]
-                scratch[(4 + c) * lanes + lane] = values[at + ROTATION_KEY + c]
-            scratch[ANGLE * lanes + lane] = values[at + 4]
-            scratch[INVERSE * lanes + lane] = values[at + 5]
-            scratch[FRACTION * lanes + lane] = u
+            _, u, length = _place(times, timelines, line, cursor, moments[n])
+            put(spots, 2 * line, u)
+            put(spots, 2 * line + 1, length)
         if len(rotations):
+            _gather_rotations(rotations, values, cursor, spots, scratch, lanes)
             _slerp_lanes(scratch, lanes, mine)
-        for t in range(len(vectors)):
-            line, lane, row = vectors[t, TIMELINE], vectors[t, LANE], vectors[t, ROW]
-            u, at = spots[line, 0], np.int64(vectors[t, OFFSET])
-            if vectors[t, KIND] == CUBIC:
-                at += 9 * np.int64(cursor[line]) + 3
-                for c in range(3):
-                    v = values[at + c]
-                    if u > 0:
-                        v = _hermite(values, at + c, 3, spots[line, 1], u)
-                    mine[(row + c) * lanes + lane] = v
-                continue
-            at += 3 * np.int64(cursor[line])
-            for c in range(3):
-                v = values[at + c]
-                if u > 0 and vectors[t, KIND] == LINEAR:
-                    v += (values[at + 3 + c] - v) * u
-                mine[(row + c) * lanes + lane] = v
+        _sample_vectors(vectors, values, cursor, spots, mine, lanes)
 
 
 @jit(
@@ -210,8 +232,8 @@ def sample_weights(times, timelines, tracks, values, moments, cursors, weights):
 
 
 @inline
-def _matrix_lanes(local, lanes, scratch):
-    """Rows m00..m22 (9 * L,) of the matrices of eight lanes at a time."""
+def _matrix_lanes(local, lanes, matrices):
+    """Matrices parent_from_node (L * 12,) of all lanes, eight at a time."""
     one, two = splat8(np.float32(1)), splat8(np.float32(2))
     for i in range(0, lanes, 8):
         x, y = load8(local, 3 * lanes + i), load8(local, 4 * lanes + i)
@@ -222,45 +244,29 @@ def _matrix_lanes(local, lanes, scratch):
         wx, wy, wz = w * x2, w * y2, w * z2
         sx, sy = load8(local, 7 * lanes + i), load8(local, 8 * lanes + i)
         sz = load8(local, 9 * lanes + i)
-        store8(scratch, i, (one - yy - zz) * sx)
-        store8(scratch, lanes + i, (xy - wz) * sy)
-        store8(scratch, 2 * lanes + i, (xz + wy) * sz)
-        store8(scratch, 3 * lanes + i, (xy + wz) * sx)
-        store8(scratch, 4 * lanes + i, (one - xx - zz) * sy)
-        store8(scratch, 5 * lanes + i, (yz - wx) * sz)
-        store8(scratch, 6 * lanes + i, (xz - wy) * sx)
-        store8(scratch, 7 * lanes + i, (yz + wx) * sy)
-        store8(scratch, 8 * lanes + i, (one - xx - yy) * sz)
+        t = load8(local, i)
+        a, b, c = (one - yy - zz) * sx, (xy - wz) * sy, (xz + wy) * sz
+        rows8(matrices, 12 * i, a, b, c, t)
+        t = load8(local, lanes + i)
+        a, b, c = (xy + wz) * sx, (one - xx - zz) * sy, (yz - wx) * sz
+        rows8(matrices, 12 * i + 4, a, b, c, t)
+        t = load8(local, 2 * lanes + i)
+        a, b, c = (xz - wy) * sx, (yz + wx) * sy, (one - xx - yy) * sz
+        rows8(matrices, 12 * i + 8, a, b, c, t)
 
 
 @jit("void(f4[:, ::1], u4[:, ::1], out f4[::1], out f4[:, ::1])")
-def world_from_local(local, nodes, scratch, world):
+def world_from_local(local, nodes, matrices, world):
     """Matrices of every node in world space.
 
     local: (N, 10 * L); nodes: (J, 2) node and parent of each lane, the parent being J
-    for roots; scratch: (9 * L,); world: (N, (J + 1) * 12), of which the last matrix is
-    the identity that roots hang on.
+    for roots; matrices: (L * 12,) work space; world: (N, (J + 1) * 12), of which the last
+    matrix is the identity that roots hang on.
     """
     lanes = local.shape[1] // 10
     for n in range(len(local)):
-        mine, moved = local[n], world[n]
-        _matrix_lanes(mine, lanes, scratch)
+        mine = world[n]
+        _matrix_lanes(local[n], lanes, matrices)
         for lane in range(len(nodes)):
-            to = np.uint64(nodes[lane, 0]) * np.uint64(12)
-            up = np.uint64(nodes[lane, 1]) * np.uint64(12)
-            i = np.uint64(lane)
-            step = np.uint64(lanes)
-            m00, m01 = scratch[i], scratch[i + step]
-            m02, m10 = scratch[i + step * 2], scratch[i + step * 3]
-            m11, m12 = scratch[i + step * 4], scratch[i + step * 5]
-            m20, m21 = scratch[i + step * 6], scratch[i + step * 7]
-            m22 = scratch[i + step * 8]
-            x, y, z = mine[i], mine[i + step], mine[i + step * 2]
-            for row in range(3):
-                r = np.uint64(4 * row)
-                a, b = moved[up + r], moved[up + r + np.uint64(1)]
-                c, d = moved[up + r + np.uint64(2)], moved[up + r + np.uint64(3)]
-                moved[to + r] = a * m00 + b * m10 + c * m20
-                moved[to + r + np.uint64(1)] = a * m01 + b * m11 + c * m21
-                moved[to + r + np.uint64(2)] = a * m02 + b * m12 + c * m22
-                moved[to + r + np.uint64(3)] = a * x + b * y + c * z + d
+            to, up = np.int64(nodes[lane, 0]) * 12, np.int64(nodes[lane, 1]) * 12
+            multiply_affine(mine, up, matrices, 12 * lane, mine, to)

@@ -8,7 +8,7 @@ import numpy as np
 
 from flexor.arrays import Floats, check_array
 from flexor.pose import kernel
-from flexor.pose.layout import ROWS, Layout
+from flexor.pose.layout import Layout
 
 __all__ = ["WorldState", "init_world", "world_from_local"]
 
@@ -23,7 +23,8 @@ class WorldState:
 
     layout: Layout
     padded: Floats
-    _scratch: Floats
+    _flat: Floats
+    _matrices: Floats
 
     @property
     def matrices(self) -> Floats:
@@ -35,15 +36,13 @@ def init_world(layout: Layout, count: int) -> WorldState:
     """Room for `count` characters."""
     padded = np.zeros((count, len(layout.skeleton) + 1, 3, 4), np.float32)
     padded[:, -1] = np.eye(3, 4)
-    return WorldState(layout, padded, np.zeros(9 * layout.lane_count, np.float32))
+    work = np.zeros(12 * layout.lane_count, np.float32)
+    return WorldState(layout, padded, padded.reshape(count, -1), work)
 
 
 def world_from_local(state: WorldState, local: Floats) -> WorldState:
     """Fill the world matrices from local transforms (N, 10 * L)."""
-    count = len(state.padded)
-    lanes = state.layout.lane_count
-    check_array(local, np.float32, (count, ROWS * lanes), "local")
-    kernel.world_from_local(
-        local, state.layout.nodes, state._scratch, state.padded.reshape(count, -1)
-    )
+    shape = (len(state.padded), len(state.layout.rest))
+    check_array(local, np.float32, shape, "local")
+    kernel.world_from_local(local, state.layout.nodes, state._matrices, state._flat)
     return state

@@ -45,7 +45,7 @@ def init_sample(clip: ClipTables, layout: Layout, count: int) -> SampleState:
         np.zeros((count, lines), np.int32),
         np.tile(layout.rest, (count, 1)),
         np.tile(layout.rest_weights, (count, 1)),
-        np.zeros((lines, 2), np.float32),
+        np.zeros(2 * lines, np.float32),
         scratch.ravel(),
     )
 

@@ -14,8 +14,8 @@ CLAMP, MIRROR, REPEAT = 33071, 33648, 10497
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An encoded picture. data: the file's bytes, empty where it was not found;
-    mime: such as "image/png"; uri: where it came from outside the file, or "".
+    """An encoded picture. data: the file's bytes; mime: such as "image/png"; uri: where
+    the picture should have been, if it was not found and data is empty.
     """
 
     name: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,98 +10,157 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats
 from flexor.files import codecs
 from flexor.files.gltf.checked import Checked
+from flexor.files.gltf.container import Container
 
 __all__ = ["Accessors"]
 
-COMPONENTS: dict[int, type[np.generic]] = {
-    5120: np.int8,
-    5121: np.uint8,
-    5122: np.int16,
-    5123: np.uint16,
-    5125: np.uint32,
-    5126: np.float32,
+# Component type: as it stands in a file, and as it is here.
+COMPONENTS: dict[int, tuple[np.dtype[Any], np.dtype[Any]]] = {
+    code: (np.dtype(name).newbyteorder("<"), np.dtype(name))
+    for code, name in (
+        (5120, "i1"),
+        (5121, "u1"),
+        (5122, "i2"),
+        (5123, "u2"),
+        (5125, "u4"),
+        (5126, "f4"),
+    )
 }
+# Name: numbers in an element, columns of a matrix (1: no matrix).
 TYPES = {
-    "SCALAR": 1,
-    "VEC2": 2,
-    "VEC3": 3,
-    "VEC4": 4,
-    "MAT2": 4,
-    "MAT3": 9,
-    "MAT4": 16,
+    "SCALAR": (1, 1),
+    "VEC2": (2, 1),
+    "VEC3": (3, 1),
+    "VEC4": (4, 1),
+    "MAT2": (4, 2),
+    "MAT3": (9, 3),
+    "MAT4": (16, 4),
 }
-MATRIX_ROWS = {"MAT2": 2, "MAT3": 3, "MAT4": 4}
+TYPE_NAMES = tuple(TYPES)
 
-# An accessor without a view costs the file no bytes, so its size proves nothing: what
-# such accessors may need is bounded by the size of the file.
-FREE_BYTES, FREE_RATIO = 1 << 20, 64
+# A count is only a number: elements may have no bytes of their own, or share them with
+# others. So every use of an accessor counts as if it had its own memory, and all of
+# them together may need what a file of this size justifies. Real characters, the most
+# compressed ones included, need less than 20 times the size of their file.
+SPARE_BYTES, MOST_RATIO = 1 << 20, 64
+
+
+class Layout(NamedTuple):
+    """How many elements, and what they are made of.
+
+    code: component type; width: numbers in one; columns: of a matrix, else 1.
+    """
+
+    size: int
+    code: int
+    width: int
+    columns: int
+    is_normalised: bool
 
 
 class Accessors:
     """The accessors of a file. Each is decoded once; equal rows give the same array."""
 
-    def __init__(self, root: Checked, buffers: list[memoryview | None]) -> None:
+    def __init__(self, container: Container) -> None:
+        root = container.root
+        self._buffers = container.buffers()
         self._items = root.items("accessors")
         self._views = root.items("bufferViews")
-        self._buffers = buffers
+        self._layouts: dict[int, Layout] = {}
         self._raw: dict[int, NDArray[Any]] = {}
         self._floats: dict[int, Floats] = {}
+        self._finite: set[int] = set()
         self._unpacked: dict[int, memoryview] = {}
-        self._replaced: dict[int, NDArray[Any]] = {}
-        held = sum(len(data) for data in buffers if data is not None)
-        self._free = FREE_BYTES + FREE_RATIO * held
+        self._container = container
+        self._used = 0
 
     def __len__(self) -> int:
         return len(self._items)
 
+    @property
+    def view_count(self) -> int:
+        """Number of buffer views."""
+        return len(self._views)
+
     def count(self, row: int) -> int:
         """Number of elements, as the file announces it."""
-        return self._items[row].integer("count", low=1)
+        return self._layout(row).size
 
     def place(self, row: int) -> Checked:
         """The accessor's own JSON, to report errors at."""
         return self._items[row]
 
+    def charge(self, place: Checked, size: int, key: str | None = None) -> None:
+        """Refuse at `place` if `size` more bytes are too many for the file."""
+        self._used += size
+        if self._used > SPARE_BYTES + MOST_RATIO * self._container.size:
+            raise place.error(
+                f"{size} bytes more make {self._used}, which a file of "
+                f"{self._container.size} bytes cannot justify",
+                key,
+            )
+
     def replace(self, row: int, values: NDArray[Any]) -> None:
         """Take `values` (count, components) for the accessor: they were compressed."""
-        item = self._items[row]
-        width = self._width(item)
-        if values.shape != (self.count(row), width):
+        item, layout = self._items[row], self._layout(row)
+        if values.shape != (layout.size, layout.width):
             raise item.error(
-                f"{self.count(row)} elements of {width} announced, the compressed data "
-                f"hold {values.shape[0]} of {values.shape[1]}",
+                f"{layout.size} elements of {layout.width} announced, the compressed "
+                f"data hold {values.shape[0]} of {values.shape[1]}",
                 "count",
             )
-        wanted = self._component(item)
-        if values.dtype != wanted:
-            values = values.astype(wanted)
-        self._replaced[row] = values
+        values = values.astype(COMPONENTS[layout.code][1])
+        self._raw[row] = self._with_sparse(item, layout, values)
+        self._floats.pop(row, None)
+        self._finite.discard(row)
 
-    def floats(self, row: int, width: int | tuple[int, ...]) -> Floats:
-        """Numbers (count, width) as float32; normalised integers as -1..1 or 0..1."""
-        item = self._items[row]
-        self._check_width(item, width)
+    def floats(self, row: int, *widths: int) -> Floats:
+        """Numbers (count, width) as float32; normalised integers as -1..1 or 0..1.
+
+        widths: those that are right here. The array is read-only.
+        """
+        raw = self.raw(row, *widths)
+        if raw.dtype == np.float32:
+            return raw
         if row not in self._floats:
-            raw = self.raw(row)
-            values = _dequantise(raw) if item.flag("normalized") else raw
-            self._floats[row] = np.ascontiguousarray(values, np.float32)
+            if self._layouts[row].is_normalised:
+                values = raw.astype(np.float64) / np.iinfo(raw.dtype).max
+                raw = np.maximum(values, -1)
+            self._floats[row] = raw.astype(np.float32)
+            self._floats[row].flags.writeable = False
         return self._floats[row]
 
+    def finite(self, place: Checked, key: str, row: int, *widths: int) -> Floats:
+        """The same; a number that is not finite is an error under `key` of `place`."""
+        values = self.floats(row, *widths)
+        if row not in self._finite:
+            check_finite(place, key, values)
+            self._finite.add(row)
+        return values
+
     def integers(self, row: int, width: int) -> NDArray[Any]:
-        """Unsigned integers (count, width) in the file's own type."""
-        item = self._items[row]
-        self._check_width(item, width)
-        raw = self.raw(row)
+        """Unsigned integers (count, width) in the file's own type; read-only."""
+        raw = self.raw(row, width)
         if raw.dtype.kind != "u":
-            raise item.error(
+            raise self._items[row].error(
                 f"{raw.dtype.name}, expected unsigned integers", "componentType"
             )
         return raw
 
-    def raw(self, row: int) -> NDArray[Any]:
-        """Elements (count, components) in the file's own type, sparse ones filled in."""
+    def raw(self, row: int, *widths: int) -> NDArray[Any]:
+        """Elements (count, components) in the file's own type; read-only.
+
+        Sparse ones are filled in. widths: those that are right here; none: any.
+        """
+        item, layout = self._items[row], self._layout(row)
+        if widths and layout.width not in widths:
+            names = " or ".join(str(n) for n in widths)
+            raise item.error(f"{layout.width} components, expected {names}", "type")
+        # As float32, which is what nearly all become.
+        self.charge(item, 4 * layout.size * layout.width, "count")
         if row not in self._raw:
-            self._raw[row] = self._decode(row)
+            values = self._dense(item, layout)
+            self._raw[row] = self._with_sparse(item, layout, values)
         return self._raw[row]
 
     def view_bytes(self, view_row: int) -> memoryview:
@@ -114,101 +173,65 @@ class Accessors:
             self._unpacked[view_row] = self._unpack(view, packing)
         return self._unpacked[view_row]
 
-    @property
-    def view_count(self) -> int:
-        """Number of buffer views."""
-        return len(self._views)
+    def _layout(self, row: int) -> Layout:
+        found = self._layouts.get(row)
+        if found is None:
+            item = self._items[row]
+            width, columns = TYPES[item.choice("type", TYPE_NAMES, "missing")]
+            count, code = item.integer("count", low=1), _component(item)
+            found = Layout(count, code, width, columns, item.flag("normalized"))
+            self._layouts[row] = found
+        return found
 
-    def _check_width(self, item: Checked, width: int | tuple[int, ...]) -> None:
-        allowed = width if isinstance(width, tuple) else (width,)
-        have = self._width(item)
-        if have not in allowed:
-            names = " or ".join(str(n) for n in allowed)
-            raise item.error(f"{have} components, expected {names}", "type")
-
-    @staticmethod
-    def _width(item: Checked) -> int:
-        return TYPES[item.choice("type", tuple(TYPES), "missing")]
-
-    @staticmethod
-    def _component(item: Checked) -> np.dtype[Any]:
-        code = item.integer("componentType")
-        if code not in COMPONENTS:
-            names = ", ".join(str(c) for c in COMPONENTS)
-            raise item.error(f"{code}, expected one of {names}", "componentType")
-        return np.dtype(COMPONENTS[code]).newbyteorder("<")
-
-    def _decode(self, row: int) -> NDArray[Any]:
-        item = self._items[row]
-        if row in self._replaced:
-            base = self._replaced[row]
-        else:
-            base = self._dense(item, self.count(row))
-        sparse = item.object("sparse")
-        if sparse is None:
-            return base
-        base = base.copy()
-        self._fill_sparse(item, sparse, base)
-        return base
-
-    def _dense(self, item: Checked, count: int) -> NDArray[Any]:
-        width, component = self._width(item), self._component(item)
+    def _dense(self, item: Checked, layout: Layout) -> NDArray[Any]:
         view_row = item.index("bufferView", len(self._views), "buffer view")
         if view_row is None:
-            self._free -= count * width * component.itemsize
-            if self._free < 0:
-                raise item.error(
-                    f"{count} elements without data are more than a file of this size "
-                    "can justify",
-                    "count",
-                )
-            return np.zeros((count, width), component.newbyteorder("="))
-        rows = MATRIX_ROWS.get(item.text("type"))
-        view, data = self._views[view_row], self.view_bytes(view_row)
-        stride = view.integer("byteStride", 0, 0, 255)
-        offset = item.integer("byteOffset", 0)
-        return _elements(item, data, offset, count, component, width, rows, stride)
-
-    def _fill_sparse(
-        self, item: Checked, sparse: Checked, base: NDArray[Any]
-    ) -> None:
-        """Overwrite the rows of `base` that the sparse part names."""
-        count = sparse.integer("count", low=1, high=len(base))
-        where, what = sparse.child("indices"), sparse.child("values")
-        places = self._sparse_part(where, count, self._component(where), 1)[:, 0]
-        if places.dtype.kind != "u":
-            raise where.error("expected unsigned integers", "componentType")
-        if int(places.max()) >= len(base):
-            raise where.error(f"{int(places.max())} is past the end, {len(base)}")
-        component = self._component(item)
-        base[places] = self._sparse_part(what, count, component, base.shape[1])
-
-    def _sparse_part(
-        self, part: Checked, count: int, component: np.dtype[Any], width: int
-    ) -> NDArray[Any]:
-        view_row = part.child("bufferView").as_index(len(self._views), "buffer view")
-        offset = part.integer("byteOffset", 0)
+            shape = layout.size, layout.width
+            return np.zeros(shape, COMPONENTS[layout.code][1])
         data = self.view_bytes(view_row)
-        return _elements(part, data, offset, count, component, width, None, 0)
+        stride = self._views[view_row].integer("byteStride", 0, 0, 255)
+        return _elements(item, data, layout, stride)
+
+    def _with_sparse(
+        self, item: Checked, layout: Layout, values: NDArray[Any]
+    ) -> NDArray[Any]:
+        """Overwrite the rows that the sparse part names; make all read-only."""
+        sparse = item.object("sparse")
+        if sparse is not None:
+            count = sparse.integer("count", low=1, high=layout.size)
+            where = sparse.child("indices")
+            code = _component(where)
+            places = self._sparse_part(where, Layout(count, code, 1, 1, False))[:, 0]
+            if places.dtype.kind != "u":
+                raise where.error("expected unsigned integers", "componentType")
+            last = int(places.max())
+            if last >= layout.size:
+                raise where.error(f"element {last} of {layout.size}")
+            part = layout._replace(size=count)
+            values[places] = self._sparse_part(sparse.child("values"), part)
+        values.flags.writeable = False
+        return values
+
+    def _sparse_part(self, part: Checked, layout: Layout) -> NDArray[Any]:
+        view_row = part.row("bufferView", len(self._views), "buffer view")
+        return _elements(part, self.view_bytes(view_row), layout, 0)
 
     def _slice(self, holder: Checked) -> memoryview:
         """The part of a buffer that a view, or its packed twin, stands for."""
-        row = holder.child("buffer").as_index(len(self._buffers), "buffer")
-        data = self._buffers[row]
+        data = self._buffers[holder.row("buffer", len(self._buffers), "buffer")]
         if data is None:
             raise holder.error("its buffer has no data of its own", "buffer")
         offset = holder.integer("byteOffset", 0)
-        size = holder.integer("byteLength", low=1)
-        if offset + size > len(data):
-            raise holder.error(
-                f"bytes {offset} to {offset + size} of a buffer of {len(data)}"
-            )
-        return data[offset : offset + size]
+        end = offset + holder.integer("byteLength", low=1)
+        if end > len(data):
+            raise holder.error(f"bytes {offset} to {end} of a buffer of {len(data)}")
+        return data[offset:end]
 
     def _unpack(self, view: Checked, packing: Checked) -> memoryview:
         """Undo EXT_meshopt_compression or KHR_meshopt_compression."""
         count = packing.integer("count", low=1)
         stride = packing.integer("byteStride", low=1, high=256)
+        self.charge(packing, count * stride, "count")
         try:
             unpacked = codecs.decode_meshopt(
                 self._slice(packing),
@@ -224,6 +247,22 @@ class Accessors:
         return memoryview(unpacked.tobytes())
 
 
+def check_finite(place: Checked, key: str, values: Floats) -> None:
+    """Refuse NaN and infinity in values (count, width), under `key` of `place`."""
+    good = np.isfinite(values)
+    if not good.all():
+        row = int(np.argmin(good.all(1)))
+        raise place.error(f"element {row} is not finite", key)
+
+
+def _component(item: Checked) -> int:
+    code = item.integer("componentType")
+    if code not in COMPONENTS:
+        names = ", ".join(str(c) for c in COMPONENTS)
+        raise item.error(f"{code}, expected one of {names}", "componentType")
+    return code
+
+
 def _meshopt_of(view: Checked) -> Checked | None:
     extensions = view.object("extensions")
     if extensions is None:
@@ -234,39 +273,28 @@ def _meshopt_of(view: Checked) -> Checked | None:
 
 
 def _elements(
-    item: Checked,
-    data: memoryview,
-    offset: int,
-    count: int,
-    component: np.dtype[Any],
-    width: int,
-    rows: int | None,
-    stride: int,
+    item: Checked, data: memoryview, layout: Layout, stride: int
 ) -> NDArray[Any]:
-    """A native-order copy (count, width) of numbers in `data`.
+    """A copy (count, width) of the numbers in `data`, from the item's byteOffset on.
 
-    rows: of a matrix, else None; the columns of one start at multiples of 4 bytes.
+    stride: bytes from element to element, 0 if there is nothing between them. The
+    columns of a matrix start at multiples of 4 bytes.
     """
-    column = (rows or width) * component.itemsize
-    step = column + (-column % 4 if rows else 0)
-    columns = width // rows if rows else 1
+    count, code, width, columns, _ = layout
+    stored, native = COMPONENTS[code]
+    height = width // columns
+    column = height * stored.itemsize
+    step = column if columns == 1 else column + -column % 4
     size = step * (columns - 1) + column
     stride = stride or step * columns
     if stride < size:
         raise item.error(f"elements of {size} bytes every {stride} bytes overlap")
+    offset = item.integer("byteOffset", 0)
     needed = offset + stride * (count - 1) + size
     if needed > len(data):
         raise item.error(
             f"{count} elements need {needed} bytes of a view of {len(data)}", "count"
         )
-    shape, strides = (count, columns, rows or width), (stride, step, component.itemsize)
-    numbers = np.ndarray(shape, component, data, offset, strides)
-    return numbers.astype(component.newbyteorder("=")).reshape(count, width)
-
-
-def _dequantise(raw: NDArray[Any]) -> Floats:
-    """Normalised integers as float32: signed -1..1, unsigned 0..1."""
-    if raw.dtype.kind == "f":
-        return raw
-    values = raw.astype(np.float64) / np.iinfo(raw.dtype).max
-    return np.maximum(values, -1).astype(np.float32)
+    shape, strides = (count, columns, height), (stride, step, stored.itemsize)
+    numbers = np.ndarray(shape, stored, data, offset, strides)
+    return numbers.astype(native, "C").reshape(count, width)

@@ -5,51 +5,140 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import math
 import os
+import re
 import struct
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 from flexor.errors import AssetError, VersionError
 from flexor.files.gltf.checked import Checked
 
-__all__ = ["join_glb", "open_container", "read_buffers", "read_uri"]
+__all__ = ["Container", "join_glb"]
 
 MAGIC = b"glTF"
 JSON_CHUNK, BIN_CHUNK = 0x4E4F534A, 0x004E4942
+FALLBACKS = ("EXT_meshopt_compression", "KHR_meshopt_compression")
+HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")  # may be text that UTF-8 cannot hold
 
 
-def open_container(path: Path) -> tuple[Checked, memoryview | None]:
-    """The JSON of a .gltf or .glb file and, for .glb, its binary chunk."""
-    data = _read_file(path)
-    if data[:4] == MAGIC:
-        text, chunk = _split_glb(data, path)
-    else:
-        text, chunk = data, None
-        if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+class Container:
+    """An open .gltf or .glb file.
+
+    root: its JSON; size: bytes read so far, of this file and those it names. Files
+    beside it are read once each, and only from its own folder.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise AssetError(path, "", f"cannot be read: {error.strerror}") from None
+        self.size = len(data)
+        self._files: dict[str, bytes] = {}
+        self._chunk: memoryview | None = None
+        text = memoryview(data)
+        if data[:4] == MAGIC:
+            text, self._chunk = _split_glb(data, path)
+        elif not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
             raise AssetError(
                 path, "byte 0", "neither GLB (it would start with 'glTF') nor JSON"
             )
+        self.root = Checked(_parse(bytes(text), path), path)
+        _check_version(self.root)
+
+    def buffers(self) -> list[memoryview | None]:
+        """The bytes of each buffer; None for one that compressed views stand for."""
+        return [
+            self._buffer(row, item)
+            for row, item in enumerate(self.root.items("buffers"))
+        ]
+
+    def _buffer(self, row: int, item: Checked) -> memoryview | None:
+        size = item.integer("byteLength", low=1)
+        if item.has("uri"):
+            try:
+                data = memoryview(self.read_uri(item)[0])
+            except FileNotFoundError as error:
+                raise item.error(f"there is no file {error}", "uri") from None
+        elif _is_fallback(item):
+            return None
+        elif row == 0 and self._chunk is not None:
+            data = self._chunk
+        else:
+            raise item.error("has no uri, and the file has no binary chunk for it")
+        if len(data) < size:
+            raise item.error(f"{size} bytes announced, {len(data)} there", "byteLength")
+        return data[:size]
+
+    def read_uri(self, item: Checked) -> tuple[bytes, str]:
+        """Bytes and media type ("" if unknown) of the data: or relative URI of `item`.
+
+        FileNotFoundError where a relative URI names no file; a URI that leaves the
+        folder of the file or has another scheme is an AssetError.
+        """
+        uri = item.text("uri")
+        if uri[:5].lower() == "data:":
+            return _read_data_uri(item, uri)
+        name = unquote(uri)
+        scheme = name.split("/")[0]
+        if ":" in scheme or "\\" in name or name.startswith("/") or "\0" in name:
+            raise item.error(
+                f"{uri[:80]!r}: only data: and relative paths in the file's folder",
+                "uri",
+            )
+        folder = os.path.realpath(item.path.parent)
+        target = os.path.realpath(os.path.join(folder, name))
+        if os.path.commonpath([folder, target]) != folder:
+            raise item.error(f"{uri[:80]!r} leaves the folder of the file", "uri")
+        if not os.path.isfile(target):
+            raise FileNotFoundError(target)
+        if target not in self._files:
+            try:
+                self._files[target] = Path(target).read_bytes()
+            except OSError as error:
+                text = f"{target} cannot be read: {error.strerror}"
+                raise item.error(text, "uri") from None
+            self.size += len(self._files[target])
+        return self._files[target], ""
+
+
+def _parse(data: bytes, path: Path) -> Any:
+    """JSON of which everything can be written again, or an AssetError."""
     try:
-        value = json.loads(bytes(text).decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
+        text = data.decode("utf-8-sig")
+        value = json.loads(text, parse_float=_number, parse_constant=_number)
+        if HALF_PAIR.search(text):
+            json.dumps(value, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno} column {error.colno}"
+        raise AssetError(path, place, f"the JSON is broken: {error.msg}") from None
+    except RecursionError:
+        raise AssetError(path, "", "the JSON is broken: nested too deeply") from None
+    except ValueError as error:
         raise AssetError(path, "", f"the JSON is broken: {error}") from None
-    root = Checked(value, path)
-    if not isinstance(value, dict):
-        raise root.error("expected an object at the top")
-    version = root.child("asset").text("version", "missing")
+    return value
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:40]} is not a finite number")
+    return number
+
+
+def _check_version(root: Checked) -> None:
+    asset = root.child("asset")
+    version = asset.text("version", "missing")
     if version.split(".")[0] != "2":
-        raise VersionError(
-            path, "/asset/version", f"glTF version {version}, expected 2.x"
-        )
-    return root, chunk
-
-
-def _read_file(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise AssetError(path, "", f"cannot be read: {error.strerror}") from None
+        text = f"glTF version {version[:20]}, expected 2.x"
+        raise VersionError(root.path, "/asset/version", text)
+    needed = asset.text("minVersion", "2.0")
+    if needed not in ("2", "2.0"):
+        text = f"the file needs glTF version {needed[:20]}, only 2.0 is read"
+        raise VersionError(root.path, "/asset/minVersion", text)
 
 
 def _split_glb(data: bytes, path: Path) -> tuple[memoryview, memoryview | None]:
@@ -92,66 +181,18 @@ def join_glb(text: bytes, binary: bytes) -> bytes:
     return b"".join([MAGIC, struct.pack("<II", 2, total), *parts])
 
 
-def read_buffers(root: Checked, chunk: memoryview | None) -> list[memoryview | None]:
-    """The bytes of each buffer; None for one that only compressed views stand for."""
-    buffers: list[memoryview | None] = []
-    for i, item in enumerate(root.items("buffers")):
-        size = item.integer("byteLength", low=1)
-        data: memoryview | None
-        if item.has("uri"):
-            try:
-                data = memoryview(read_uri(item, "uri")[0])
-            except FileNotFoundError as error:
-                raise item.error(f"there is no file {error}", "uri") from None
-        elif _is_fallback(item):
-            data = None
-        elif i == 0 and chunk is not None:
-            data = chunk
-        else:
-            raise item.error("has no uri, and the file has no binary chunk for it")
-        if data is not None and len(data) < size:
-            raise item.error(f"{size} bytes announced, {len(data)} there", "byteLength")
-        buffers.append(data if data is None else data[:size])
-    return buffers
-
-
 def _is_fallback(buffer: Checked) -> bool:
     extensions = buffer.object("extensions")
-    names = ("EXT_meshopt_compression", "KHR_meshopt_compression")
-    return extensions is not None and any(extensions.has(name) for name in names)
+    return extensions is not None and any(extensions.has(name) for name in FALLBACKS)
 
 
-def read_uri(item: Checked, key: str) -> tuple[bytes, str]:
-    """Bytes and media type ("" if unknown) of the data: or relative URI under `key`.
-
-    FileNotFoundError where a relative URI names no file; a URI that leaves the folder
-    of the file or has another scheme is an AssetError.
-    """
-    uri = item.text(key)
-    if uri[:5].lower() == "data:":
-        return _read_data_uri(item, key, uri)
-    name = unquote(uri)
-    scheme = name.split("/")[0]
-    if ":" in scheme or "\\" in name or name.startswith("/") or "\0" in name:
-        raise item.error(
-            f"{uri[:80]!r}: only data: and relative paths in the file's folder", key
-        )
-    folder = os.path.realpath(item.path.parent)
-    target = os.path.realpath(os.path.join(folder, name))
-    if os.path.commonpath([folder, target]) != folder:
-        raise item.error(f"{uri[:80]!r} leaves the folder of the file", key)
-    if not os.path.isfile(target):
-        raise FileNotFoundError(target)
-    return _read_file(Path(target)), ""
-
-
-def _read_data_uri(item: Checked, key: str, uri: str) -> tuple[bytes, str]:
+def _read_data_uri(item: Checked, uri: str) -> tuple[bytes, str]:
     head, comma, body = uri.partition(",")
     fields = head[5:].split(";")
     if not comma or fields[-1].strip().lower() != "base64":
-        raise item.error("a data: URI must be base64", key)
+        raise item.error("a data: URI must be base64", "uri")
     try:
         # Some writers percent-encode the payload's padding.
         return base64.b64decode(unquote(body), validate=True), fields[0].lower()
     except (binascii.Error, ValueError) as error:
-        raise item.error(f"the base64 is broken: {error}", key) from None
+        raise item.error(f"the base64 is broken: {error}", "uri") from None

@@ -6,7 +6,7 @@ from typing import Any
 
 from flexor.files.gltf.accessors import Accessors
 from flexor.files.gltf.checked import Checked
-from flexor.files.gltf.container import read_uri
+from flexor.files.gltf.container import Container
 from flexor.scene.finding import Finding
 from flexor.scene.material import (
     CLAMP,
@@ -31,7 +31,8 @@ __all__ = [
 TRANSFORM, UNLIT = "KHR_texture_transform", "KHR_materials_unlit"
 GLOSSY = "KHR_materials_pbrSpecularGlossiness"
 ALPHA_MODES = ("OPAQUE", "MASK", "BLEND")
-WRAPS, MAGS, MINS = (CLAMP, MIRROR, REPEAT), (9728, 9729), (9728, 9729, *range(9984, 9988))
+WRAPS, MAGS = (CLAMP, MIRROR, REPEAT), (9728, 9729)
+MINS = (*MAGS, *range(9984, 9988))
 SIGNATURES = (
     (b"\x89PNG", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -40,7 +41,9 @@ SIGNATURES = (
 )
 
 
-def read_image(item: Checked, accessors: Accessors, findings: list[Finding]) -> Image:
+def read_image(
+    item: Checked, container: Container, accessors: Accessors, findings: list[Finding]
+) -> Image:
     """An image from a buffer view, a data: URI or a file beside."""
     name, mime, uri = item.text("name"), item.text("mimeType"), ""
     view = item.index("bufferView", accessors.view_count, "buffer view")
@@ -48,17 +51,16 @@ def read_image(item: Checked, accessors: Accessors, findings: list[Finding]) -> 
         data = bytes(accessors.view_bytes(view))
     elif item.has("uri"):
         uri = item.text("uri")
-        if uri[:5].lower() == "data:":
-            uri = ""
         try:
-            data, stated = read_uri(item, "uri")
-            mime = mime or stated
+            data, stated = container.read_uri(item)
+            mime, uri = mime or stated, ""
         except FileNotFoundError as error:
             data = b""
             text = f"there is no file {error}; the texture stays empty"
             findings.append(Finding("warning", "image-missing", item.pointer, text))
     else:
         raise item.error("an image needs a bufferView or a uri")
+    accessors.charge(item, len(data))
     for start, kind in SIGNATURES:
         if data.startswith(start):
             mime = kind
@@ -101,9 +103,10 @@ def carried_of(
     kept: dict[str, Any] = {}
     for key in keys:
         value = item.value.get(key)
-        if key == "extensions" and isinstance(value, dict):
-            value = {name: body for name, body in value.items() if name not in without}
-            value = value or None
+        if key == "extensions":
+            extensions = item.object(key)
+            names = [] if extensions is None else extensions.names()
+            value = {name: value[name] for name in names if name not in without} or None
         if value is not None:
             kept[key] = value
     return kept or None

@@ -21,7 +21,9 @@ from flexor.scene.weights import SkinWeights
 __all__ = ["MeshReader"]
 
 DRACO = "KHR_draco_mesh_compression"
-KNOWN = re.compile(r"POSITION|NORMAL|TANGENT|(TEXCOORD|COLOR|JOINTS|WEIGHTS)_(0|[1-9]\d*)")
+KNOWN = re.compile(
+    r"POSITION|NORMAL|TANGENT|(TEXCOORD|COLOR|JOINTS|WEIGHTS)_(0|[1-9][0-9]{0,2})"
+)
 
 
 class MeshReader:
@@ -39,7 +41,8 @@ class MeshReader:
         self._material_count = material_count
         # Fewest joints of the skins that a mesh (by row) is used with.
         self._joint_counts = joint_counts
-        self._skins: dict[tuple[int, ...], SkinWeights] = {}
+        # By joint count and the arrays it was made of, which are kept to stay the same.
+        self._skins: dict[tuple[int, ...], tuple[SkinWeights, list[NDArray[Any]]]] = {}
 
     def read(self, item: Checked, row: int) -> Mesh:
         """One mesh."""
@@ -71,60 +74,56 @@ class MeshReader:
         accessors = self._accessors
         attributes = item.child("attributes")
         rows = {
-            name: attributes.child(name).as_index(len(accessors), "accessor")
-            for name in attributes.value
+            name: attributes.row(name, len(accessors), "accessor")
+            for name in attributes.names()
         }
         if "POSITION" not in rows:
             raise attributes.error("'POSITION' is missing")
         mode = item.integer("mode", TRIANGLES, 0, 6)
-        index_row = item.index("indices", len(accessors), "accessor")
-        extensions = item.object("extensions")
-        packed = None if extensions is None else extensions.object(DRACO)
-        corners = None
-        if packed is not None:
-            corners = self._unpack_draco(item, packed, rows, index_row, mode)
-        elif index_row is not None:
-            corners = self._indices(index_row)
-        positions = accessors.floats(rows["POSITION"], 3)
-        _check_finite(attributes, "POSITION", positions)
+        corners = self._corners(item, rows, mode)
+        positions = accessors.finite(attributes, "POSITION", rows["POSITION"], 3)
         for name, row in rows.items():
             if accessors.count(row) != len(positions):
                 raise attributes.error(
                     f"{accessors.count(row)} elements, POSITION has {len(positions)}",
                     name,
                 )
-        if corners is not None and len(corners) and corners.max() >= len(positions):
+        if corners is not None and corners.max(initial=0) >= len(positions):
             raise item.error(
                 f"vertex {int(corners.max())} of {len(positions)}", "indices"
             )
-        made = Primitive(positions, indices=corners, mode=mode)
         return Primitive(
             positions,
-            self._normals(attributes, rows, made),
-            self._tangents(attributes, rows),
-            self._texcoords(attributes, rows),
-            tuple(
-                accessors.floats(row, (3, 4)) for row in _numbered(rows, "COLOR", attributes)
+            self._normals(
+                attributes, rows, Primitive(positions, indices=corners, mode=mode)
             ),
+            self._tangents(attributes, rows),
+            self._filled(attributes, rows, "TEXCOORD", (2,)),
+            self._filled(attributes, rows, "COLOR", (3, 4)),
             corners,
             mode,
             item.index("material", self._material_count, "material"),
             self._skin(attributes, rows, joint_count),
             tuple(self._target(part, len(positions)) for part in item.items("targets")),
             {
-                name: self._custom(row)
+                name: accessors.raw(row)
                 for name, row in rows.items()
                 if not KNOWN.fullmatch(name)
             },
             carried_of(item, "extensions", "extras", without=(DRACO,)),
         )
 
-    def _custom(self, row: int) -> NDArray[Any]:
-        values = self._accessors.raw(row)
-        values.flags.writeable = False
-        return values
-
-    def _indices(self, row: int) -> NDArray[np.uint32]:
+    def _corners(
+        self, item: Checked, rows: dict[str, int], mode: int
+    ) -> NDArray[np.uint32] | None:
+        """The primitive's indices; where it is compressed, all of it is unpacked."""
+        row = item.index("indices", len(self._accessors), "accessor")
+        extensions = item.object("extensions")
+        packed = None if extensions is None else extensions.object(DRACO)
+        if packed is not None:
+            return self._unpack_draco(item, packed, rows, row, mode)
+        if row is None:
+            return None
         return self._accessors.integers(row, 1)[:, 0].astype(np.uint32)
 
     def _unpack_draco(
@@ -138,10 +137,9 @@ class MeshReader:
         """Hand the decoded attributes to the accessors; return the indices."""
         if mode not in (TRIANGLES, TRIANGLE_STRIP):
             raise item.error("Draco holds triangles or strips only", "mode")
-        views = self._accessors.view_count
-        view = packed.child("bufferView").as_index(views, "buffer view")
+        view = packed.row("bufferView", self._accessors.view_count, "buffer view")
         ids = packed.child("attributes")
-        wanted = {name: ids.integer(name) for name in ids.value}
+        wanted = {name: ids.integer(name) for name in ids.names()}
         for name in wanted:
             if name not in rows:
                 raise ids.error("is not an attribute of the primitive", name)
@@ -151,6 +149,7 @@ class MeshReader:
             )
         except codecs.CodecError as error:
             raise packed.error(str(error)) from None
+        self._accessors.charge(packed, corners.nbytes)
         for name, array in values.items():
             self._accessors.replace(rows[name], array)
         if index_row is not None and self._accessors.count(index_row) != len(corners):
@@ -190,17 +189,22 @@ class MeshReader:
         sign = np.where(raw[:, 3:] < 0, np.float32(-1), np.float32(1))
         return np.concatenate([unit, sign], 1)
 
-    def _texcoords(
-        self, attributes: Checked, rows: dict[str, int]
+    def _filled(
+        self,
+        attributes: Checked,
+        rows: dict[str, int],
+        name: str,
+        widths: tuple[int, ...],
     ) -> tuple[Floats, ...]:
+        """The sets NAME_0, NAME_1, ...; elements that are not finite become 0."""
         found = []
-        for row in _numbered(rows, "TEXCOORD", attributes):
-            values = self._accessors.floats(row, 2)
-            broken = ~np.isfinite(values).all(1)
+        for row in _numbered(rows, name, attributes):
+            values = self._accessors.floats(row, *widths)
+            broken = np.asarray(~np.isfinite(values).all(1))
             if broken.any():
                 values = np.where(broken[:, None], np.float32(0), values)
-                text = f"{int(broken.sum())} texture coordinates not finite, now 0"
-                self._note("texcoords-broken", attributes, text)
+                text = f"{int(broken.sum())} elements of {name} not finite, now 0"
+                self._note(f"{name.lower()}-broken", attributes, text)
             found.append(values)
         return tuple(found)
 
@@ -215,17 +219,19 @@ class MeshReader:
             )
         if not joint_rows:
             return None
-        key = (*joint_rows, *weight_rows)
-        if key in self._skins:
-            return self._skins[key]
         joints = [self._accessors.integers(row, 4) for row in joint_rows]
         weights = [self._accessors.floats(row, 4) for row in weight_rows]
+        count = 1 << 16 if joint_count is None else joint_count
+        key = (count, *(id(array) for array in joints + weights))
+        if key in self._skins:
+            return self._skins[key][0]
         for array in joints:
             if array.dtype == np.uint32:
                 raise attributes.error("joints must be 8 or 16 bits wide", "JOINTS_0")
-        count = 1 << 16 if joint_count is None else joint_count
         try:
-            skin, report = mend.mend_weights(np.hstack(joints), np.hstack(weights), count)
+            skin, report = mend.mend_weights(
+                np.hstack(joints), np.hstack(weights), count
+            )
         except IndexError as error:
             raise attributes.error(str(error), "JOINTS_0") from None
         for what, vertices in report.items():
@@ -233,7 +239,7 @@ class MeshReader:
             self._note(
                 "weights-mended", attributes, f"{vertices} vertices: {what}{extra}"
             )
-        self._skins[key] = skin
+        self._skins[key] = skin, joints + weights
         return skin
 
     def _target(self, item: Checked, count: int) -> MorphTarget:
@@ -244,18 +250,11 @@ class MeshReader:
             deltas[name] = None
             if row is None:
                 continue
-            values = self._accessors.floats(row, 3)
-            _check_finite(item, name, values)
+            values = self._accessors.finite(item, name, row, 3)
             if len(values) != count:
                 raise item.error(f"{len(values)} elements, POSITION has {count}", name)
             deltas[name] = values
         return MorphTarget(deltas["POSITION"], deltas["NORMAL"], deltas["TANGENT"])
-
-
-def _check_finite(item: Checked, key: str, values: Floats) -> None:
-    good = np.isfinite(values).all(1)
-    if not good.all():
-        raise item.error(f"element {int(np.argmin(good))} is not finite", key)
 
 
 def _all_directed(vectors: Floats) -> bool:

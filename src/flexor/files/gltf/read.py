@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats
 from flexor.errors import AssetError, ShapeError
-from flexor.files.gltf.accessors import Accessors
+from flexor.files.gltf.accessors import Accessors, check_finite
 from flexor.files.gltf.checked import Checked
 from flexor.files.gltf.clips import ClipReader
-from flexor.files.gltf.container import open_container, read_buffers
+from flexor.files.gltf.container import Container
 from flexor.files.gltf.materials import (
     carried_of,
     read_image,
@@ -58,31 +58,36 @@ UNDONE = {
 
 def read_gltf(path: Path) -> Scene:
     """Read a .gltf, .glb or .vrm file; AssetError where that cannot be done."""
-    root, chunk = open_container(path)
+    container = Container(path)
     try:
-        return _read_scene(root, chunk)
+        # Numbers of the file may be of any size: what comes of them is checked.
+        with np.errstate(all="ignore"):
+            return _read_scene(container)
     except ShapeError as error:
         # The checks of the scene types are a second net under those of the reader.
         raise AssetError(path, "", str(error)) from None
 
 
-def _read_scene(root: Checked, chunk: memoryview | None) -> Scene:
+def _read_scene(container: Container) -> Scene:
+    root = container.root
     _check_required(root)
     findings: list[Finding] = []
-    accessors = Accessors(root, read_buffers(root, chunk))
-    images = tuple(read_image(i, accessors, findings) for i in root.items("images"))
+    accessors = Accessors(container)
+    images = tuple(
+        read_image(item, container, accessors, findings)
+        for item in root.items("images")
+    )
     samplers = tuple(read_sampler(item) for item in root.items("samplers"))
     textures = tuple(
-        read_texture(item, len(images), len(samplers)) for item in root.items("textures")
+        read_texture(item, len(images), len(samplers))
+        for item in root.items("textures")
     )
     materials = tuple(
         read_material(item, len(textures)) for item in root.items("materials")
     )
     nodes = root.items("nodes")
     skeleton = _read_skeleton(nodes, findings)
-    skins = tuple(
-        _read_skin(item, skeleton, accessors, findings) for item in root.items("skins")
-    )
+    skins = _read_skins(root, skeleton, accessors, findings)
     mesh_items = root.items("meshes")
     node_mesh = _column(nodes, "mesh", len(mesh_items), "mesh")
     node_skin = _column(nodes, "skin", len(skins), "skin")
@@ -145,9 +150,7 @@ def _carried_top(root: Checked) -> dict[str, Any]:
     return carried
 
 
-def _column(
-    nodes: list[Checked], key: str, count: int, what: str
-) -> NDArray[np.int32]:
+def _column(nodes: list[Checked], key: str, count: int, what: str) -> NDArray[np.int32]:
     """The row under `key` of every node, or -1: int32 (J,)."""
     rows = (item.index(key, count, what) for item in nodes)
     return np.array([-1 if row is None else row for row in rows], np.int32)
@@ -182,7 +185,9 @@ def _read_skeleton(nodes: list[Checked], findings: list[Finding]) -> Skeleton:
             matrices[row] = matrix.astype(np.float32)
             lost = np.abs(transforms.compose(moved, turned, scaled) - matrix).max()
             if lost > 1e-4 * np.abs(matrix).max():
-                text = "the matrix is sheared; the shear cannot be posed and is left out"
+                text = (
+                    "the matrix is sheared; the shear cannot be posed and is left out"
+                )
                 findings.append(Finding("warning", "matrix-shear", item.pointer, text))
     names = tuple(item.text("name") for item in nodes)
     return Skeleton(
@@ -195,64 +200,82 @@ def _read_skeleton(nodes: list[Checked], findings: list[Finding]) -> Skeleton:
     )
 
 
-def _read_skin(
-    item: Checked, skeleton: Skeleton, accessors: Accessors, findings: list[Finding]
-) -> Skin:
-    joints = item.indices("joints", len(skeleton), "node")
-    if not joints:
-        raise item.error("a skin needs at least one joint", "joints")
-    if len(joints) > 1 << 16:
-        raise item.error(f"{len(joints)} joints, at most 65536 can be named", "joints")
-    binds = np.tile(np.eye(3, 4, dtype=np.float32), (len(joints), 1, 1))
-    row = item.index("inverseBindMatrices", len(accessors), "accessor")
-    if row is not None:
-        numbers = accessors.floats(row, 16)
-        if len(numbers) < len(joints):
-            raise item.error(
-                f"{len(numbers)} matrices for {len(joints)} joints",
-                "inverseBindMatrices",
+def _read_skins(
+    root: Checked, skeleton: Skeleton, accessors: Accessors, findings: list[Finding]
+) -> tuple[Skin, ...]:
+    items = root.items("skins")
+    spans = _spans(skeleton) if items else []
+    skins = []
+    for item in items:
+        joints = item.indices("joints", len(skeleton), "node")
+        if not joints:
+            raise item.error("a skin needs at least one joint", "joints")
+        if len(joints) > 1 << 16:
+            text = f"{len(joints)} joints, at most 65536 can be named"
+            raise item.error(text, "joints")
+        binds = _read_binds(item, len(joints), accessors, findings)
+        top = item.index("skeleton", len(skeleton), "node")
+        if top is not None and not all(
+            spans[j][0] in range(*spans[top]) for j in joints
+        ):
+            text = f"node {top} is not above every joint of the skin; left out"
+            findings.append(Finding("warning", "skin-root", item.pointer, text))
+            top = None
+        skins.append(
+            Skin(
+                item.text("name"),
+                np.array(joints, np.int32),
+                np.tile(np.eye(3, 4), (len(joints), 1, 1)) if binds is None else binds,
+                top,
+                binds is not None,
+                carried_of(item, "extensions", "extras"),
             )
-        if not np.isfinite(numbers).all():
-            raise item.error("a number is not finite", "inverseBindMatrices")
-        full = numbers[: len(joints)].reshape(-1, 4, 4).transpose(0, 2, 1)
-        binds = _affine(full, item, findings)
-    root = item.index("skeleton", len(skeleton), "node")
-    if root is not None and not _is_above(skeleton, root, joints):
-        text = f"node {root} is not above every joint of the skin; left out"
-        findings.append(Finding("warning", "skin-root", item.pointer, text))
-        root = None
-    carried = carried_of(item, "extensions", "extras")
-    return Skin(
-        item.text("name"),
-        np.array(joints, np.int32),
-        binds,
-        root,
-        row is not None,
-        carried,
-    )
+        )
+    return tuple(skins)
 
 
-def _affine(
-    full: NDArray[np.float32], item: Checked, findings: list[Finding]
-) -> Floats:
-    """The upper rows of matrices (S, 4, 4), divided by their last number."""
+def _read_binds(
+    item: Checked, count: int, accessors: Accessors, findings: list[Finding]
+) -> Floats | None:
+    """The skin's first `count` inverse bind matrices (count, 3, 4), or None."""
+    key = "inverseBindMatrices"
+    row = item.index(key, len(accessors), "accessor")
+    if row is None:
+        return None
+    numbers = accessors.finite(item, key, row, 16)
+    if len(numbers) < count:
+        raise item.error(f"{len(numbers)} matrices for {count} joints", key)
+    full = numbers[:count].reshape(-1, 4, 4).transpose(0, 2, 1)
     last = full[:, 3]
-    if (last != np.array([0, 0, 0, 1])).any():
-        worst = float(np.abs(last - np.array([0, 0, 0, 1])).max())
-        text = f"the last row of an inverse bind matrix is off 0 0 0 1 by {worst:.2g}"
+    off = np.abs(last - np.array([0, 0, 0, 1])).max()
+    if off > 0:
+        text = f"the last row of an inverse bind matrix is off 0 0 0 1 by {off:.2g}"
         findings.append(Finding("warning", "bind-last-row", item.pointer, text))
     scale = np.where(last[:, 3] == 0, 1, last[:, 3])
-    return full[:, :3] / scale[:, None, None]
+    binds = (full[:, :3] / scale[:, None, None]).astype(np.float32)
+    check_finite(item, key, binds.reshape(count, 12))
+    return binds
 
 
-def _is_above(skeleton: Skeleton, root: int, joints: list[int]) -> bool:
-    """Whether `root` is each joint or an ancestor of it."""
-    below = np.zeros(len(skeleton), bool)
-    below[root] = True
-    for node in skeleton.order:
-        parent = skeleton.parents[node]
-        below[node] |= parent >= 0 and below[parent]
-    return bool(below[joints].all())
+def _spans(skeleton: Skeleton) -> list[tuple[int, int]]:
+    """Numbers that nest like the tree: a node below another has a span inside its."""
+    sizes = [1] * len(skeleton)
+    parents, order = skeleton.parents.tolist(), skeleton.order.tolist()
+    for node in reversed(order):
+        if parents[node] >= 0:
+            sizes[parents[node]] += sizes[node]
+    spans = [(0, 0)] * len(skeleton)
+    top = 0
+    free = [0] * len(skeleton)  # the next number for a child of each node
+    for node in order:
+        if parents[node] >= 0:
+            start = free[parents[node]]
+            free[parents[node]] += sizes[node]
+        else:
+            start, top = top, top + sizes[node]
+        spans[node] = start, start + sizes[node]
+        free[node] = start + 1
+    return spans
 
 
 def _read_root_sets(
@@ -263,7 +286,9 @@ def _read_root_sets(
         named = item.indices("nodes", len(skeleton), "node")
         nodes = [node for node in named if skeleton.parents[node] < 0]
         if len(nodes) < len(named):
-            text = f"{len(named) - len(nodes)} nodes have a parent, so they are no roots"
+            text = (
+                f"{len(named) - len(nodes)} nodes have a parent, so they are no roots"
+            )
             findings.append(Finding("warning", "scene-roots", item.pointer, text))
         carried = carried_of(item, "extensions", "extras")
         sets.append(RootSet(item.text("name"), tuple(nodes), carried))
@@ -274,11 +299,12 @@ def _read_clips(
     root: Checked, reader: ClipReader, findings: list[Finding]
 ) -> dict[str, Clip]:
     clips: dict[str, Clip] = {}
+    used: dict[str, int] = {}  # the last number put behind a name
     for row, item in enumerate(root.items("animations")):
-        wanted = item.text("name") or f"clip{row}"
-        name, number = wanted, 1
+        wanted = name = item.text("name") or f"clip{row}"
         while name in clips:
-            name, number = f"{wanted}.{number}", number + 1
+            used[wanted] = used.get(wanted, 0) + 1
+            name = f"{wanted}.{used[wanted]}"
         if name != wanted:
             text = f"a second clip {wanted!r} is now called {name!r}"
             findings.append(Finding("info", "clip-name", item.pointer, text))

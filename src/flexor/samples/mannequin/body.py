@@ -5,14 +5,11 @@ the hand, and only near the surface. The half is reduced, remeshed on the field 
 mirrored with a welded seam, so left and right agree to the last bit.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-import fast_simplification
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from skimage.measure import marching_cubes
 
 from .field import BodyField
 from .nodes import FINGERS, NodeTable
@@ -25,7 +22,7 @@ _BAND = 0.026
 _CHUNK = 100_000
 _EDGE_MAX = 0.0340
 _EDGE_SLOPE = 0.16
-_EDGE_SCALE = 1.26
+_EDGE_SCALE = 1.33
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,11 +58,11 @@ def edge_length(nodes: NodeTable, points: Array) -> Array:
     centres: list[tuple[Array, float, float]] = []
     for name, radius, length in (
         ("l-arm", 0.070, 0.0200),
-        ("l-elbow", 0.045, 0.0150),
+        ("l-elbow", 0.045, 0.0138),
         ("l-wrist", 0.032, 0.0120),
         ("l-hand", 0.040, 0.0105),
         ("l-hip", 0.095, 0.0230),
-        ("l-knee", 0.060, 0.0190),
+        ("l-knee", 0.060, 0.0175),
         ("l-ankle", 0.045, 0.0165),
         ("l-foot", 0.050, 0.0175),
         ("l-toe", 0.060, 0.0150),
@@ -74,13 +71,18 @@ def edge_length(nodes: NodeTable, points: Array) -> Array:
         ("neck", 0.070, 0.0200),
     ):
         centres.append((nodes.positions[nodes.index(name)], radius, length))
-    centres.append((np.array([0.0, 1.68, 0.05]), 0.090, 0.0185))
-    centres.append((np.array([0.118, 0.03, -0.05]), 0.040, 0.0150))
+    centres.append((np.array([0.0, 1.69, 0.02]), 0.110, 0.0172))
+    for place, radius, length in (
+        ((0.118, 0.030, -0.050), 0.040, 0.0150),
+        ((0.118, 0.020, 0.165), 0.026, 0.0115),
+        ((0.140, 1.380, 0.055), 0.030, 0.0135),
+    ):
+        centres.append((np.array(place), radius, length))
     for finger in FINGERS:
         for i in range(3):
             row = nodes.index(f"l-{finger}{i}")
             centres.append((nodes.positions[row], 0.016, 0.0078))
-            centres.append((nodes.tips[row], 0.009, 0.0056))
+            centres.append((nodes.tips[row], 0.006, 0.0050))
     size = np.full(len(points), _EDGE_MAX)
     for centre, radius, length in centres:
         away = np.linalg.norm(points - centre, axis=1) - radius
@@ -103,6 +105,8 @@ def _axis(low: float, high: float, fine_low: float, fine_high: float) -> Array:
 
 def _polygonise(field: BodyField) -> tuple[Array, Faces]:
     """Marching cubes of the left half, open at x = 0: positions, outward faces."""
+    from skimage.measure import marching_cubes
+
     lines = (
         _axis(0.0, 0.74, 0.53, 0.71),
         _axis(-0.012, 1.82, 0.88, 1.06),
@@ -118,7 +122,8 @@ def _polygonise(field: BodyField) -> tuple[Array, Faces]:
         i, j, k = near[start : start + _CHUNK].T
         points = np.stack([lines[0][i], lines[1][j], lines[2][k]], axis=1)
         values[i, j, k] = field.distance(points)
-    found, faces, _, _ = marching_cubes(values, 0.0, allow_degenerate=False)
+    cubes: Callable[..., tuple[Array, Faces, Array, Array]] = marching_cubes
+    found, faces, _, _ = cubes(values, 0.0, allow_degenerate=False)
     positions = np.stack(
         [np.interp(found[:, k], np.arange(len(a)), a) for k, a in enumerate(lines)],
         axis=1,
@@ -131,6 +136,9 @@ def _polygonise(field: BodyField) -> tuple[Array, Faces]:
 
 def _largest(positions: Array, faces: Faces) -> tuple[Array, Faces]:
     """Keep the largest connected component."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     count = len(positions)
     i, j = faces[:, [0, 1, 2]].ravel(), faces[:, [1, 2, 0]].ravel()
     links = coo_array((np.ones(len(i)), (i, j)), shape=(count, count))
@@ -142,6 +150,8 @@ def _largest(positions: Array, faces: Faces) -> tuple[Array, Faces]:
 
 def _reduce(positions: Array, faces: Faces, count: int) -> tuple[Array, Faces]:
     """Quadric reduction to `count` faces; the border stays in x = 0."""
+    import fast_simplification
+
     points, reduced = fast_simplification.simplify(
         positions.astype(np.float32), faces, target_count=count, agg=3.0
     )
@@ -153,7 +163,7 @@ def _reduce(positions: Array, faces: Faces, count: int) -> tuple[Array, Faces]:
 def _normals(
     field: BodyField, positions: Array, faces: Faces, border: NDArray[np.bool_]
 ) -> Array:
-    """Unit normals (V, 3) of the field; of the faces where the field has a crease."""
+    """Take unit normals (V, 3) of the field, of the faces where it has a crease."""
     corners = positions[faces]
     sides = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     flat = np.zeros_like(positions)
@@ -163,7 +173,7 @@ def _normals(
     smooth = field.gradient(positions, step=1.5e-3)
     smooth[border, 0] = 0.0
     flat, smooth = normalize(flat), normalize(smooth)
-    trust = np.clip((np.sum(flat * smooth, axis=1) - 0.6) / 0.3, 0.0, 1.0)[:, None]
+    trust = np.clip((np.sum(flat * smooth, axis=1) - 0.75) / 0.2, 0.0, 1.0)[:, None]
     return normalize(trust * smooth + (1.0 - trust) * flat)
 
 

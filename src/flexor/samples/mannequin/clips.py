@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .actions import make_fall, make_jump
+from .fight import make_kick, make_punch
 from .gait import RUN, WALK, make_idle, make_run, make_walk
 from .nodes import NodeTable
 from .rig import Sheet
@@ -47,6 +49,10 @@ _RECIPES = {
     "idle": _Recipe(make_idle, is_loop=True),
     "walk": _Recipe(make_walk, is_loop=True, speed=WALK.speed),
     "run": _Recipe(make_run, is_loop=True, speed=RUN.speed),
+    "punch": _Recipe(make_punch),
+    "kick": _Recipe(make_kick),
+    "jump": _Recipe(make_jump),
+    "fall": _Recipe(make_fall),
 }
 
 

@@ -50,19 +50,18 @@ class BodyField:
         parts = self.part_distances(points)
         twin = points * np.array([-1.0, 1.0, 1.0])
         body = join(parts["torso"], parts["head"], 0.014)
-        body = join(body, parts["arm"], 0.028)
+        body = join(body, parts["arm"], 0.034)
         leg = join(parts["leg"], parts["foot"], 0.026)
         near = points[:, 0] < 0.15
         other = np.full(len(points), 9.0)
         other[near] = self._part("leg", twin[near])
         body = join(body, join(leg, other, 0.012), 0.022)
-        hand = join(parts["arm"], parts["hand"], 0.010)
-        body = np.minimum(body, hand)
-        for finger in FINGERS:
-            soft = 0.014 if finger == "thumb" else 0.006
-            fingered = join(parts["hand"], parts[finger], soft)
-            body = np.minimum(body, fingered)
-        return np.asarray(body)
+        fingers = parts["index"]
+        for finger in FINGERS[2:]:
+            fingers = join(fingers, parts[finger], 0.003)
+        hand = join(parts["hand"], fingers, 0.007)
+        hand = join(hand, parts["thumb"], 0.014)
+        return np.asarray(np.minimum(body, join(parts["arm"], hand, 0.010)))
 
     def part_distances(self, points: Array) -> dict[str, Array]:
         """Distance (N,) to each part of `PARTS` alone, points (N, 3) with x >= 0."""
@@ -95,25 +94,28 @@ class BodyField:
     def _collar(self) -> list[_Piece]:
         shoulder = self._at["l-arm"]
         neck = np.array([0.016, 1.462, -0.030])
-        chest = np.array([0.074, 1.352, 0.036])
+        chest = np.array([0.076, 1.354, 0.031])
         blade = np.array([0.082, 1.372, -0.060])
         return [
             (spindle(neck, shoulder, [0.056, 0.050, 0.046], depth_scale=0.95), 0.01),
-            (ball(chest, (0.080, 0.064, 0.058), 12.0), 0.05),
+            (ball(chest, (0.084, 0.064, 0.055), 12.0), 0.05),
             (ball(blade, (0.074, 0.088, 0.044)), 0.05),
         ]
 
     def _arm(self) -> list[_Piece]:
         arm, elbow, wrist = (self._at[f"l-{n}"] for n in ("arm", "elbow", "wrist"))
-        upper = [0.047, 0.0535, 0.0525, 0.0470, 0.0405, 0.0340]
-        lower = [0.0320, 0.0425, 0.0430, 0.0375, 0.0310, 0.0262, 0.0235]
+        upper = [0.047, 0.0530, 0.0520, 0.0465, 0.0395, 0.0325]
+        lower = [0.0310, 0.0420, 0.0430, 0.0375, 0.0310, 0.0258, 0.0225]
         along = (elbow - arm) / np.linalg.norm(elbow - arm)
         return [
             (ball(arm, 0.0600), 0.01),
-            (spindle(arm + 0.012 * along, elbow, upper, bends=[0, 4e-3, 2e-3, 0]), 0.012),
-            (ball(elbow, 0.0405), 0.009),
-            (spindle(elbow, wrist, lower, bends=[0, 3e-3, 1e-3, 0]), 0.009),
-            (ball(wrist, 0.0270), 0.007),
+            (
+                spindle(arm + 0.012 * along, elbow, upper, bends=[0, 4e-3, 2e-3, 0]),
+                0.012,
+            ),
+            (ball(elbow, 0.0420), 0.007),
+            (spindle(elbow, wrist, lower, bends=[0, 3e-3, 1e-3, 0]), 0.007),
+            (ball(wrist, 0.0275), 0.006),
         ]
 
     def _hand(self) -> list[_Piece]:
@@ -150,15 +152,18 @@ class BodyField:
 
     def _leg(self) -> list[_Piece]:
         hip, knee, ankle = (self._at[f"l-{n}"] for n in ("hip", "knee", "ankle"))
-        thigh = [0.074, 0.0790, 0.0770, 0.0705, 0.0620, 0.0540, 0.0475]
+        thigh = [0.072, 0.0765, 0.0755, 0.0700, 0.0615, 0.0530, 0.0460]
         shin = [0.0430, 0.0535, 0.0600, 0.0570, 0.0480, 0.0395, 0.0335, 0.0310]
         bulge = [0.0, -0.004, -0.012, -0.012, -0.007, -0.003, 0.0, 0.0]
         return [
-            (ball(hip + [0.002, -0.004, 0.0], 0.0790), 0.01),
+            (ball(hip + np.array([0.0, -0.004, 0.0]), 0.0745), 0.01),
             (spindle(hip, knee, thigh, bends=[0, 8e-3, 9e-3, 5e-3, 0]), 0.016),
-            (ball(knee + [0, 0, 0.002], 0.0550), 0.012),
-            (spindle(knee, ankle, shin, bends=bulge), 0.012),
-            (ball(ankle + [0, -0.002, 0.0], (0.0385, 0.0375, 0.0385)), 0.010),
+            (ball(knee + np.array([0.0, 0.0, 0.002]), 0.0560), 0.009),
+            (spindle(knee, ankle, shin, bends=bulge), 0.009),
+            (
+                ball(ankle + np.array([0.0, -0.002, 0.0]), (0.0385, 0.0375, 0.0385)),
+                0.010,
+            ),
         ]
 
     def _foot(self) -> list[_Piece]:
@@ -183,8 +188,8 @@ def _torso() -> list[_Piece]:
     return [
         (ball((0.0, 1.365, -0.010), (0.154, 0.114, 0.101)), 0.01),
         (ball((0.0, 1.280, -0.002), (0.128, 0.112, 0.094)), 0.05),
-        (ball((0.0, 1.130, 0.000), (0.108, 0.098, 0.082)), 0.040),
-        (ball((0.0, 0.995, -0.006), (0.124, 0.088, 0.092)), 0.055),
+        (ball((0.0, 1.130, 0.000), (0.114, 0.098, 0.084)), 0.038),
+        (ball((0.0, 0.985, -0.006), (0.130, 0.088, 0.092)), 0.056),
         (ball((0.0, 0.930, -0.014), (0.108, 0.074, 0.090)), 0.050),
     ]
 
@@ -209,4 +214,5 @@ def _evaluate(pieces: Sequence[_Piece], points: Array) -> Array:
 def nearest_part(field: BodyField, points: Array) -> NDArray[np.intp]:
     """Row in `PARTS` of the part each point (N, 3), x >= 0, lies on: (N,)."""
     distances = field.part_distances(points)
-    return np.argmin(np.stack([distances[part] for part in PARTS]), axis=0)
+    table = np.stack([distances[part] for part in PARTS])
+    return np.asarray(np.argmin(table, axis=0), np.intp)

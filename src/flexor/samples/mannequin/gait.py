@@ -6,16 +6,17 @@ ground moving at that speed nothing slides. The swing between two contacts is a 
 whose ends take over the position and velocity of the contact.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import CubicSpline, PchipInterpolator
 
 from .nodes import NodeTable
 from .rig import SIDES, Limb, Sheet, new_sheet
 from .rotation import Array, turn
 
 Keys = tuple[tuple[float, float], ...]
+Curve = Callable[[Array], Array]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,12 +43,12 @@ WALK = Gait(
     duration=1.0,
     speed=1.35,
     contact=0.60,
-    front=0.285,
+    front=0.318,
     width=0.080,
     pitch=((0.0, 21.0), (0.09, 0.0), (0.28, 0.0), (0.44, -17.0), (0.60, -62.0)),
     swing_pitch=((0.10, -68.0), (0.35, -36.0), (0.62, 3.0), (0.84, 20.0)),
-    swing_ahead=((0.22, -0.335), (0.50, 0.020), (0.80, 0.290)),
-    swing_height=((0.18, 0.222), (0.48, 0.158), (0.75, 0.118)),
+    swing_ahead=((0.22, -0.320), (0.50, 0.035), (0.80, 0.322)),
+    swing_height=((0.18, 0.222), (0.48, 0.160), (0.76, 0.132)),
 )
 RUN = Gait(
     duration=44 / 60,
@@ -67,8 +68,10 @@ def wave(phase: Array, amplitude: float, peak: float, beats: int = 1) -> Array:
     return np.asarray(amplitude * np.cos(2 * np.pi * beats * (phase - peak)))
 
 
-def foot_path(gait: Gait, nodes: NodeTable) -> tuple[CubicSpline, CubicSpline]:
+def foot_path(gait: Gait, nodes: NodeTable) -> tuple[Curve, Curve]:
     """Ankle (ahead, height) metres and pitch degrees over phase 0..1, periodic."""
+    from scipy.interpolate import PchipInterpolator
+
     contact = np.linspace(0.0, gait.contact, 81)
     travel = gait.speed * gait.duration
     keys = np.array(gait.pitch)
@@ -89,8 +92,10 @@ def foot_path(gait: Gait, nodes: NodeTable) -> tuple[CubicSpline, CubicSpline]:
 
 def _close(
     gait: Gait, contact: Array, down: Array, slopes: Array
-) -> tuple[CubicSpline, CubicSpline]:
+) -> tuple[Curve, Curve]:
     """Add the swing and return periodic splines of (ahead, height) and of pitch."""
+    from scipy.interpolate import CubicSpline
+
     swing_share = 1.0 - gait.contact
     phases = np.linspace(0.0, 1.0, 61)[1:-1]
     columns = []
@@ -121,7 +126,8 @@ def _legs(sheet: Sheet, gait: Gait, phase: Array, knees_out: float) -> None:
         poles = np.broadcast_to(pole, target.shape).copy()
         sheet.limbs[f"{side}-hip"] = Limb(target, poles)
         sheet.feet[f"{side}-ankle"] = turn("x", np.deg2rad(-pitch))
-        late = np.clip((own - gait.contact) / (0.22 * (1 - gait.contact)), 0.0, 1.0)
+        swing = (own - gait.contact) / (1.0 - gait.contact)
+        late = np.clip((swing - 0.05) / 0.32, 0.0, 1.0)
         hold = np.where(own <= gait.contact, 1.0, (1.0 - late) ** 2 * (1 + 2 * late))
         sheet.bend(f"{side}-toe", z=np.maximum(-pitch, 0.0) * hold)
 
@@ -131,13 +137,13 @@ def make_walk(nodes: NodeTable) -> Sheet:
     sheet = new_sheet(nodes, WALK.duration)
     phase = sheet.times / WALK.duration
     sheet.hips[:, 0] += wave(phase, 0.020, 0.30)
-    sheet.hips[:, 1] += -0.046 + wave(phase, 0.019, 0.30, 2)
+    sheet.hips[:, 1] += -0.029 + wave(phase, 0.012, 0.28, 2)
     sheet.hips[:, 2] += wave(phase, 0.007, 0.12, 2)
     yaw, roll = wave(phase, -6.0, 0.0), wave(phase, 3.2, 0.20)
     sheet.lean("hips", x=2.0 + wave(phase, 1.0, 0.05, 2), y=yaw, z=roll)
     for name, share in (("spine0", 0.30), ("spine1", 0.35), ("chest", 0.35)):
         lean = wave(phase, 0.8, 0.55, 2)
-        sheet.lean(name, x=0.4 + share * lean, y=-2.05 * share * yaw, z=-share * roll)
+        sheet.lean(name, x=1.0 + share * lean, y=-2.05 * share * yaw, z=-share * roll)
     sheet.lean("neck", x=1.0, y=0.45 * yaw)
     sheet.lean("head", x=-2.5 + wave(phase, 0.8, 0.15, 2), y=0.55 * yaw)
     _legs(sheet, WALK, phase, knees_out=0.06)
@@ -145,7 +151,7 @@ def make_walk(nodes: NodeTable) -> Sheet:
         own = phase + offset
         forward = -3.0 + wave(own, 23.0, 0.03) + wave(own, 2.0, 0.1, 2)
         elbow = 17.0 + wave(own, 11.0, 0.08)
-        sheet.swing_arm(side, forward, 9.0 + wave(own, 1.2, 0.3, 2), elbow, 16.0)
+        sheet.swing_arm(side, forward, 9.0 + wave(own, 1.2, 0.3, 2), elbow, 3.0)
         sheet.bend(f"{side}-shoulder", z=wave(own, 3.0, 0.03), y=-2.0)
         sheet.pronate(side, 8.0 + wave(own, 6.0, 0.1))
         sheet.bend(f"{side}-wrist", y=4.0, z=-3.0 + wave(own, 5.0, 0.85))
@@ -172,7 +178,7 @@ def make_run(nodes: NodeTable) -> Sheet:
         own = phase + offset
         forward = -14.0 + wave(own, 41.0, -0.02)
         elbow = 92.0 + wave(own, 14.0, 0.02) + wave(own, 5.0, 0.2, 2)
-        sheet.swing_arm(side, forward, 12.0, elbow, 24.0 + wave(own, 7.0, 0.0))
+        sheet.swing_arm(side, forward, 12.0, elbow, 13.0 + wave(own, 5.0, 0.0))
         sheet.bend(f"{side}-shoulder", z=wave(own, 5.0, 0.0), y=1.0)
         sheet.pronate(side, 14.0)
         sheet.bend(f"{side}-wrist", y=6.0, z=wave(own, 7.0, 0.85))
@@ -186,7 +192,7 @@ def make_idle(nodes: NodeTable) -> Sheet:
     shift = wave(phase, 1.0, 0.25)
     breath = wave(phase, 1.0, 0.40) + wave(phase, 0.15, 0.40, 2)
     sheet.hips[:, 0] += 0.020 * shift
-    sheet.hips[:, 1] += -0.014 + 0.002 * breath - 0.002 * shift**2
+    sheet.hips[:, 1] += -0.005 + 0.001 * breath - 0.002 * shift**2
     sheet.hips[:, 2] += 0.004 * wave(phase, 1.0, 0.6)
     sheet.lean("hips", x=0.5, y=-1.5 * shift, z=1.6 * shift)
     for name in ("spine0", "spine1", "chest"):
@@ -204,7 +210,7 @@ def make_idle(nodes: NodeTable) -> Sheet:
         angle = np.full(len(phase), np.deg2rad(toe_out))
         sheet.feet[f"{side}-ankle"] = turn("y", angle)
         own = sign * shift
-        sheet.swing_arm(side, 1.0 + 1.0 * own, 10.0 - 0.5 * breath, 14.0 + breath, 14.0)
+        sheet.swing_arm(side, 1.0 + 1.0 * own, 10.0 - 0.5 * breath, 14.0 + breath, 5.0)
         sheet.bend(f"{side}-shoulder", y=-2.0 + 1.2 * breath, z=0.8 * breath)
         sheet.pronate(side, 8.0 + 2.0 * own)
         sheet.bend(f"{side}-wrist", y=4.0)

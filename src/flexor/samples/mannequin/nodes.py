@@ -32,7 +32,7 @@ _SPINE: dict[str, Point] = {
 }
 _HEAD_TIP: Point = (0.0, 1.80, -0.002)
 
-_HIP: Point = (0.090, 0.925, -0.004)
+_HIP: Point = (0.088, 0.925, -0.004)
 _ANKLE: Point = (0.118, 0.082, -0.022)
 _KNEE_SHARE = 0.51
 _KNEE_FORWARD = 0.018
@@ -65,12 +65,12 @@ _FINGER_LENGTHS: dict[str, Point] = {
     "pinky": (0.033, 0.021, 0.018),
 }
 # Degrees: sideways fan towards the thumb, then the curl of each of the three joints.
-_FINGER_FAN = {"index": 6.0, "middle": 1.0, "ring": -4.5, "pinky": -11.0}
+_FINGER_FAN = {"index": 5.0, "middle": 1.0, "ring": -4.0, "pinky": -10.0}
 _FINGER_CURL = (12.0, 17.0, 11.0)
 _THUMB_DIRECTIONS: tuple[Point, Point, Point] = (
-    (0.66, 0.66, 0.34),
-    (0.80, 0.54, 0.24),
-    (0.90, 0.42, 0.14),
+    (0.72, 0.58, 0.38),
+    (0.84, 0.46, 0.28),
+    (0.93, 0.32, 0.18),
 )
 _THUMB_TOWARD: Point = (0.30, -0.55, 0.80)
 

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from .nodes import NodeTable
 from .rotation import (
     Array,
-    frame,
     matrix_from_quaternion,
     normalize,
     split_twist,
@@ -63,7 +62,9 @@ class Sheet:
     limbs: dict[str, Limb] = field(default_factory=dict)
     feet: dict[str, Array] = field(default_factory=dict)
 
-    def bend(self, name: str, x: ArrayLike = 0, y: ArrayLike = 0, z: ArrayLike = 0) -> None:
+    def bend(
+        self, name: str, x: ArrayLike = 0, y: ArrayLike = 0, z: ArrayLike = 0
+    ) -> None:
         """Turn a joint in its own rest axes by degrees: x twist, y side, z hinge.
 
         For "r-" nodes x and y are turned over, so both sides take the same numbers.
@@ -74,7 +75,9 @@ class Sheet:
         local = local @ self._turn("x", x, side)
         self._append(name, rest @ local @ rest.T)
 
-    def lean(self, name: str, x: ArrayLike = 0, y: ArrayLike = 0, z: ArrayLike = 0) -> None:
+    def lean(
+        self, name: str, x: ArrayLike = 0, y: ArrayLike = 0, z: ArrayLike = 0
+    ) -> None:
         """Turn a joint about model axes by degrees: x forward, y left, z to right."""
         both = self._turn("y", y, 1.0) @ self._turn("x", x, 1.0)
         self._append(name, both @ self._turn("z", z, 1.0))
@@ -136,7 +139,9 @@ class Sheet:
         return Solved(world, positions, local, shortfall)
 
     def _turn(self, axis: str, degrees: ArrayLike, sign: float) -> Array:
-        angle = np.broadcast_to(np.deg2rad(np.asarray(degrees)) * sign, self.times.shape)
+        angle = np.broadcast_to(
+            np.deg2rad(np.asarray(degrees)) * sign, self.times.shape
+        )
         return turn(axis, angle)
 
     def _append(self, name: str, delta: Array) -> None:
@@ -167,8 +172,8 @@ class Sheet:
         sine = np.sqrt(np.maximum(1.0 - cosine**2, 0.0))
         joint = start + upper * (cosine[:, None] * direct + sine[:, None] * pole)
         tip = start + length[:, None] * direct
-        toward = sign * limb.pole
-        first, second = frame(joint - start, toward), frame(tip - joint, toward)
+        hinge = normalize(np.cross(direct, sign * pole))
+        first, second = _hinged(joint - start, hinge), _hinged(tip - joint, hinge)
         local[:, r] = transpose(above) @ first
         local[:, m] = transpose(first) @ second
         return float(np.max(reach - longest))
@@ -180,6 +185,12 @@ class Sheet:
         swing, angle = split_twist(rest_local[row].T @ local[:, row])
         local[:, row] = rest_local[row] @ swing @ turn("x", (1.0 - share) * angle)
         local[:, row + 1] = rest_local[row + 1] @ turn("x", share * angle)
+
+
+def _hinged(along: Array, hinge: Array) -> Array:
+    """Frames (T, 3, 3) with x along a bone and z on the hinge, both (T, 3)."""
+    x = normalize(along)
+    return np.stack([x, np.cross(hinge, x), hinge], axis=-1)
 
 
 def new_sheet(nodes: NodeTable, duration: float) -> Sheet:

@@ -45,7 +45,7 @@ def transpose(matrix: Array) -> Array:
 
 
 def quaternion_from_matrix(matrix: ArrayLike) -> Array:
-    """Unit quaternions (..., 4) xyzw, w >= 0, of rotation matrices (..., 3, 3).
+    """Turn rotation matrices (..., 3, 3) into unit quaternions (..., 4) xyzw, w >= 0.
 
     Shepperd's choice of the largest component, so no case loses precision.
     """

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import PchipInterpolator
 
 from .rotation import Array, frame
 
@@ -105,6 +104,8 @@ def ball(centre: ArrayLike, radii: ArrayLike, tilt_degrees: float = 0.0) -> Elli
 
 def _curve(keys: ArrayLike) -> Array:
     """Even table (65,) through evenly spaced keys, monotone between them."""
+    from scipy.interpolate import PchipInterpolator
+
     k = np.atleast_1d(np.asarray(keys, np.float64))
     if len(k) == 1:
         return np.full(_TABLE_SIZE, k[0])

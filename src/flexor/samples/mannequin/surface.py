@@ -9,8 +9,6 @@ import io
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
-from scipy.ndimage import distance_transform_edt
 
 from .body import Skin
 from .field import BodyField
@@ -23,6 +21,9 @@ _COLOURS = 96
 _LIGHT = np.array([0.872, 0.700, 0.488])
 _DARK = np.array([0.770, 0.572, 0.362])
 _HOLLOW = np.array([0.560, 0.380, 0.225])
+
+# Ball joints with a visible seam, and their radius in metres.
+_BALLS = (("knee", 0.056), ("ankle", 0.040), ("elbow", 0.042), ("wrist", 0.0285))
 
 # Pieces of wood: the nodes whose skin is cut from one blank, and its ring spacing.
 _PIECES = (
@@ -48,10 +49,13 @@ def paint_wood(
     joints: NDArray[np.uint16],
 ) -> bytes:
     """PNG of the base colour, 256 x 256; joints: (V, 4) of the skin, heaviest first."""
+    from PIL import Image
+    from scipy.ndimage import distance_transform_edt
+
     texels, points, normals, owner = _bake(skin, charts, joints[:, 0])
     grain = _grain(points, owner, nodes)
     colour = _DARK + (_LIGHT - _DARK) * grain[:, None]
-    open_sky = _openness(field, points, normals)
+    open_sky = _openness(field, points, normals) * (1.0 - _rings(points, nodes))
     colour = _HOLLOW + (colour - _HOLLOW) * open_sky[:, None]
     image = np.zeros((TEXTURE_SIZE, TEXTURE_SIZE, 3))
     is_set = np.zeros((TEXTURE_SIZE, TEXTURE_SIZE), bool)
@@ -75,10 +79,12 @@ def _bake(
     """Texels covered by faces: (row, column), place, normal and owning node of each."""
     corners = charts.texcoords.astype(np.float64)[charts.faces] * TEXTURE_SIZE
     texels, faces, shares = [], [], []
-    for face, (a, b, c) in enumerate(corners):
+    for number, (a, b, c) in enumerate(corners):
         low = np.maximum(np.floor(np.minimum(np.minimum(a, b), c) - 1.0), 0.0)
         high = np.minimum(np.ceil(np.maximum(np.maximum(a, b), c)), TEXTURE_SIZE - 1)
-        x, y = np.meshgrid(np.arange(low[0], high[0] + 1), np.arange(low[1], high[1] + 1))
+        x, y = np.meshgrid(
+            np.arange(low[0], high[0] + 1), np.arange(low[1], high[1] + 1)
+        )
         area = (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1])
         if abs(area) < 1e-12:
             continue
@@ -88,14 +94,19 @@ def _bake(
         inside = (u >= -0.02) & (v >= -0.02) & (u + v <= 1.02)
         share = np.stack([1.0 - u - v, u, v], axis=1)[inside]
         texels.append(np.stack([y.ravel(), x.ravel()], axis=1)[inside])
-        faces.append(np.full(len(share), face))
+        faces.append(np.full(len(share), number))
         shares.append(share)
     face, share = np.concatenate(faces), np.concatenate(shares)
     rows = charts.source[charts.faces[face]]
     points = np.einsum("nk,nkd->nd", share, skin.positions[rows])
     normals = normalize(np.einsum("nk,nkd->nd", share, skin.normals[rows]))
     owner = owners[rows[np.arange(len(rows)), np.argmax(share, axis=1)]]
-    return np.concatenate(texels).astype(np.intp), points, normals, owner.astype(np.intp)
+    return (
+        np.concatenate(texels).astype(np.intp),
+        points,
+        normals,
+        owner.astype(np.intp),
+    )
 
 
 def _grain(points: Array, owner: NDArray[np.intp], nodes: NodeTable) -> Array:
@@ -114,12 +125,27 @@ def _grain(points: Array, owner: NDArray[np.intp], nodes: NodeTable) -> Array:
         sway = 0.012 * np.sin(9.0 * local[:, 0] + 3.0 * shift[1])
         deep = local[:, 1] + pith * np.sign(shift[2]) + sway
         side = local[:, 2] + 0.04 * shift[3] + 0.02 * np.sin(5.0 * local[:, 0])
-        radius = np.hypot(deep, side) + 0.006 * np.sin(38.0 * local[:, 2] + shift[4])
+        radius = np.hypot(deep, side) + 0.004 * np.sin(30.0 * local[:, 2] + shift[4])
         ring = 0.5 + 0.5 * np.sin(2.0 * np.pi * radius / 0.030 + 3.0 * shift[5])
         fine = 0.5 + 0.5 * np.sin(2.0 * np.pi * radius / 0.0137 + 1.7)
-        slow = 0.5 + 0.5 * np.sin(11.0 * local[:, 0] + 25.0 * local[:, 2])
+        slow = 0.5 + 0.5 * np.sin(6.0 * local[:, 0] + 9.0 * local[:, 2])
         result[pick] = 0.20 + 0.42 * ring + 0.16 * fine + 0.22 * slow
     return result
+
+
+def _rings(points: Array, nodes: NodeTable) -> Array:
+    """Dark seams (N,), 0..1, where a ball joint meets the wood on both sides of it."""
+    dark = np.zeros(len(points))
+    for side in "lr":
+        for name, radius in _BALLS:
+            row = nodes.index(f"{side}-{name}")
+            away = points - nodes.positions[row]
+            along = away @ nodes.frames[nodes.parents[row], :, 0]
+            near = np.linalg.norm(away, axis=1) < 1.35 * radius
+            across = np.abs(along) if name in ("knee", "elbow") else -along
+            ring = np.exp(-(((across - 0.80 * radius) / 0.0055) ** 2))
+            dark = np.maximum(dark, np.where(near, 0.55 * ring, 0.0))
+    return dark
 
 
 def _openness(field: BodyField, points: Array, normals: Array) -> Array:

@@ -10,9 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csc_array
-from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import splu
 
 from .body import Skin
 from .field import PARTS, BodyField, nearest_part
@@ -20,7 +17,7 @@ from .nodes import FINGERS, NodeTable, hand_axes
 from .rotation import Array
 
 _FRINGE_ROUNDS = 12
-_SMALL_CHART = 40
+_SMALL_CHART = 24
 _RIGID_ROUNDS = 30
 _GAP = 0.0100
 
@@ -87,7 +84,8 @@ def _shells(skin: Skin, field: BodyField, nodes: NodeTable) -> Labels:
     for finger in FINGERS:
         pick = name == finger
         front[pick] = _palm_side(point[pick], finger, nodes)
-    group = np.where(np.isin(name, FINGERS[1:]), PARTS.index("hand"), part)
+    # Flattened fingers are wider than their gaps, so only one stays on the hand.
+    group = np.where(name == "middle", PARTS.index("hand"), part)
     heel = is_foot & front & (point[:, 2] < at["l-ankle"][2])
     group[heel] = len(PARTS)
     sided = np.isin(name, ("torso", "head"))
@@ -145,6 +143,9 @@ def _clean(faces: NDArray[np.int32], labels: Labels) -> Labels:
 
 
 def _components(near: NDArray[np.intp], labels: Labels) -> Labels:
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     i = np.repeat(np.arange(len(near)), 3)
     j = near.ravel()
     same = labels[i] == labels[j]
@@ -154,6 +155,9 @@ def _components(near: NDArray[np.intp], labels: Labels) -> Labels:
 
 def _flatten(positions: Array, faces: NDArray[np.intp]) -> Array:
     """Map (V, 2) of one chart in metres: conformal first, then as rigid as can be."""
+    from scipy.sparse import coo_array, csc_array
+    from scipy.sparse.linalg import splu
+
     p0, p1, p2 = (positions[faces[:, k]] for k in range(3))
     e1, e2 = p1 - p0, p2 - p0
     length = np.linalg.norm(e1, axis=1)
@@ -199,6 +203,9 @@ def _keep_rigid(
     not taken. After Liu and others, "A Local/Global Approach to Mesh
     Parameterization" (2008).
     """
+    from scipy.sparse import coo_array, csc_array
+    from scipy.sparse.linalg import splu
+
     count = len(flat)
     sides, weights = [], []
     for k in range(3):
@@ -207,10 +214,10 @@ def _keep_rigid(
         product = np.conj(u) * v
         weights.append(np.clip(0.5 * product.real / product.imag, 0.05, 5.0))
         sides.append((faces[:, i], faces[:, j], shape[:, j] - shape[:, i]))
-    i = np.concatenate([s[0] for s in sides])
-    j = np.concatenate([s[1] for s in sides])
+    starts = np.concatenate([s[0] for s in sides])
+    ends = np.concatenate([s[1] for s in sides])
     w = np.concatenate(weights)
-    links = coo_array((w, (i, j)), (count, count)).tocsc()
+    links = coo_array((w, (starts, ends)), (count, count)).tocsc()
     links = csc_array(links + links.T)
     degree = np.asarray(links.sum(axis=1)).ravel()
     degree[0] += 1.0
@@ -224,8 +231,8 @@ def _keep_rigid(
         spin = np.tile(fit / np.abs(fit), 3)
         pull = w * spin * np.concatenate([s[2] for s in sides])
         right = np.zeros(count, complex)
-        np.add.at(right, i, -pull)
-        np.add.at(right, j, pull)
+        np.add.at(right, starts, -pull)
+        np.add.at(right, ends, pull)
         right[0] += flat[0]
         better = solver.solve(right.real) + 1j * solver.solve(right.imag)
         flat = _without_folds(flat, better, faces)
@@ -238,15 +245,19 @@ def _without_folds(
     new: NDArray[np.complex128],
     faces: NDArray[np.intp],
 ) -> NDArray[np.complex128]:
-    """Go as far from old to new as keeps every face the right way round."""
-    step = 1.0
+    """Go as far from old to new as turns no more faces over."""
+    step, allowed = 1.0, _folds(old, faces)
     while step > 0.02:
         flat = old + step * (new - old)
-        a, b, c = (flat[faces[:, k]] for k in range(3))
-        if np.all((np.conj(b - a) * (c - a)).imag > 0.0):
+        if _folds(flat, faces) <= allowed:
             return flat
         step *= 0.6
     return old
+
+
+def _folds(flat: NDArray[np.complex128], faces: NDArray[np.intp]) -> int:
+    a, b, c = (flat[faces[:, k]] for k in range(3))
+    return int(np.count_nonzero((np.conj(b - a) * (c - a)).imag <= 0.0))
 
 
 def _long_axis(flat: NDArray[np.complex128]) -> float:

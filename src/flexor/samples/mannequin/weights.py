@@ -7,10 +7,10 @@ then softens the borders of the parts. At most four joints a vertex, rows sum to
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
 
 from .body import Skin
 from .field import PARTS, BodyField
@@ -171,8 +171,10 @@ class _Steps:
         return np.asarray((1.0 - share) * weights + share * chain)
 
 
-def _averaging(skin: Skin) -> csr_array:
+def _averaging(skin: Skin) -> Any:
     """Sparse (V, V): the mean over neighbours, nearer ones counting more."""
+    from scipy.sparse import coo_array, csr_array
+
     edges = np.concatenate([skin.faces[:, [0, 1]], skin.faces[:, [1, 2]]])
     edges = np.concatenate([edges, skin.faces[:, [2, 0]]])
     i, j = np.concatenate([edges, edges[:, ::-1]]).T

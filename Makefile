@@ -1,0 +1,41 @@
+# Two commands do all the set-up: `make run` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Also holds for the packages that build flexor itself.
+export PIP_CONSTRAINT := $(abspath constraints.txt)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: run test check bench sample clean
+
+run: $(VENV)/.run
+	$(BIN)/python examples/01_first_steps.py
+
+test: check
+	$(BIN)/python -m pytest -q
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not jit and not slow"
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.run
+	$(BIN)/flexor bench
+
+# Makes the built-in mannequin again.
+sample: $(VENV)/.dev
+	$(BIN)/python -m flexor.samples.maker
+
+$(VENV)/.run: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q -e .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.run
+	$(BIN)/pip install -q -e ".[dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) out .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,5 @@
+"""`python -m flexor`."""
+
+from flexor.app.cli.main import main
+
+main()

@@ -1,0 +1,1 @@
+"""The claims, measured here: `flexor bench` runs these."""

@@ -1,0 +1,68 @@
+"""`flexor bench`: the claims, measured on this machine."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flexor.errors import SettingError
+from flexor.files.replace import replace_file
+
+if TYPE_CHECKING:
+    from flexor.app.bench.timing import Result
+
+__all__ = ["bench"]
+
+NAMES = ("pose", "skin")
+
+
+def bench(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help=f"Which: {', '.join(NAMES)}. All, if none is named."),
+    ] = None,
+    json_to: Annotated[
+        str, typer.Option("--json", help="Write JSON to a file, or - to print it.")
+    ] = "",
+    character: Annotated[
+        list[Path] | None,
+        typer.Option(help="A file to measure too; can be given several times."),
+    ] = None,
+) -> None:
+    """Measure how fast this machine poses and deforms characters."""
+    wanted = names or list(NAMES)
+    for name in wanted:
+        if name not in NAMES:
+            raise SettingError(f"no bench {name!r}; there are: {', '.join(NAMES)}")
+    results = _run(wanted, character or [])
+    if json_to:
+        _write_json(list(results), json_to)
+        return
+    for result in results:
+        typer.echo(f"{result.name:36} {result.value:10.3f} {result.unit}")
+
+
+def _run(names: list[str], files: list[Path]) -> Iterator[Result]:
+    # Imported here: they compile kernels.
+    from flexor.app.bench import pose, skin
+
+    if "pose" in names:
+        yield from pose.run()
+    if "skin" in names:
+        yield from skin.run(files)
+
+
+def _write_json(results: list[Result], to: str) -> None:
+    from flexor.app.bench.timing import machine
+
+    rows = [dataclasses.asdict(result) for result in results]
+    text = json.dumps({"machine": machine(), "results": rows}, indent=1)
+    if to == "-":
+        typer.echo(text)
+    else:
+        replace_file(Path(to), text.encode())

@@ -1,0 +1,122 @@
+"""`flexor inspect`: what is in a file, and what is wrong with it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from flexor.convert.report import SceneReport, report_scene
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["inspect", "print_report"]
+
+
+def inspect(
+    file: Annotated[Path, typer.Argument(help="A .glb, .gltf, .vrm or .bvh file.")],
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON instead of tables.")
+    ] = False,
+) -> None:
+    """Say what is in a file: nodes, meshes, influences, clips, bytes, findings."""
+    from flexor.app.load_save import load
+
+    report = report_scene(load(file).scene)
+    size = file.stat().st_size
+    if as_json:
+        typer.echo(json.dumps(_as_json(file, size, report), indent=1))
+    else:
+        print_report(file.name, size, report)
+
+
+def _as_json(file: Path, size: int, report: SceneReport) -> dict[str, Any]:
+    return {"file": str(file), "file_bytes": size, **dataclasses.asdict(report)}
+
+
+def _count(number: int) -> str:
+    return f"{number:,}"
+
+
+def _influences(histogram: dict[int, int]) -> str:
+    """Such as "1: 520  2: 301"; a rigid mesh has none."""
+    if set(histogram) <= {0}:
+        return "rigid"
+    return "  ".join(f"{number}: {_count(many)}" for number, many in histogram.items())
+
+
+def print_report(name: str, size: int, report: SceneReport) -> None:
+    """Tables for people."""
+    from rich.console import Console
+
+    # Wide enough for the tables when the output goes to a file.
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=120)
+    parts = ", ".join(f"{k} {_count(v)}" for k, v in report.bytes.items() if v)
+    console.print(f"[bold]{name}[/bold]  {_count(size)} bytes")
+    console.print(
+        f"{_count(report.nodes)} nodes in {report.roots} trees, extent "
+        f"{report.height:.4g}, {report.materials} materials, {report.textures} textures, "
+        f"{report.images} images"
+    )
+    console.print(f"bytes in memory: {parts or 'none'}")
+    for table in (_mesh_table(report), _skin_table(report), _clip_table(report)):
+        if table.row_count:
+            console.print(table)
+    if not report.findings:
+        console.print("nothing odd found")
+    for finding in report.findings:
+        colour = "yellow" if finding.level == "warning" else "dim"
+        console.print(f"[{colour}]{finding}[/{colour}]", soft_wrap=True)
+
+
+def _table(title: str, *columns: str) -> Table:
+    """A table with its first column to the left, numbers to the right."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(title=title, box=box.SIMPLE, title_justify="left", pad_edge=False)
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="left" if i == 0 else "right")
+    return table
+
+
+def _mesh_table(report: SceneReport) -> Table:
+    table = _table(
+        "meshes", "name", "parts", "vertices", "triangles", "morphs", "influences"
+    )
+    for mesh in report.meshes:
+        table.add_row(
+            mesh.name or "-",
+            _count(mesh.primitives),
+            _count(mesh.vertices),
+            _count(mesh.triangles),
+            _count(mesh.morph_targets),
+            _influences(mesh.influences),
+        )
+    return table
+
+
+def _skin_table(report: SceneReport) -> Table:
+    table = _table("skins", "name", "joints", "hold no vertex")
+    for skin in report.skins:
+        table.add_row(skin.name or "-", _count(skin.joints), _count(len(skin.unused)))
+    return table
+
+
+def _clip_table(report: SceneReport) -> Table:
+    table = _table("clips", "name", "seconds", "tracks", "keys", "interpolation")
+    for clip in report.clips:
+        table.add_row(
+            clip.name,
+            f"{clip.duration:.3f}",
+            _count(clip.tracks),
+            _count(clip.keys),
+            " ".join(clip.interpolations),
+        )
+    return table

@@ -1,0 +1,73 @@
+"""`flexor`: the program. Errors are one line on standard error and exit code 2."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+import flexor
+from flexor.app.cli.bench import bench
+from flexor.app.cli.inspect import inspect
+from flexor.errors import FlexorError
+
+__all__ = ["app", "main"]
+
+EPILOG = """
+Examples:
+
+  flexor inspect hero.glb               what is in a file, and what is wrong with it
+
+  flexor inspect hero.glb --json        the same for programs
+
+  flexor bench skin --json -            the skinning figures of this machine
+"""
+
+app = typer.Typer(
+    help="Real-time characters for Python: look into them, mend, move and draw them.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command(epilog="Example:  flexor inspect hero.glb --json | jq .clips")(inspect)
+app.command(epilog="Example:  flexor bench pose skin --json out.json")(bench)
+
+
+def _say_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"flexor {flexor.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_say_version, is_eager=True, help="Say the version."
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the program; exit codes: 0 done, 2 wrong input, 130 stopped."""
+    try:
+        app()
+    except FlexorError as error:
+        typer.echo(f"flexor: {error}", err=True)
+        sys.exit(2)
+    except BrokenPipeError:
+        # The reader of our output has gone. Python would complain at exit otherwise.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

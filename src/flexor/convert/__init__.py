@@ -1,0 +1,1 @@
+"""Passes over scenes, and findings about them."""

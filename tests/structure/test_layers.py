@@ -1,0 +1,220 @@
+"""The shape of the source tree: who imports whom, how long, what is exported."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import flexor
+from tests.structure import rules
+from tests.structure.rules import RULES, Source
+
+ROOT = Path(__file__).parent.parent.parent
+PACKAGE = Path(flexor.__file__).parent
+SOURCES = rules.read_sources(PACKAGE)
+
+MODULES = frozenset(
+    f"flexor.{name}"
+    for name in (
+        "errors arrays maths maths.kernel maths.quaternions scene scene.mesh files "
+        "files.replace pose pose.kernel pose.sample deform convert stage stage.frame "
+        "stage.state draw draw.drawlist draw.cull output app app.character samples"
+    ).split()
+) | {"flexor"}
+PACKAGES = frozenset(m for m in MODULES if any(o.startswith(f"{m}.") for o in MODULES))
+
+
+def planted(module: str, text: str) -> Source:
+    return Source(module, text, MODULES | {module}, PACKAGES)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_source_tree(rule: Callable[[Source], list[str]]) -> None:
+    offences = [text for source in SOURCES for text in rule(source)]
+    assert not offences, "\n".join(offences)
+
+
+def test_sources_are_found() -> None:
+    names = {source.module for source in SOURCES}
+    assert {"flexor", "flexor.errors", "flexor.pose.kernel", "flexor.scene"} <= names
+
+
+def test_every_kernel_is_tested() -> None:
+    oracle = "".join(p.read_text() for p in (ROOT / "tests/oracle").glob("*.py"))
+    kernels = 0
+    for source in SOURCES:
+        folder = (ROOT / "tests" / source.folder).rglob("*.py")
+        text = oracle + "".join(path.read_text() for path in folder)
+        kernels += len(rules.kernel_names(source))
+        assert not rules.untested_kernels(source, text)
+    assert kernels >= 7
+
+
+# Each rule catches what it is there for: (rule, module, text of the file).
+BAD = [
+    (rules.layers, "flexor.errors", "import flexor.arrays"),
+    (rules.layers, "flexor.arrays", "from flexor.maths import quaternions"),
+    (rules.layers, "flexor.maths.curves", "from flexor.scene.mesh import Mesh"),
+    (rules.layers, "flexor.scene.mesh", "from flexor.files.replace import x"),
+    (rules.layers, "flexor.scene.mesh", "from flexor import pose"),
+    (rules.layers, "flexor.files.replace", "from flexor.pose.sample import sample"),
+    (rules.layers, "flexor.pose.sample", "import flexor.deform"),
+    (rules.layers, "flexor.deform", "def f():\n    from flexor.pose import sample"),
+    (rules.layers, "flexor.deform", "if TYPE_CHECKING:\n    import flexor.pose.sample"),
+    (rules.layers, "flexor.convert.x", "from flexor.files.replace import x"),
+    (rules.layers, "flexor.stage.state", "from flexor.draw.cull import x"),
+    (rules.layers, "flexor.draw.cull", "from flexor.stage.state import x"),
+    (rules.layers, "flexor.draw.cull", "from flexor.pose.sample import x"),
+    (rules.layers, "flexor.output.image", "from flexor.draw.cull import x"),
+    (rules.layers, "flexor.output.image", "from flexor.stage import state"),
+    (rules.layers, "flexor.scene.mesh", "from flexor.app.character import Character"),
+    (rules.layers, "flexor.samples.x", "from flexor.deform import x"),
+    (rules.layers, "flexor.pose.sample", "import flexor"),
+    (rules.layers, "flexor.pose.sample", "from flexor import load"),
+    (rules.layers, "flexor.pose.sample", "from ..deform import bind"),
+    (rules.layers, "flexor.pose", "from ..deform import bind"),
+    (rules.layers, "flexor.physics.x", ""),
+    (rules.no_import_through_init, "flexor.pose.sample", "from flexor.scene import Mesh"),
+    (rules.no_import_through_init, "flexor.app.x", "from flexor import load"),
+    (rules.no_import_through_init, "flexor.scene.mesh", "from . import Mesh"),
+    (rules.no_import_through_init, "flexor.scene", "from . import Mesh"),
+    (rules.compiler_in_kernels, "flexor.pose.sample", "import numba"),
+    (rules.compiler_in_kernels, "flexor.maths.x", "from llvmlite import ir"),
+    (rules.compiler_in_kernels, "flexor.maths.x", "from numba.core import types"),
+    (rules.kernels_stand_alone, "flexor.pose.kernel", "from flexor.arrays import Floats"),
+    (rules.kernels_stand_alone, "flexor.maths.kernel_x", "import flexor.maths.threads"),
+    (rules.kernels_stand_alone, "flexor.draw.kernel_x", "from flexor.pose import kernel"),
+    (rules.no_loose_flags, "flexor.pose.kernel", "@jit(fastmath=True)\ndef f(): ..."),
+    (rules.no_loose_flags, "flexor.pose.kernel", "njit(parallel=True)(f)"),
+    (rules.no_loose_flags, "flexor.pose.kernel", "for i in numba.prange(3): ..."),
+    (rules.no_loose_flags, "flexor.pose.kernel", "for i in prange(3): ..."),
+    (rules.short_files, "flexor.x", "\n" * 501),
+    (rules.short_functions, "flexor.x", "def f():\n" + "    x = 1\n" * 80),
+    (rules.short_functions, "flexor.x", "class A:\n def f():\n" + "  x = 1\n" * 80),
+    (rules.short_functions, "flexor.kernel", "def f():\n" + "    x = 1\n" * 120),
+    (rules.telling_names, "flexor.scene.utils", ""),
+    (rules.telling_names, "flexor.core.mesh", ""),
+    (rules.telling_names, "flexor.helpers", ""),
+    (rules.has_docstring, "flexor.x", "import ast\n'late'"),
+    (rules.all_names_exist, "flexor.x", "__all__ = ['a', 'b']\ndef a():\n    b = 1"),
+]
+GOOD = [
+    (rules.layers, "flexor.app.x", "from flexor.deform import x\nimport flexor.draw"),
+    (rules.layers, "flexor.draw.cull", "from flexor.stage.frame import Frame"),
+    (rules.layers, "flexor.draw.cull", "from flexor.stage import frame"),
+    (rules.layers, "flexor.output.x", "from flexor.draw.drawlist import DrawList"),
+    (rules.layers, "flexor.samples.x.y", "from .z import a\nfrom flexor.app import character"),
+    (rules.layers, "flexor.pose.sample", "from . import kernel\nimport numpy\nimport flexors"),
+    (rules.layers, "flexor.files.x", "from flexor import __version__"),
+    (rules.no_import_through_init, "flexor.pose.sample", "from flexor.pose import kernel"),
+    (rules.no_import_through_init, "flexor.x", "from flexor.arrays import Floats"),
+    (rules.no_import_through_init, "flexor.app.x", "from flexor import __version__"),
+    (rules.compiler_in_kernels, "flexor.maths.kernel_lanes", "from llvmlite import ir"),
+    (rules.kernels_stand_alone, "flexor.pose.kernel", "from flexor.maths.kernel import jit"),
+    (rules.no_loose_flags, "flexor.maths.kernel", "njit(fastmath=FAST, cache=True)(f)"),
+    (rules.short_files, "flexor.x", "\n" * 500),
+    (rules.short_functions, "flexor.x", "def f():\n" + "    x = 1\n" * 79),
+    (rules.short_functions, "flexor.kernel", "def f():\n" + "    x = 1\n" * 119),
+    (rules.telling_names, "flexor.scene.commonplace", ""),
+    (rules.all_names_exist, "flexor.x", "__all__ = ['a']\nif 1:\n    from b import c as a"),
+    (rules.all_names_exist, "flexor.x", "__all__ = ['a', 'b']\na, b = f()"),
+]
+
+
+@pytest.mark.parametrize(("rule", "module", "text"), BAD)
+def test_rule_catches(
+    rule: Callable[[Source], list[str]], module: str, text: str
+) -> None:
+    assert rule(planted(module, text))
+
+
+@pytest.mark.parametrize(("rule", "module", "text"), GOOD)
+def test_rule_lets_pass(
+    rule: Callable[[Source], list[str]], module: str, text: str
+) -> None:
+    assert not rule(planted(module, text))
+
+
+def test_untested_kernel_is_caught() -> None:
+    text = "@jit('void()')\ndef skin(): ...\n@inline\ndef help(): ...\n@x.njit\ndef b(): ..."
+    source = planted("flexor.pose.kernel", text)
+    assert rules.kernel_names(source) == ["skin", "b"]
+    assert len(rules.untested_kernels(source, "def test_skinning(): b()")) == 1
+    assert not rules.untested_kernels(source, "kernel.skin(); b()")
+
+
+def test_exports_are_made_where_the_table_says() -> None:
+    sources = {source.module: source for source in SOURCES}
+    for name, home in flexor._HOMES.items():
+        if home == f"flexor.{name}":
+            assert (PACKAGE / name).is_dir()
+        else:
+            assert name in rules.listed_names(sources[home].tree), name
+    assert sorted(flexor.__all__) == sorted([*flexor._HOMES, "__version__"])
+    assert dir(flexor) == sorted(flexor.__all__)
+
+
+@pytest.mark.parametrize("name", sorted(flexor._HOMES))
+def test_export_resolves(name: str) -> None:
+    value = getattr(flexor, name)
+    home = import_module(flexor._HOMES[name])
+    assert value is (home if name == "samples" else getattr(home, name))
+
+
+def test_types_see_the_same_exports() -> None:
+    """The imports under TYPE_CHECKING are those of the table."""
+    tree = ast.parse((PACKAGE / "__init__.py").read_text())
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {
+        alias.name: node.module if alias.name != "samples" else f"{node.module}.samples"
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert seen == flexor._HOMES
+
+
+def test_unknown_name() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = flexor.nonsense
+
+
+def test_one_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["version"] == flexor.__version__
+
+
+def test_import_is_light() -> None:
+    script = (
+        "import sys; before = set(sys.modules); import flexor; "
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True
+    )
+    loaded = out.stdout.split()
+    heavy = {"numba", "llvmlite", "scipy", "PIL", "numpy", "rich", "typer", "wgpu"}
+    assert not heavy & {name.partition(".")[0] for name in loaded}
+    assert [name for name in loaded if name.startswith("flexor")] == ["flexor"]
+    assert len(loaded) < 45, loaded  # typing and its kin are 30
+
+
+def test_scene_and_errors_do_not_load_the_compiler() -> None:
+    """A file can be looked at without waiting for Numba."""
+    names = [
+        source.module
+        for source in SOURCES
+        if source.folder in ("errors", "arrays", "scene") and not source.is_kernel
+    ]
+    script = f"import sys, {', '.join(names)}; print('numba' in sys.modules)"
+    out = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True
+    )
+    assert out.stdout.strip() == "False"
