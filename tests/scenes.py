@@ -86,10 +86,14 @@ def random_skin(rng: Rng, skeleton: Skeleton, count: int) -> Skin:
     joints = rng.permutation(len(skeleton))[:count]
     turns = random_rotations(rng, count)
     scales = random_scales(rng, count, "even")
-    return Skin("skin", joints, transforms.compose(rng.normal(size=(count, 3)), turns, scales))
+    return Skin(
+        "skin", joints, transforms.compose(rng.normal(size=(count, 3)), turns, scales)
+    )
 
 
-def random_weights(rng: Rng, vertices: int, joints: int, influences: int) -> SkinWeights:
+def random_weights(
+    rng: Rng, vertices: int, joints: int, influences: int
+) -> SkinWeights:
     """Rows of `influences` columns, their joints in any order, some without weight.
 
     Few different sets of joints, so that some runs have several blocks.
@@ -210,7 +214,11 @@ def random_scene(
 
     meshes = (
         Mesh("pair", (skinned(vertices), skinned(vertices + 4, has_normals=False))),
-        Mesh("rigid", (random_primitive(rng, 9, targets=targets),), rng.normal(size=targets)),
+        Mesh(
+            "rigid",
+            (random_primitive(rng, 9, targets=targets),),
+            rng.normal(size=targets),
+        ),
         Mesh(
             "face",
             (skinned(vertices, targets=targets), skinned(5, targets=targets)),
@@ -234,7 +242,9 @@ def random_scene(
         meshes,
         (skin,),
         clips,
-        root_sets=(RootSet("all", tuple(np.nonzero(skeleton.parents < 0)[0].tolist())),),
+        root_sets=(
+            RootSet("all", tuple(np.nonzero(skeleton.parents < 0)[0].tolist())),
+        ),
         default_set=0,
         node_weights={3: rng.normal(size=targets).astype(np.float32)},
     )
@@ -246,7 +256,9 @@ def plain_scene(skeleton: Skeleton, *clips: Clip) -> Scene:
     return Scene(skeleton, none, none.copy(), clips={clip.name: clip for clip in clips})
 
 
-def one_mesh_scene(skeleton: Skeleton, primitive: Primitive, skin: Skin | None) -> Scene:
+def one_mesh_scene(
+    skeleton: Skeleton, primitive: Primitive, skin: Skin | None
+) -> Scene:
     """One primitive, at the last node of the file."""
     node_mesh, node_skin = np.full((2, len(skeleton)), -1)
     node_mesh[-1] = 0

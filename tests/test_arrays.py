@@ -60,6 +60,10 @@ def test_freeze_refuses_shapes(shape: Any, wanted: Any, text: str) -> None:
         ([1 << 40], np.int32, "int32"),
         ([-1], np.uint16, "uint16"),
         ([object()], np.float32, "float32"),
+        (np.array([-1]), np.uint16, "rows: .* uint16"),
+        (np.array([70000]), np.uint16, "rows: .* uint16"),
+        (np.array([0.5]), np.int32, "rows: .* int32"),
+        (np.array([2**40]), np.int32, "rows: .* int32"),
     ],
 )
 def test_freeze_refuses_values(value: Any, kind: Any, text: str) -> None:
@@ -85,8 +89,8 @@ def _locked() -> Any:
         (np.zeros((2, 3)), "out: float64, expected float32"),
         (np.zeros((2, 4), np.float32), r"out: shape \(2, 4\), expected \(2, 3\)"),
         (np.zeros((2, 3, 1), np.float32), "shape"),
-        (np.zeros((3, 2), np.float32).T, "out: must be C-ordered and writable"),
-        (_locked(), "out: must be C-ordered and writable"),
+        (np.zeros((3, 2), np.float32).T, "out: must be .*C-ordered"),
+        (_locked(), "out: must be .*C-ordered"),
         (np.zeros((2, 3), ">f4"), "expected float32"),
     ],
 )

@@ -24,7 +24,11 @@ def array(kind: object, axes: int, *, is_output: bool = False) -> types.Array:
     [
         ("void()", types.void, ()),
         ("f4(f8, i8)", types.float32, (types.float64, types.int64)),
-        ("bool(u1, u2, u4, i4)", types.boolean, (types.u1, types.u2, types.u4, types.i4)),
+        (
+            "bool(u1, u2, u4, i4)",
+            types.boolean,
+            (types.u1, types.u2, types.u4, types.i4),
+        ),
         ("void(f4[::1])", types.void, (array(types.f4, 1),)),
         ("void(f4[:, ::1])", types.void, (array(types.f4, 2),)),
         ("void(f4[:,:,::1])", types.void, (array(types.f4, 3),)),
@@ -98,7 +102,11 @@ def test_read_only_and_writable_inputs() -> None:
 def test_one_compiled_version_serves_both() -> None:
     test_read_only_and_writable_inputs()
     assert len(row_sums.signatures) == 1
-    for wrong in (np.ones((2, 3)), np.ones((3, 2), np.float32).T, np.ones(3, np.float32)):
+    for wrong in (
+        np.ones((2, 3)),
+        np.ones((3, 2), np.float32).T,
+        np.ones(3, np.float32),
+    ):
         with pytest.raises(TypeError, match="No matching definition"):
             row_sums(wrong, np.zeros(2, np.float32))
     with pytest.raises(TypeError, match="No matching definition"):

@@ -138,7 +138,9 @@ def test_take_and_put_keep_the_type() -> None:
 
 
 @pytest.mark.parametrize(("left", "right", "to"), [(0, 0, 0), (12, 0, 3), (5, 17, 24)])
-def test_multiply_affine(left: int, right: int, to: int, rng: np.random.Generator) -> None:
+def test_multiply_affine(
+    left: int, right: int, to: int, rng: np.random.Generator
+) -> None:
     a, b = rng.normal(size=(2, 40)).astype(np.float32)
     out = np.full(40, -1, np.float32)
     product(a, left, b, right, to, out)

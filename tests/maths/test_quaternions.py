@@ -91,7 +91,8 @@ def test_product_of_matrices_is_product_of_quaternions(
     p = quaternion(a / np.linalg.norm(a), alpha)
     q = quaternion(b / np.linalg.norm(b), beta)
     both = np.append(
-        p[3] * q[:3] + q[3] * p[:3] + np.cross(p[:3], q[:3]), p[3] * q[3] - p[:3] @ q[:3]
+        p[3] * q[:3] + q[3] * p[:3] + np.cross(p[:3], q[:3]),
+        p[3] * q[3] - p[:3] @ q[:3],
     )
     product = quaternions.to_matrix(p) @ quaternions.to_matrix(q)
     np.testing.assert_allclose(quaternions.to_matrix(both), product, atol=1e-12)

@@ -69,7 +69,9 @@ def test_exceptions_are_raised_here(bad: int, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_nothing_runs_after_return(fails: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_runs_after_return(
+    fails: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Not even when the caller's own slice fails at once."""
     monkeypatch.setenv("FLEXOR_THREADS", "4")
     running = []

@@ -122,6 +122,4 @@ def test_apply_to_many(rng: np.random.Generator) -> None:
         for p in range(7):
             expected = m[i, :, :3] @ points[i, p] + m[i, :, 3]
             np.testing.assert_allclose(moved[i, p], expected, atol=1e-12)
-    np.testing.assert_allclose(
-        transforms.apply(m[0], points[0]), moved[0], atol=1e-12
-    )
+    np.testing.assert_allclose(transforms.apply(m[0], points[0]), moved[0], atol=1e-12)

@@ -12,6 +12,16 @@ from flexor.scene.normals import vertex_normals
 from flexor.scene.weights import Skin
 
 
+def palette(skin: Skin, world: Any) -> Any:
+    """The kernel `palette`: world_from_mesh (S, 3, 4) of each joint."""
+    made = np.zeros((len(skin.joints), 3, 4))
+    for s, joint in enumerate(skin.joints):
+        left = np.vstack([world[joint], [0, 0, 0, 1]]).astype(np.float64)
+        right = np.vstack([skin.inverse_binds[s], [0, 0, 0, 1]]).astype(np.float64)
+        made[s] = (left @ right)[:3]
+    return made
+
+
 def normal_matrix(matrix: Any) -> Any:
     """Inverse transpose (3, 3) of an affine (3, 4), scaled to determinant 1 or -1."""
     linear = matrix[:, :3].astype(np.float64)
@@ -22,7 +32,10 @@ def normal_matrix(matrix: Any) -> Any:
 
 
 def morph(primitive: Primitive, weights: Any) -> tuple[Any, Any]:
-    """Rest positions and normals (V, 3) with morph targets added; not normalised."""
+    """Rest positions and normals (V, 3) with morph targets added; not normalised.
+
+    The kernel `morph_blocks`.
+    """
     positions = primitive.positions.astype(np.float64)
     rest = primitive.normals
     normals = (vertex_normals(primitive) if rest is None else rest).astype(np.float64)
@@ -37,24 +50,24 @@ def morph(primitive: Primitive, weights: Any) -> tuple[Any, Any]:
 def deform(
     primitive: Primitive, skin: Skin | None, world: Any, node: int, weights: Any
 ) -> tuple[Any, Any]:
-    """World-space positions and unit normals (V, 3) of one primitive of `node`."""
+    """World-space positions and unit normals (V, 3) of one primitive of `node`.
+
+    The kernels `skin_vertices` and `skin_blocks`.
+    """
     positions, normals = morph(primitive, weights)
     if primitive.skin is None or skin is None:
         positions = transforms.apply(world[node], positions)
         normals = normals @ normal_matrix(world[node]).T
         return positions, unit(normals)
-    palette = [
-        transforms.multiply(world[joint], bind.astype(np.float64))
-        for joint, bind in zip(skin.joints, skin.inverse_binds, strict=True)
-    ]
-    turned = [normal_matrix(matrix) for matrix in palette]
+    matrices = palette(skin, world)
+    turned = [normal_matrix(matrix) for matrix in matrices]
     out, out_normals = np.zeros_like(positions), np.zeros_like(normals)
     for v in range(len(positions)):
         for k in range(primitive.skin.weights.shape[1]):
             weight = float(primitive.skin.weights[v, k])
             joint = int(primitive.skin.joints[v, k])
             if weight:
-                moved = palette[joint][:, :3] @ positions[v] + palette[joint][:, 3]
+                moved = matrices[joint][:, :3] @ positions[v] + matrices[joint][:, 3]
                 out[v] += weight * moved
                 out_normals[v] += weight * (turned[joint] @ normals[v])
     return out, unit(out_normals)

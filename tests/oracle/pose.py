@@ -9,6 +9,7 @@ import numpy as np
 
 from flexor.maths import transforms
 from flexor.scene.clip import Clip, Track
+from flexor.scene.scene import Scene
 from flexor.scene.skeleton import Skeleton
 
 
@@ -24,7 +25,10 @@ def slerp(a: Any, b: Any, u: float) -> Any:
 
 
 def sample_track(track: Track, time: float) -> Any:
-    """The track's value (C,) at `time` seconds, clamped to its first and last key."""
+    """The track's value (C,) at `time` seconds, clamped to its first and last key.
+
+    One channel of the kernels `sample` and `sample_weights`.
+    """
     times = track.times.astype(np.float64)
     values = track.values.astype(np.float64)
     is_cubic = track.interpolation == "CUBICSPLINE"
@@ -68,7 +72,7 @@ def local_matrices(skeleton: Skeleton, clip: Clip | None, time: float) -> Any:
 
 
 def world_matrices(skeleton: Skeleton, local: Any) -> Any:
-    """world_from_node (J, 3, 4) by walking from each node up to its root."""
+    """The kernel `world_from_local`: world_from_node (J, 3, 4) by walking from each node up to its root."""
     world = np.empty_like(local)
     for node in range(len(skeleton)):
         matrix, parent = local[node], int(skeleton.parents[node])
@@ -77,3 +81,25 @@ def world_matrices(skeleton: Skeleton, local: Any) -> Any:
             parent = int(skeleton.parents[parent])
         world[node] = matrix
     return world
+
+
+def morph_weights(scene: Scene, clip: Clip | None, time: float) -> Any:
+    """Morph weights (W,) of all nodes that have any, in node order."""
+    rows = {
+        node: scene.rest_weights(node).astype(np.float64)
+        for node in range(len(scene.skeleton))
+        if scene.node_mesh[node] >= 0
+    }
+    for track in clip.tracks if clip else ():
+        if track.path == "weights":
+            rows[track.node] = sample_track(track, time)
+    return np.concatenate([np.zeros(0), *rows.values()])
+
+
+def find_key(times: Any, time: float) -> int:
+    """The last key not after `time`; the first where all are."""
+    key = 0
+    for i, at in enumerate(times):
+        if at <= time:
+            key = i
+    return key

@@ -25,7 +25,10 @@ def make(**changes: Any) -> Track:
     ("changes", "text"),
     [
         ({"times": [[0, 1]]}, "times: shape"),
-        ({"times": [], "values": np.zeros((0, 3))}, "times: a track needs at least one key"),
+        (
+            {"times": [], "values": np.zeros((0, 3))},
+            "times: a track needs at least one key",
+        ),
         ({"times": [0, 0]}, "times: must rise from key to key"),
         ({"times": [1, 0]}, "times: must rise from key to key"),
         ({"times": [0, 1e-60]}, "times: must rise from key to key"),  # equal as float32
@@ -36,8 +39,13 @@ def make(**changes: Any) -> Track:
         ({"values": np.zeros((2, 4))}, "values: shape"),
         ({"path": "rotation"}, r"values: shape \(2, 3\), expected \(2, 4\)"),
         ({"path": "scale", "values": np.zeros((2, 1))}, "values: shape"),
-        ({"interpolation": "CUBICSPLINE"}, r"values: shape \(2, 3\), expected \(2, 3, 3\)"),
+        (
+            {"interpolation": "CUBICSPLINE"},
+            r"values: shape \(2, 3\), expected \(2, 3, 3\)",
+        ),
         ({"path": "weights", "values": np.zeros(2)}, r"expected \(2, any\)"),
+        ({"path": "colour"}, "path: 'colour'"),
+        ({"interpolation": "SMOOTH"}, "interpolation: 'SMOOTH'"),
     ],
 )
 def test_refusals(changes: Any, text: str) -> None:

@@ -14,7 +14,7 @@ from flexor.scene.material import Material, TextureRef
 from flexor.scene.mesh import Mesh, MorphTarget, Primitive
 from flexor.scene.scene import RootSet, Scene
 from flexor.scene.skeleton import Skeleton
-from flexor.scene.weights import Skin
+from flexor.scene.weights import Skin, SkinWeights
 from tests.scenes import random_scene
 
 PARENTS = [2, -1, 1, -1, 3]  # 1 <- 2 <- 0 and 3 <- 4
@@ -46,6 +46,22 @@ def clip(node: int) -> dict[str, Clip]:
     return {"walk": Clip("walk", (track,))}
 
 
+def weights_clip(node: int, width: int) -> dict[str, Clip]:
+    track = Track(node, "weights", [0], np.zeros((1, width)))  # type: ignore[arg-type]
+    return {"smile": Clip("smile", (track,))}
+
+
+def skin_of(node: int) -> Skin:
+    return Skin("skin", np.array([node]), np.eye(3, 4)[None])
+
+
+def weighted_mesh(joint: int) -> Mesh:
+    skin = SkinWeights(np.full((3, 2), joint), np.tile([1.0, 0], (3, 1)))
+    target = MorphTarget(np.zeros((3, 3)))
+    primitive = Primitive(np.zeros((3, 3)), skin=skin, targets=(target,))
+    return Mesh("mesh", (primitive,), np.zeros(1))
+
+
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
@@ -57,11 +73,34 @@ def clip(node: int) -> dict[str, Clip]:
         ({"skins": ()}, r"node_skin: must lie in -1..-1"),
         ({"clips": clip(5)}, "clip 'walk': a track names a missing node"),
         ({"clips": clip(-1)}, "clip 'walk': a track names a missing node"),
+        ({"clips": weights_clip(0, 2)}, "clip 'smile': 2 weights at node 0"),
+        ({"clips": weights_clip(1, 1)}, "clip 'smile': 1 weights at node 1"),
+        ({"node_weights": {0: np.zeros(2)}}, "node_weights: 2 weights at node 0"),
+        ({"node_weights": {1: np.zeros(1)}}, "node_weights: 1 weights at node 1"),
+        (
+            {"root_sets": (RootSet("all", (0, 5)),)},
+            "root_sets: 'all' names a missing node",
+        ),
+        (
+            {"root_sets": (RootSet("all", (-1,)),)},
+            "root_sets: 'all' names a missing node",
+        ),
+        ({"root_sets": (RootSet("all", (1,)),), "default_set": 1}, "default_set: 1"),
+        ({"skins": (skin_of(5),)}, "skin 'skin': names a missing node"),
+        ({"skins": (skin_of(-1),)}, "skin 'skin': names a missing node"),
+        ({"meshes": (weighted_mesh(1),)}, "mesh 'mesh': hangs on missing joint 1"),
     ],
 )
 def test_refusals(changes: Any, text: str) -> None:
     with pytest.raises(ShapeError, match=text):
         make(**changes)
+
+
+def test_joints_without_weight_need_not_be_there() -> None:
+    names = np.tile([0, 9], (3, 1))
+    skin = SkinWeights(names, np.tile([1.0, 0], (3, 1)))
+    mesh = Mesh("mesh", (Primitive(np.zeros((3, 3)), skin=skin),))
+    assert make(meshes=(mesh,)).meshes[0] is mesh
 
 
 def test_frozen() -> None:
@@ -105,7 +144,9 @@ def test_rest_weights() -> None:
 def test_finding_reads_as_a_line() -> None:
     finding = Finding("warning", "weights-sum", "/meshes/0", "rows summed to 0.5")
     assert str(finding) == "warning: weights-sum at /meshes/0: rows summed to 0.5"
-    assert finding == Finding("warning", "weights-sum", "/meshes/0", "rows summed to 0.5")
+    assert finding == Finding(
+        "warning", "weights-sum", "/meshes/0", "rows summed to 0.5"
+    )
 
 
 def test_texture_refs() -> None:
@@ -122,7 +163,9 @@ def test_texture_refs() -> None:
     assert Material().texture_refs() == []
 
 
-@pytest.mark.parametrize("scale", ["one", "even", "uneven", "negative", "mirror", "zero"])
+@pytest.mark.parametrize(
+    "scale", ["one", "even", "uneven", "negative", "mirror", "zero"]
+)
 def test_random_scenes_are_scenes(scale: Any, rng: np.random.Generator) -> None:
     scene = random_scene(rng, scale=scale)
     assert len(scene.clips) == 4

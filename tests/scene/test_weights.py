@@ -28,6 +28,7 @@ from flexor.scene.weights import Skin, SkinWeights
         (np.zeros((2, 0)), np.zeros((2, 0)), "weights: a row's sum is off"),
         ([[-1]], [[1]], "joints: cannot be made uint16"),
         ([[70000]], [[1]], "joints: cannot be made uint16"),
+        (np.array([[-1]]), [[1]], "joints: cannot be made uint16"),
     ],
 )
 def test_refusals(joints: Any, weights: Any, text: str) -> None:
@@ -76,7 +77,11 @@ def test_weights_sum_to_one_where_accepted(rows: Any, is_scaled: bool) -> None:
     [
         ([[0]], np.zeros((1, 3, 4)), "joints: shape"),
         ([0, 1], np.zeros((1, 3, 4)), "inverse_binds: shape"),
-        ([0], np.zeros((1, 4, 4)), r"inverse_binds: shape \(1, 4, 4\), expected \(1, 3, 4\)"),
+        (
+            [0],
+            np.zeros((1, 4, 4)),
+            r"inverse_binds: shape \(1, 4, 4\), expected \(1, 3, 4\)",
+        ),
     ],
 )
 def test_skin_refusals(joints: Any, binds: Any, text: str) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from flexor.arrays import Floats, check_array
 from flexor.deform import kernel
 from flexor.deform.bind import Bind
+from flexor.errors import ShapeError
 
 __all__ = ["SkinState", "init_skin", "skin_blocks", "skin_vertices"]
 
@@ -29,6 +30,7 @@ class SkinState:
     _turns: Floats = field(repr=False)
     _morphed: Floats = field(repr=False)
     _work: Floats = field(repr=False)
+    _node_count: int = field(repr=False)
 
 
 def init_skin(bind: Bind, count: int) -> SkinState:
@@ -41,6 +43,7 @@ def init_skin(bind: Bind, count: int) -> SkinState:
         np.zeros(size, np.float32),
         np.zeros((group, bind.data.size), np.float32),
         np.zeros(24 * bind.most_joints + 96, np.float32),
+        max(bind.nodes.tolist(), default=-1) + 1,
     )
 
 
@@ -58,11 +61,11 @@ def skin_vertices(
     normals: results (N, V, 3); all float32.
     """
     bind, count = state.bind, len(state.palette)
-    shape = (count, bind.vertex_count, 3)
+    shape, flat = (count, bind.vertex_count, 3), (count, bind.vertex_count * 3)
     check_array(positions, np.float32, shape, "positions")
     check_array(normals, np.float32, shape, "normals")
-    flat_positions = positions.reshape(count, -1)
-    flat_normals = normals.reshape(count, -1)
+    flat_positions = positions.reshape(flat)
+    flat_normals = normals.reshape(flat)
     for rows, data in _groups(state, world, weights):
         kernel.skin_vertices(
             state.palette[rows],
@@ -87,7 +90,7 @@ def skin_blocks(
     """
     bind, count = state.bind, len(state.palette)
     check_array(out, np.float32, (count, len(bind.order) // 8, 6, 8), "out")
-    flat = out.reshape(count, -1)
+    flat = out.reshape(count, 6 * len(bind.order))
     for rows, data in _groups(state, world, weights):
         kernel.skin_blocks(
             state.palette[rows],
@@ -109,8 +112,12 @@ def _groups(
     """
     bind, count = state.bind, len(state.palette)
     check_array(world, np.float32, (count, None, 3, 4), "world")
+    if world.shape[1] < state._node_count:
+        have, last = world.shape[1], state._node_count - 1
+        raise ShapeError(f"world: {have} nodes, but the skin hangs on node {last}")
     check_array(weights, np.float32, (count, len(bind.deltas)), "weights")
-    kernel.palette(world.reshape(count, -1), bind.nodes, bind.binds, state.palette)
+    flat = world.reshape(count, 12 * world.shape[1])
+    kernel.palette(flat, bind.nodes, bind.binds, state.palette)
     if not weights.any():
         yield slice(0, count), bind.data
         return

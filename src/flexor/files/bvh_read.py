@@ -68,16 +68,14 @@ def read_bvh(path: Path) -> Scene:
     channels, with a key for every frame, the first at 0 s.
 
     Rotations compose in the order of the channels, the first one outermost. A position
-    channel replaces its component of the OFFSET, in a root as in any other joint; axes
-    without a channel keep the OFFSET's. (Some files mean it as an addition in joints
-    that are no roots: finding "bvh-positions" when replacing makes those bones shrink.)
+    channel replaces its component of the OFFSET; axes without a channel keep the
+    OFFSET's. Some files mean positions below the roots as differences to the OFFSET:
+    where they are nearer to 0 than to it, they are added (finding "bvh-positions").
 
     BVH has no units: numbers stay as they are, and the finding "bvh-units" says so
     where they can hardly be metres.
 
-    A frame is one line, and there must be as many as announced. The last line must end
-    with a line break, or its last number could be cut short without notice; only where
-    all numbers of the motion have the same count of decimals it may go without.
+    A frame is one line, and there must be as many as announced.
     """
     text = _Text(path, _read_file(path))
     try:
@@ -213,8 +211,7 @@ def _read_scene(text: _Text) -> Scene:
     times, values = _read_motion(text, width, findings)
     clips = {}
     if values.size:
-        tracks = _make_tracks(joints, times, values)
-        findings += _check_positions(tracks, skeleton)
+        tracks = _make_tracks(joints, times, values, findings)
         clips[text.path.stem] = Clip(text.path.stem, tracks)
     roots = tuple(row for row, joint in enumerate(joints) if joint.parent < 0)
     return Scene(
@@ -354,8 +351,6 @@ def _read_frames(text: _Text, announced: int, width: int) -> Doubles:
     if len(rows) < announced:
         wrong = f"the file ends after {len(rows)} of {announced} frames"
         raise text.error_at_end(wrong)
-    if rows and not text.raw[-1:].isspace():
-        _check_last(text)
     return np.array(rows, np.float64).reshape(len(rows), width)
 
 
@@ -366,17 +361,6 @@ def _read_row(words: list[bytes], line: bytes) -> Doubles | None:
     except ValueError:
         return None
     return row if b"_" not in line and bool((np.abs(row) <= LARGEST).all()) else None
-
-
-def _check_last(text: _Text) -> None:
-    """Refuse a last number that may be cut: nothing behind it, no fixed decimals."""
-    words = text.raw[text.at :].split()
-    decimals = {len(word.partition(b".")[2]) for word in words}
-    if len(words) < 2 or decimals == {0} or len(decimals) > 1:
-        raise text.error_at_end(
-            f"the file ends within a line, so its last number {_shown(words[-1])} may "
-            "be cut short; if it is whole, add a line break"
-        )
 
 
 def _make_skeleton(joints: list[_Joint]) -> Skeleton:
@@ -410,20 +394,46 @@ def _check_size(skeleton: Skeleton) -> list[Finding]:
 
 
 def _make_tracks(
-    joints: list[_Joint], times: Floats, values: Doubles
+    joints: list[_Joint], times: Floats, values: Doubles, findings: list[Finding]
 ) -> tuple[Track, ...]:
     """The tracks in the order of the nodes, a node's translation first."""
     rotations = _rotations(joints, values)
+    has_differences = _are_differences(joints, values)
+    if has_differences:
+        text = (
+            "positions of joints below a root are nearer to 0 than to the OFFSET, so "
+            "they are added to it"
+        )
+        findings.append(Finding("info", "bvh-positions", "MOTION", text))
     tracks = []
     for node, joint in enumerate(joints):
         if moved := joint.axes("position"):
-            places = np.tile(np.array(joint.offset, np.float32), (len(times), 1))
+            offset = np.array(joint.offset, np.float64)
+            places = np.tile(offset, (len(times), 1))
+            adds = has_differences and joint.parent >= 0
             for axis, column in moved:
-                places[:, axis] = values[:, column]
+                places[:, axis] = values[:, column] + (offset[axis] if adds else 0)
             tracks.append(Track(node, "translation", times, places))
         if node in rotations:
             tracks.append(Track(node, "rotation", times, rotations[node]))
     return tuple(tracks)
+
+
+def _are_differences(joints: list[_Joint], values: Doubles) -> bool:
+    """Whether positions below the roots are meant to be added to the OFFSETs.
+
+    Bones keep their length, so the values of such a joint are near its OFFSET, or, if
+    the file means differences to it, near 0.
+    """
+    near_offset = near_zero = 0.0
+    for joint in joints:
+        moved = joint.axes("position")
+        if moved and joint.parent >= 0:
+            places = values[:, [column for _, column in moved]]
+            offset = np.array([joint.offset[axis] for axis, _ in moved])
+            near_zero += float(np.linalg.norm(places, axis=1).mean())
+            near_offset += float(np.linalg.norm(places - offset, axis=1).mean())
+    return near_zero < near_offset
 
 
 def _rotations(joints: list[_Joint], values: Doubles) -> dict[int, Floats]:
@@ -457,7 +467,6 @@ def _turn(axes: tuple[int, ...], degrees: Doubles) -> Floats:
         places, signs = TIMES_AXIS[axis]
         turned = q[..., places] * signs
         q = cosine[..., step, None] * q + sine[..., step, None] * turned
-    q /= np.linalg.norm(q, axis=-1, keepdims=True)
     single: Floats = q.astype(np.float32)
     # In the final precision, so that rounding cannot bring a wrong side back.
     wide = single.astype(np.float64)
@@ -465,25 +474,3 @@ def _turn(axes: tuple[int, ...], degrees: Doubles) -> Floats:
     sides[0][wide[0, :, 3] < 0] = -1
     sides[1:][(wide[1:] * wide[:-1]).sum(-1) < 0] = -1
     return single * np.cumprod(sides, axis=0)[..., None]
-
-
-def _check_positions(tracks: tuple[Track, ...], skeleton: Skeleton) -> list[Finding]:
-    """A remark where positions replace OFFSETs below the roots that they should add to.
-
-    Bones keep their length, so the values of such a joint are near its OFFSET, or, if
-    the file means differences to it, near 0.
-    """
-    near_offset = near_zero = 0.0
-    for track in tracks:
-        if track.path == "translation" and skeleton.parents[track.node] >= 0:
-            values = track.values.astype(np.float64)
-            offset = skeleton.translations[track.node].astype(np.float64)
-            near_zero += float(np.linalg.norm(values, axis=1).mean())
-            near_offset += float(np.linalg.norm(values - offset, axis=1).mean())
-    if near_zero >= near_offset:
-        return []
-    text = (
-        "position channels of joints below a root are nearer to 0 than to the OFFSET: "
-        "perhaps they were meant to be added to it; they replace it here"
-    )
-    return [Finding("warning", "bvh-positions", "MOTION", text)]

@@ -23,6 +23,8 @@ ANGLE, INVERSE, FRACTION = 8, 9, 10
 # The floats of one packed rotation key: the quaternion, and for the span that it
 # starts the angle and 1 / sin(angle).
 ROTATION_KEY = 6
+# A span that stands still: the sine of the angle times the inverse is 1 to the last bit.
+STILL_ANGLE, STILL_INVERSE = np.float32(1e-4), np.float32(1e4)
 
 
 @inline
@@ -112,16 +114,20 @@ def _gather_rotations(rotations, values, cursor, spots, scratch, lanes):
             _gather_cubic(values, at + 12 * key + 4, u, length, scratch, lanes, lane)
             continue
         at += ROTATION_KEY * key
+        angle, inverse, further = STILL_ANGLE, STILL_INVERSE, 0
+        if u == 0 or rotations[t, KIND] == STEP:
+            # On a key, and after the last one, there is no second key to read: the
+            # first stands for it. Nothing of an earlier span may be left, or the last
+            # bit would depend on it.
+            u = np.float32(0)
+        else:
+            angle, inverse = take(values, at + 4), take(values, at + 5)
+            further = ROTATION_KEY
         for c in range(4):
             put(scratch, c * lanes + lane, take(values, at + c))
-        if u == 0 or rotations[t, KIND] == STEP:
-            # On a key, and after the last one, there is no second key to read.
-            put(scratch, FRACTION * lanes + lane, np.float32(0))
-            continue
-        for c in range(4):
-            put(scratch, (4 + c) * lanes + lane, take(values, at + ROTATION_KEY + c))
-        put(scratch, ANGLE * lanes + lane, take(values, at + 4))
-        put(scratch, INVERSE * lanes + lane, take(values, at + 5))
+            put(scratch, (4 + c) * lanes + lane, take(values, at + further + c))
+        put(scratch, ANGLE * lanes + lane, angle)
+        put(scratch, INVERSE * lanes + lane, inverse)
         put(scratch, FRACTION * lanes + lane, u)
 
 

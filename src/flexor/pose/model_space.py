@@ -37,7 +37,7 @@ def init_world(layout: Layout, count: int) -> WorldState:
     padded = np.zeros((count, len(layout.skeleton) + 1, 3, 4), np.float32)
     padded[:, -1] = np.eye(3, 4)
     work = np.zeros(12 * layout.lane_count, np.float32)
-    return WorldState(layout, padded, padded.reshape(count, -1), work)
+    return WorldState(layout, padded, padded.reshape(count, 12 * padded.shape[1]), work)
 
 
 def world_from_local(state: WorldState, local: Floats) -> WorldState:

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from flexor import samples
 from flexor.app.bench.synthetic import make_character
 from flexor.app.bench.timing import Result, best_seconds
 from flexor.app.character import Character
+from flexor.app.load_save import load
 from flexor.arrays import Floats
 from flexor.deform import kernel
 from flexor.deform.bind import Bind
@@ -84,7 +86,7 @@ def _numpy(character: Character, palette: Floats) -> Callable[[], None]:
 
 
 def run(files: list[Path]) -> Iterator[Result]:
-    """The synthetic set, a crowd, and real characters where files are given."""
+    """The synthetic set, a crowd, the mannequin and the characters in `files`."""
     note = "positions + unit normals, structure of arrays in run order, one thread"
     for vertices, influences in CASES:
         character = make_character(vertices, influences)
@@ -101,8 +103,9 @@ def run(files: list[Path]) -> Iterator[Result]:
         text = "gather and einsum, same data, same run"
         yield Result(f"{name}/numpy", plain * scale, "ns/vertex", text)
     yield from _crowd(note)
+    yield from _real("mannequin", samples.mannequin())
     for file in files:
-        yield from _real(file)
+        yield from _real(file.stem, load(file))
 
 
 def _crowd(note: str) -> Iterator[Result]:
@@ -121,11 +124,8 @@ def _crowd(note: str) -> Iterator[Result]:
     )
 
 
-def _real(file: Path) -> Iterator[Result]:
+def _real(name: str, character: Character) -> Iterator[Result]:
     """All primitives of a character at the middle of its first clip."""
-    from flexor.app.load_save import load
-
-    character = load(file)
     clip = next(iter(character.clips), None)
     time = character.clips[clip].duration / 2 if clip else 0.0
     pose = character.pose_many(clip, [time])
@@ -140,7 +140,7 @@ def _real(file: Path) -> Iterator[Result]:
     )
     runs = sum(len(bind.runs) for bind in character.binds)
     note = f"{vertices} vertices, {runs} runs, {len(parts)} primitives, one thread"
-    name = f"skin/real/{file.stem}"
+    name = f"skin/real/{name}"
     yield Result(name, seconds[0] / vertices * 1e9, "ns/vertex", note)
     yield Result(
         f"{name}/file_order",

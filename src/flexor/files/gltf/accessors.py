@@ -14,6 +14,7 @@ from flexor.files.gltf.container import Container
 
 __all__ = ["Accessors"]
 
+FLOAT = 5126
 # Component type: as it stands in a file, and as it is here.
 COMPONENTS: dict[int, tuple[np.dtype[Any], np.dtype[Any]]] = {
     code: (np.dtype(name).newbyteorder("<"), np.dtype(name))
@@ -23,7 +24,7 @@ COMPONENTS: dict[int, tuple[np.dtype[Any], np.dtype[Any]]] = {
         (5122, "i2"),
         (5123, "u2"),
         (5125, "u4"),
-        (5126, "f4"),
+        (FLOAT, "f4"),
     )
 }
 # Name: numbers in an element, columns of a matrix (1: no matrix).
@@ -110,7 +111,7 @@ class Accessors:
                 "count",
             )
         values = values.astype(COMPONENTS[layout.code][1])
-        self._raw[row] = self._with_sparse(item, layout, values)
+        self._raw[row] = self._finish(item, layout, values)
         self._floats.pop(row, None)
         self._finite.discard(row)
 
@@ -120,10 +121,11 @@ class Accessors:
         widths: those that are right here. The array is read-only.
         """
         raw = self.raw(row, *widths)
-        if raw.dtype == np.float32:
+        layout = self._layouts[row]
+        if layout.code == FLOAT:
             return raw
         if row not in self._floats:
-            if self._layouts[row].is_normalised:
+            if layout.is_normalised:
                 values = raw.astype(np.float64) / np.iinfo(raw.dtype).max
                 raw = np.maximum(values, -1)
             self._floats[row] = raw.astype(np.float32)
@@ -158,15 +160,16 @@ class Accessors:
             raise item.error(f"{layout.width} components, expected {names}", "type")
         # As float32, which is what nearly all become.
         self.charge(item, 4 * layout.size * layout.width, "count")
-        if row not in self._raw:
-            values = self._dense(item, layout)
-            self._raw[row] = self._with_sparse(item, layout, values)
-        return self._raw[row]
+        found = self._raw.get(row)
+        if found is None:
+            found = self._finish(item, layout, self._dense(item, layout))
+            self._raw[row] = found
+        return found
 
     def view_bytes(self, view_row: int) -> memoryview:
         """The bytes of a buffer view, unpacked where they are compressed."""
         view = self._views[view_row]
-        packing = _meshopt_of(view)
+        packing = _meshopt_of(view) if view.has("extensions") else None
         if packing is None:
             return self._slice(view)
         if view_row not in self._unpacked:
@@ -192,16 +195,16 @@ class Accessors:
         stride = self._views[view_row].integer("byteStride", 0, 0, 255)
         return _elements(item, data, layout, stride)
 
-    def _with_sparse(
+    def _finish(
         self, item: Checked, layout: Layout, values: NDArray[Any]
     ) -> NDArray[Any]:
-        """Overwrite the rows that the sparse part names; make all read-only."""
-        sparse = item.object("sparse")
-        if sparse is not None:
+        """Overwrite the rows that a sparse part names; make all read-only."""
+        if item.has("sparse"):
+            sparse = item.child("sparse")
             count = sparse.integer("count", low=1, high=layout.size)
             where = sparse.child("indices")
-            code = _component(where)
-            places = self._sparse_part(where, Layout(count, code, 1, 1, False))[:, 0]
+            part = Layout(count, _component(where), 1, 1, False)
+            places = self._sparse_part(where, part)[:, 0]
             if places.dtype.kind != "u":
                 raise where.error("expected unsigned integers", "componentType")
             last = int(places.max())
@@ -264,9 +267,7 @@ def _component(item: Checked) -> int:
 
 
 def _meshopt_of(view: Checked) -> Checked | None:
-    extensions = view.object("extensions")
-    if extensions is None:
-        return None
+    extensions = view.child("extensions")
     return extensions.object("EXT_meshopt_compression") or extensions.object(
         "KHR_meshopt_compression"
     )
@@ -295,6 +296,9 @@ def _elements(
         raise item.error(
             f"{count} elements need {needed} bytes of a view of {len(data)}", "count"
         )
-    shape, strides = (count, columns, height), (stride, step, stored.itemsize)
-    numbers = np.ndarray(shape, stored, data, offset, strides)
-    return numbers.astype(native, "C").reshape(count, width)
+    if columns == 1:
+        strides = (stride, stored.itemsize)
+        return np.ndarray((count, width), stored, data, offset, strides).astype(native)
+    shape, strides3 = (count, columns, height), (stride, step, stored.itemsize)
+    numbers = np.ndarray(shape, stored, data, offset, strides3)
+    return numbers.astype(native).reshape(count, width)

@@ -10,7 +10,7 @@ that first and make the object that knows its place only to complain.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from flexor.errors import AssetError
 
@@ -24,7 +24,7 @@ _MOST = 1 << 53  # up to here a whole number is the same in every JSON reader
 class Checked:
     """A JSON value, the key it stands under, and the value around it."""
 
-    __slots__ = ("_above", "_key", "path", "value")
+    __slots__ = ("_above", "_key", "_look", "path", "value")
 
     def __init__(
         self, value: Any, path: Path, above: Checked | None = None, key: object = ""
@@ -33,6 +33,8 @@ class Checked:
         self.path = path
         self._above = above
         self._key = key
+        # The plain value under a key, or a default: dict.get where there is a dict.
+        self._look: Any = value.get if type(value) is dict else self._refuse
 
     @property
     def pointer(self) -> str:
@@ -54,7 +56,7 @@ class Checked:
 
     def get(self, key: str) -> Checked | None:
         """What stands under `key`, or None."""
-        value = self._look(key)
+        value = self._look(key, _MISSING)
         return None if value is _MISSING else Checked(value, self.path, self, key)
 
     def child(self, key: str) -> Checked:
@@ -105,7 +107,7 @@ class Checked:
         self, key: str, default: int = _MISSING, low: int = 0, high: int = _MOST
     ) -> int:
         """The whole number under `key`."""
-        value = self._look(key)
+        value = self._look(key, _MISSING)
         if type(value) is int and low <= value <= high:
             return value
         if value is _MISSING and default is not _MISSING:
@@ -122,30 +124,35 @@ class Checked:
 
     def index(self, key: str, count: int, what: str) -> int | None:
         """The row under `key`, or None."""
-        value = self._look(key)
+        value = self._look(key, _MISSING)
         if type(value) is int and 0 <= value < count:
             return value
         return None if value is _MISSING else self.child(key).as_index(count, what)
 
     def row(self, key: str, count: int, what: str) -> int:
         """The row under `key`; it must be there."""
-        value = self._look(key)
+        value = self._look(key, _MISSING)
         if type(value) is int and 0 <= value < count:
             return value
         return self.child(key).as_index(count, what)
 
     def indices(self, key: str, count: int, what: str) -> list[int]:
         """The rows in the array under `key`; none if it is missing."""
-        return [item.as_index(count, what) for item in self.items(key)]
+        found = self.get(key)
+        if found is None:
+            return []
+        rows = found.value
+        if type(rows) is list and all(type(r) is int and 0 <= r < count for r in rows):
+            return list(rows)
+        return [item.as_index(count, what) for item in found.members()]
 
     def as_number(self) -> float:
         """The value itself as a number that float32 can hold."""
-        value = self.value
-        if not isinstance(value, int | float) or isinstance(value, bool):
-            raise self.error(f"expected a number, got {_kind(value)}")
-        if not -_LARGEST <= value <= _LARGEST:
-            raise self.error(f"expected a finite number, got {_kind(value)}")
-        return float(value)
+        if _is_number(self.value):
+            return float(self.value)
+        if type(self.value) in (int, float):
+            raise self.error(f"{_kind(self.value)} is too large")
+        raise self.error(f"expected a number, got {_kind(self.value)}")
 
     def number(self, key: str, default: float) -> float:
         """The finite number under `key`."""
@@ -157,14 +164,16 @@ class Checked:
         found = self.get(key)
         if found is None:
             return default
-        numbers = tuple(item.as_number() for item in found.members())
+        numbers = found.value
+        if type(numbers) is not list or not all(map(_is_number, numbers)):
+            numbers = [item.as_number() for item in found.members()]
         if len(numbers) != len(default):
             raise found.error(f"{len(numbers)} numbers, expected {len(default)}")
-        return numbers
+        return tuple(map(float, numbers))
 
     def text(self, key: str, default: str = "") -> str:
         """The text under `key`."""
-        value = self._look(key)
+        value = self._look(key, _MISSING)
         if type(value) is str:
             return value
         if value is _MISSING:
@@ -173,7 +182,7 @@ class Checked:
 
     def flag(self, key: str, default: bool = False) -> bool:
         """The truth value under `key`."""
-        value = self._look(key)
+        value = self._look(key, _MISSING)
         if type(value) is bool:
             return value
         if value is _MISSING:
@@ -187,11 +196,12 @@ class Checked:
             raise self.error(f"{text!r}, expected one of {', '.join(allowed)}", key)
         return text
 
-    def _look(self, key: str) -> Any:
-        """The plain value under `key`, or _MISSING where there is none."""
-        if type(self.value) is dict:
-            return self.value.get(key, _MISSING)
+    def _refuse(self, key: str, default: Any) -> NoReturn:
         raise self.error(f"expected an object, got {_kind(self.value)}")
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and -_LARGEST <= value <= _LARGEST
 
 
 def _kind(value: Any) -> str:

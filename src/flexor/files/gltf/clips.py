@@ -36,6 +36,7 @@ class ClipReader:
         matrices: Mapping[int, Floats],
     ) -> None:
         self._accessors = accessors
+        self._count = len(accessors)
         self._findings = findings
         self._target_counts = target_counts
         self._matrices = matrices
@@ -80,10 +81,8 @@ class ClipReader:
         """A track of which everything is checked but that its values are finite."""
         accessors = self._accessors
         kind = sampler.choice("interpolation", INTERPOLATIONS, "LINEAR")
-        times = self._key_times(
-            sampler.row("input", len(accessors), "accessor"), sampler
-        )
-        row = sampler.row("output", len(accessors), "accessor")
+        times = self._key_times(sampler.row("input", self._count, "accessor"), sampler)
+        row = sampler.row("output", self._count, "accessor")
         width = WIDTH.get(path) or self._target_counts[node]
         values = accessors.floats(row, 1 if path == "weights" else width)
         shape = (len(times), 3, width) if kind == "CUBICSPLINE" else (len(times), width)
@@ -99,9 +98,11 @@ class ClipReader:
         return _make_track(node, path, times, values, kind)
 
     def _key_times(self, row: int, sampler: Checked) -> Floats:
-        times = self._accessors.finite(sampler, "input", row, 1)[:, 0]
         if row in self._times:
-            return self._times[row]
+            times = self._times[row]
+            self._accessors.charge(sampler, times.nbytes, "input")
+            return times
+        times = self._accessors.finite(sampler, "input", row, 1)[:, 0]
         try:
             times, repeated = mend.mend_times(times)
         except ValueError as error:
@@ -132,7 +133,7 @@ def _check_values(tracks: list[Track], sources: list[Checked]) -> None:
     """Refuse values that are not finite: all tracks at once, as most are small."""
     if not tracks:
         return
-    if np.isfinite(np.concatenate([track.values.ravel() for track in tracks])).all():
+    if np.isfinite(np.concatenate([t.values for t in tracks], None)).all():
         return
     for track, sampler in zip(tracks, sources, strict=True):
         check_finite(sampler, "output", track.values.reshape(len(track.times), -1))

@@ -155,7 +155,7 @@ class MeshReader:
         if index_row is not None and self._accessors.count(index_row) != len(corners):
             announced = self._accessors.count(index_row)
             raise item.error(
-                f"{announced} indices announced, the compressed data hold {len(corners)}",
+                f"{announced} indices announced, {len(corners)} in the compressed data",
                 "indices",
             )
         return corners.astype(np.uint32)

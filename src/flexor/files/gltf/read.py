@@ -160,12 +160,10 @@ def _read_skeleton(nodes: list[Checked], findings: list[Finding]) -> Skeleton:
     count = len(nodes)
     parents = [-1] * count
     for row, item in enumerate(nodes):
-        for place in item.items("children"):
-            child = place.as_index(count, "node")
+        for child in item.indices("children", count, "node"):
             if parents[child] >= 0:
-                raise place.error(
-                    f"node {child} is a child of node {parents[child]} already"
-                )
+                text = f"node {child} is a child of node {parents[child]} already"
+                raise item.error(text, "children")
             parents[child] = row
     cycle = find_cycle(parents)
     if cycle is not None:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from .field import BodyField
-from .rotation import Array, normalize
+from flexor.samples.maker.field import BodyField
+from flexor.samples.maker.rotation import Array, normalize
 
 Faces = NDArray[np.int32]
 _SPLIT_OVER = 1.38

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .nodes import NodeTable
-from .rig import SIDES, Limb, Sheet, new_sheet
-from .rotation import Array, turn
+from flexor.samples.maker.nodes import NodeTable
+from flexor.samples.maker.rig import SIDES, Limb, Sheet, new_sheet
+from flexor.samples.maker.rotation import Array, turn
 
 Keys = tuple[tuple[float, float], ...]
 Curve = Callable[[Array], Array]
@@ -58,7 +58,7 @@ RUN = Gait(
     width=0.070,
     pitch=((0.0, 8.0), (0.05, 0.0), (0.12, 0.0), (0.20, -24.0), (0.29, -66.0)),
     swing_pitch=((0.14, -92.0), (0.38, -84.0), (0.62, -34.0), (0.84, 6.0)),
-    swing_ahead=((0.18, -0.520), (0.42, -0.250), (0.66, 0.235), (0.86, 0.370)),
+    swing_ahead=((0.18, -0.520), (0.42, -0.250), (0.66, 0.225), (0.86, 0.335)),
     swing_height=((0.18, 0.395), (0.40, 0.470), (0.64, 0.330), (0.86, 0.165)),
 )
 

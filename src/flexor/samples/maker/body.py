@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .field import BodyField
-from .nodes import FINGERS, NodeTable
-from .remesh import Faces, remesh
-from .rotation import Array, normalize
+from flexor.samples.maker.field import BodyField
+from flexor.samples.maker.nodes import FINGERS, NodeTable
+from flexor.samples.maker.remesh import Faces, remesh
+from flexor.samples.maker.rotation import Array, normalize
 
 _COARSE, _FINE = 0.006, 0.0026
 _BLOCK = 4

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .nodes import FINGERS
-from .rig import SIDES, Limb, Sheet
-from .rotation import Array, turn
+from flexor.samples.maker.nodes import FINGERS
+from flexor.samples.maker.rig import SIDES, Limb, Sheet
+from flexor.samples.maker.rotation import Array, turn
 
 _FIST = {"thumb": (22.0, 38.0, 48.0), "finger": (70.0, 86.0, 62.0)}
 
@@ -40,13 +40,14 @@ def place_foot(
     yaw: ArrayLike = 0.0,
     pitch: ArrayLike = 0.0,
     knee_out: ArrayLike = 0.0,
+    knee_up: ArrayLike = 0.0,
     toe: ArrayLike | None = None,
 ) -> None:
     """Set a foot by its toe joint: ball (T, 3) metres, angles in degrees.
 
     yaw turns the toes to the left, pitch lifts them; below zero pitch the heel rises
     and the toes stay flat, unless `toe` gives their bend. knee_out adds to yaw for the
-    knee alone.
+    knee alone; knee_up raises the way it points, for a body that lies.
     """
     nodes, count = sheet.nodes, len(sheet.times)
     ankle, toes = (
@@ -57,8 +58,9 @@ def place_foot(
     turned = turn("y", np.deg2rad(spread)) @ turn("x", np.deg2rad(-tilt))
     target = ball + turned @ (ankle - toes)
     knee = np.deg2rad(spread + np.asarray(knee_out))
-    lift = np.deg2rad(np.clip(tilt, 0.0, 80.0))
-    pole = np.stack([np.sin(knee), np.sin(lift), np.cos(knee) * np.cos(lift)], axis=1)
+    lift = np.deg2rad(np.maximum(np.clip(tilt, 0.0, 80.0), knee_up))
+    level = np.cos(lift)
+    pole = np.stack([np.sin(knee) * level, np.sin(lift), np.cos(knee) * level], axis=1)
     sheet.limbs[f"{side}-hip"] = Limb(target, pole)
     sheet.feet[f"{side}-ankle"] = turned
     sheet.bend(f"{side}-toe", z=np.maximum(-tilt, 0.0) if toe is None else toe)

@@ -6,10 +6,10 @@ standing; the fall starts standing and ends on the back.
 
 import numpy as np
 
-from .nodes import NodeTable
-from .rig import Sheet, new_sheet
-from .rotation import Array
-from .stances import keyed, place_foot, steered, toe_rest, turn_spine
+from flexor.samples.maker.nodes import NodeTable
+from flexor.samples.maker.rig import Sheet, new_sheet
+from flexor.samples.maker.rotation import Array
+from flexor.samples.maker.stances import keyed, place_foot, steered, toe_rest, turn_spine
 
 _GRAVITY = 9.81
 
@@ -263,7 +263,8 @@ def _fall_feet(sheet: Sheet, t: Array) -> None:
         left,
         yaw=8.0,
         pitch=pitch,
-        knee_out=keyed(t, (0, 2), (1.2, 2), (1.9, 11), (2.25, 13)),
+        knee_out=keyed(t, (0, 2), (1.2, 2), (1.9, 14), (2.25, 16)),
+        knee_up=keyed(t, (0, 0), (0.8, 0), (1.2, 58), (1.6, 75), (2.25, 75)),
     )
     right = keyed(
         t,
@@ -276,10 +277,10 @@ def _fall_feet(sheet: Sheet, t: Array) -> None:
         (1.10, (-0.13, 0.36, -0.20)),
         (1.30, (-0.14, 0.52, -0.26)),
         (1.48, (-0.15, 0.40, -0.27)),
-        (1.68, (-0.16, 0.190, -0.265)),
-        (1.76, (-0.16, 0.205, -0.265)),
-        (1.86, (-0.16, 0.190, -0.265)),
-        (2.25, (-0.16, 0.190, -0.265)),
+        (1.68, (-0.16, 0.190, -0.205)),
+        (1.76, (-0.16, 0.205, -0.205)),
+        (1.86, (-0.16, 0.190, -0.205)),
+        (2.25, (-0.16, 0.190, -0.205)),
     )
     pitch = keyed(
         t,

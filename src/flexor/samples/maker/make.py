@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .body import build_skin
-from .clips import ClipParts, build_clips
-from .field import BodyField
-from .nodes import build_nodes
-from .surface import paint_wood
-from .unwrap import build_charts
-from .weights import build_weights
+from flexor.samples.maker.body import build_skin
+from flexor.samples.maker.clips import ClipParts, build_clips
+from flexor.samples.maker.field import BodyField
+from flexor.samples.maker.nodes import build_nodes
+from flexor.samples.maker.surface import paint_wood
+from flexor.samples.maker.unwrap import build_charts
+from flexor.samples.maker.weights import build_weights
 
 Float32 = NDArray[np.float32]
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .body import Skin
-from .field import PARTS, BodyField
-from .nodes import FINGERS, NodeTable
-from .rotation import Array, normalize
+from flexor.samples.maker.body import Skin
+from flexor.samples.maker.field import PARTS, BodyField, nearest_part
+from flexor.samples.maker.nodes import FINGERS, NodeTable
+from flexor.samples.maker.rotation import Array, normalize
 
 INFLUENCES = 4
 _SMOOTHINGS = 5
@@ -33,8 +33,10 @@ def build_weights(
     right = skin.positions[:, 0] < 0.0
     weights[right] = weights[right][:, other]
     spread = _averaging(skin)
+    part = nearest_part(field, left)
     for _ in range(_SMOOTHINGS):
         weights = 0.5 * weights + 0.5 * (spread @ weights)
+        _part_fingers(weights, part, nodes)
     weights = 0.5 * (weights + weights[skin.twin][:, other])
     return _heaviest(weights)
 
@@ -115,7 +117,7 @@ class _Steps:
 
     def _arm(self, points: Array) -> Array:
         names = ("arm", "arm-roll", "elbow", "elbow-roll", "wrist", "hand")
-        widths = (0.20, 0.085, 0.18, 0.045, 0.040)
+        widths = (0.20, 0.068, 0.18, 0.042, 0.040)
         return self._chain(points, [f"l-{n}" for n in names], widths)
 
     def _arm_share(self, points: Array) -> Array:
@@ -125,7 +127,7 @@ class _Steps:
 
     def _leg(self, points: Array) -> Array:
         names = [f"l-{n}" for n in ("hip", "hip-roll", "knee", "knee-roll", "ankle")]
-        result = self._chain(points, names, (0.26, 0.115, 0.24, 0.055))
+        result = self._chain(points, names, (0.26, 0.095, 0.24, 0.055))
         ankle, foot, toe = self._nodes.indices("l-ankle", "l-foot", "l-toe")
         forward = points[:, 2]
         front = smooth_step((forward - 0.020) / 0.05)
@@ -169,6 +171,21 @@ class _Steps:
         on_palm = part == PARTS.index("hand")
         share = np.where(own, share, np.where(on_palm, share * near, 0.0))[:, None]
         return np.asarray((1.0 - share) * weights + share * chain)
+
+
+def _part_fingers(weights: Array, part: NDArray[np.intp], nodes: NodeTable) -> None:
+    """Give what a finger's skin took from other fingers back to the hand, in place."""
+    for side in "lr":
+        hand = nodes.index(f"{side}-hand")
+        rows = {
+            f: nodes.indices(*(f"{side}-{f}{i}" for i in range(3))) for f in FINGERS
+        }
+        for finger in FINGERS:
+            others = np.array([r for f in FINGERS if f != finger for r in rows[f]])
+            own = np.flatnonzero(part == PARTS.index(finger))
+            stray = weights[np.ix_(own, others)]
+            weights[own, hand] += stray.sum(axis=1)
+            weights[np.ix_(own, others)] = 0.0
 
 
 def _averaging(skin: Skin) -> Any:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .actions import make_fall, make_jump
-from .fight import make_kick, make_punch
-from .gait import RUN, WALK, make_idle, make_run, make_walk
-from .nodes import NodeTable
-from .rig import Sheet
-from .rotation import quaternion_from_matrix, same_hemisphere
+from flexor.samples.maker.actions import make_fall, make_jump
+from flexor.samples.maker.fight import make_kick, make_punch
+from flexor.samples.maker.gait import RUN, WALK, make_idle, make_run, make_walk
+from flexor.samples.maker.nodes import NodeTable
+from flexor.samples.maker.rig import Sheet
+from flexor.samples.maker.rotation import quaternion_from_matrix, same_hemisphere
 
 Float32 = NDArray[np.float32]
 _STILL = 1e-6

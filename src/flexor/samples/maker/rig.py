@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .nodes import NodeTable
-from .rotation import (
+from flexor.samples.maker.nodes import NodeTable
+from flexor.samples.maker.rotation import (
     Array,
     matrix_from_quaternion,
     normalize,

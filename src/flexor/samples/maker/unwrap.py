@@ -2,7 +2,7 @@
 
 Every part of the body is cut into two shells (front and back, palm and back, sole and
 top), like the two halves of a mould, so there are few charts and few doubled vertices.
-Tried: xatlas gives 56 charts on this skin and doubles 1,590 vertices; this, about 600.
+Tried: xatlas gives 56 charts on this skin and doubles 1,590 vertices; this, 930.
 Flattening after Levy and others, "Least Squares Conformal Maps" (2002).
 """
 
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .body import Skin
-from .field import PARTS, BodyField, nearest_part
-from .nodes import FINGERS, NodeTable, hand_axes
-from .rotation import Array
+from flexor.samples.maker.body import Skin
+from flexor.samples.maker.field import PARTS, BodyField, nearest_part
+from flexor.samples.maker.nodes import FINGERS, NodeTable, hand_axes
+from flexor.samples.maker.rotation import Array
 
 _FRINGE_ROUNDS = 12
 _SMALL_CHART = 24
@@ -80,7 +80,7 @@ def _shells(skin: Skin, field: BodyField, nodes: NodeTable) -> Labels:
     is_foot = name == "foot"
     front[is_foot] = point[is_foot, 1] > 0.012
     is_hand = name == "hand"
-    front[is_hand] = (point[is_hand] - at["l-wrist"]) @ palm > 0.001
+    front[is_hand] = (point[is_hand] - at["l-wrist"]) @ palm > 0.007
     for finger in FINGERS:
         pick = name == finger
         front[pick] = _palm_side(point[pick], finger, nodes)

@@ -10,11 +10,11 @@ import io
 import numpy as np
 from numpy.typing import NDArray
 
-from .body import Skin
-from .field import BodyField
-from .nodes import NodeTable
-from .rotation import Array, normalize
-from .unwrap import Charts
+from flexor.samples.maker.body import Skin
+from flexor.samples.maker.field import BodyField
+from flexor.samples.maker.nodes import NodeTable
+from flexor.samples.maker.rotation import Array, normalize
+from flexor.samples.maker.unwrap import Charts
 
 TEXTURE_SIZE = 256
 _COLOURS = 96

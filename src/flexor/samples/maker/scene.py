@@ -1,0 +1,78 @@
+"""The made mannequin as a scene."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.maths import transforms
+from flexor.samples.maker.clips import ClipParts
+from flexor.samples.maker.make import MannequinParts
+from flexor.scene.clip import Clip, Track
+from flexor.scene.material import Image, Material, Sampler, Texture, TextureRef
+from flexor.scene.mesh import Mesh, Primitive
+from flexor.scene.scene import RootSet, Scene
+from flexor.scene.skeleton import Skeleton
+from flexor.scene.weights import Skin, SkinWeights
+
+__all__ = ["make_scene"]
+
+
+def make_scene(parts: MannequinParts) -> Scene:
+    """One skinned mesh on a node of its own after the joints, one material, the clips."""
+    joints = len(parts.names)
+    none, one = np.full(joints, -1, np.int32), np.zeros(1, np.int32)
+    skeleton = Skeleton(
+        (*parts.names, "mannequin"),
+        np.append(parts.parents, -1),
+        np.vstack([parts.translations, np.zeros(3)]),
+        np.vstack([parts.rotations, [0, 0, 0, 1]]),
+        np.ones((joints + 1, 3)),
+    )
+    primitive = Primitive(
+        parts.positions,
+        parts.normals,
+        texcoords=(parts.texcoords,),
+        indices=parts.faces.astype(np.uint32).ravel(),
+        material=0,
+        skin=SkinWeights(parts.joints, parts.weights),
+    )
+    wood = Material(
+        "wood", base_texture=TextureRef(0), metallic=0.0, roughness=0.55
+    )
+    binds = transforms.invert(_world(parts))
+    return Scene(
+        skeleton,
+        np.append(none, one),
+        np.append(none, one),
+        (Mesh("mannequin", (primitive,)),),
+        (Skin("mannequin", np.arange(joints, dtype=np.int32), binds, 0),),
+        {clip.name: _clip(clip, parts.names) for clip in parts.clips},
+        (wood,),
+        (Texture("wood", 0, 0),),
+        (Sampler("", 9729, 9987),),
+        (Image("wood", parts.texture_png, "image/png"),),
+        (RootSet("mannequin", (0, joints)),),
+        0,
+    )
+
+
+def _world(parts: MannequinParts) -> NDArray[np.float64]:
+    """world_from_joint (J, 3, 4) at rest, float64."""
+    local = transforms.compose(
+        parts.translations.astype(np.float64),
+        parts.rotations.astype(np.float64),
+        np.ones((len(parts.names), 3)),
+    )
+    for joint, parent in enumerate(parts.parents.tolist()):
+        if parent >= 0:  # parents come first
+            local[joint] = transforms.multiply(local[parent], local[joint])
+    return local
+
+
+def _clip(clip: ClipParts, names: tuple[str, ...]) -> Clip:
+    tracks = [Track(0, "translation", clip.times, clip.hips_translation)]
+    for name, turns in clip.rotations.items():
+        tracks.append(Track(names.index(name), "rotation", clip.times, turns))
+    extras = {"speed": round(clip.speed, 6), "loop": clip.is_loop}
+    return Clip(clip.name, tuple(tracks), {"extras": extras})

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import flexor
+from flexor.app.character import Character
+from flexor.errors import AssetError, SettingError
+from tests.same import differences
+from tests.scenes import random_scene
+
+
+def test_load_what_was_saved(tmp_path: Path) -> None:
+    hero = Character(random_scene(np.random.default_rng(3)))
+    flexor.save(hero, tmp_path / "a.glb")
+    again = flexor.load(str(tmp_path / "a.glb"))
+    assert list(differences(hero.scene, again.scene)) == []
+
+
+def test_endings_do_not_depend_on_case(tmp_path: Path) -> None:
+    hero = Character(random_scene(np.random.default_rng(3)))
+    flexor.save(hero, tmp_path / "a.GLB")
+    assert len(flexor.load(tmp_path / "a.GLB").skeleton) == len(hero.skeleton)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.obj", "unknown kind of file, expected one of .glb, .gltf, .vrm, .bvh"),
+        ("missing.glb", "No such file or directory"),
+        ("", "is a folder"),
+    ],
+)
+def test_refusals_of_load(tmp_path: Path, name: str, text: str) -> None:
+    with pytest.raises(AssetError, match=text) as caught:
+        flexor.load(tmp_path / name)
+    assert caught.value.path == tmp_path / name
+
+
+def test_save_wants_a_known_ending(tmp_path: Path) -> None:
+    hero = Character(random_scene(np.random.default_rng(3)))
+    with pytest.raises(SettingError, match=r"\.glb or \.gltf"):
+        flexor.save(hero, tmp_path / "a.fbx")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_posed_character_stands_like_that(tmp_path: Path) -> None:
+    hero = Character(random_scene(np.random.default_rng(3)))
+    pose = hero.pose("mixed", 0.9)
+    flexor.save(hero.posed(pose), tmp_path / "posed.glb")
+    again = flexor.load(tmp_path / "posed.glb")
+    assert not again.clips
+    for a, b in zip(hero.deform(pose), again.deform(again.pose()), strict=True):
+        np.testing.assert_allclose(a.positions, b.positions, atol=1e-5)
+        np.testing.assert_allclose(a.normals, b.normals, atol=1e-5)

@@ -1,0 +1,34 @@
+"""Every example runs, in a folder of its own, and fits on a screen."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "examples"
+EXAMPLES = sorted(FOLDER.glob("[0-9]*.py"))
+
+
+def test_there_are_examples() -> None:
+    assert EXAMPLES
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_example_runs(file: Path, tmp_path: Path) -> None:
+    lines = file.read_text().splitlines()
+    assert lines[0] == "# test: run"
+    assert len(lines) <= 80
+    done = subprocess.run(
+        [sys.executable, str(file)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
