@@ -12,7 +12,8 @@ rng = np.random.default_rng(7)
 
 # Turn every arm joint by up to 30 degrees about a random axis.
 names = hero.skeleton.names
-arms = [i for i, name in enumerate(names) if name.endswith(("-arm", "-elbow", "-wrist"))]
+ENDINGS = ("-arm", "-elbow", "-wrist")
+arms = [i for i, name in enumerate(names) if name.endswith(ENDINGS)]
 axes = rng.normal(size=(COUNT, len(arms), 3))
 axes /= np.linalg.norm(axes, axis=-1, keepdims=True)
 half = rng.uniform(0, np.radians(15), (COUNT, len(arms), 1))

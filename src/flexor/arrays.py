@@ -28,7 +28,9 @@ def _fits(shape: tuple[int, ...], wanted: Shape) -> bool:
     )
 
 
-def freeze(value: Any, dtype: type[np.generic], shape: Shape, name: str) -> NDArray[Any]:
+def freeze(
+    value: Any, dtype: type[np.generic], shape: Shape, name: str
+) -> NDArray[Any]:
     """Return `value` as a read-only C-ordered array of `dtype` and `shape`.
 
     None in `shape` stands for any length. An array that already fits is not copied:

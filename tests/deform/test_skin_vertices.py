@@ -34,7 +34,7 @@ NODES = 14
 
 
 def random_world(rng: Rng, count: int, nodes: int, scale: Any = "one") -> Any:
-    """World matrices (count, nodes, 3, 4), each node its own; no tree is needed here."""
+    """World matrices (count, nodes, 3, 4), each node its own; no tree needed here."""
     scales = np.array([random_scales(rng, nodes, scale) for _ in range(count)])
     turns = random_rotations(rng, count, nodes)
     moves = rng.normal(size=(count, nodes, 3))
@@ -130,8 +130,8 @@ def test_scales(scale: Any, influences: int, rng: Rng) -> None:
     check(scene, random_world(rng, 3, NODES, scale))
 
 
-# A palette whose matrices but turn does without normal matrices. Each of these is off in
-# one way only: a column's length, or the angle of two columns.
+# A palette whose matrices only turn needs none for normals. Each of these is off in one
+# way: a column's length, or the angle of two columns.
 ODD = {
     "x": np.diag([3.0, 1, 1]),
     "y": np.diag([1, 3.0, 1]),
@@ -144,6 +144,7 @@ ODD = {
     "-xz": np.array([[1, 0, -0.6], [0, 1, 0], [0, 0, 0.8]]),
     "-yz": np.array([[1, 0, 0], [0, 1, -0.6], [0, 0, 0.8]]),
 }
+ODD |= {f"{name} turned over": odd.T for name, odd in ODD.items()}
 
 
 @pytest.mark.parametrize("odd", ODD)
@@ -395,6 +396,16 @@ def test_skin_blocks_refuses_other_shapes(rng: Rng) -> None:
     for shape in [(1, 1, 6, 8), (2, 2, 6, 8), (1, 2, 8, 6), (1, 96)]:
         with pytest.raises(ShapeError, match="out: shape"):
             skin_blocks(state, world, np.zeros((1, 0), F4), out=np.zeros(shape, F4))
+
+
+def test_no_joints_and_no_vertices(rng: Rng) -> None:
+    """A skin may be empty if nothing hangs on it."""
+    none = SkinWeights(np.zeros((0, 4)), np.zeros((0, 4)))
+    primitive = Primitive(np.zeros((0, 3)), skin=none)
+    skin = Skin("none", np.zeros(0, int), np.zeros((0, 3, 4)))
+    bind = bind_scene(one_mesh_scene(random_skeleton(rng, 3), primitive, skin))[0]
+    positions, _ = run(bind, random_world(rng, 2, 3))
+    assert positions.shape == (2, 0, 3)
 
 
 def test_no_characters(rng: Rng) -> None:

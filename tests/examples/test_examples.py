@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -32,3 +34,21 @@ def test_example_runs(file: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["start.md"])
+def test_documents_are_true(name: str) -> None:
+    failed, tried = doctest.testfile(
+        str(FOLDER.parent / "docs" / name), module_relative=False
+    )
+    assert tried
+    assert not failed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["flexor.samples", "flexor.app.character"])
+def test_docstrings_are_true(name: str) -> None:
+    failed, tried = doctest.testmod(importlib.import_module(name))
+    assert tried
+    assert not failed

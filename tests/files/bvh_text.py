@@ -110,7 +110,7 @@ def times(a: Matrix, b: Matrix) -> Matrix:
 def local_of(
     offset: list[float], channels: list[str], values: list[float], adds: bool = False
 ) -> tuple[list[float], Matrix]:
-    """Translation and rotation of a joint at a frame; adds: positions are differences."""
+    """Translation and rotation of a joint; adds: positions are differences."""
     moved, turned = list(offset), turn("X", 0)
     for name, value in zip(channels, values, strict=True):
         if name.endswith("position"):

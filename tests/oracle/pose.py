@@ -72,7 +72,10 @@ def local_matrices(skeleton: Skeleton, clip: Clip | None, time: float) -> Any:
 
 
 def world_matrices(skeleton: Skeleton, local: Any) -> Any:
-    """The kernel `world_from_local`: world_from_node (J, 3, 4) by walking from each node up to its root."""
+    """world_from_node (J, 3, 4) by walking from each node up to its root.
+
+    The kernel `world_from_local`.
+    """
     world = np.empty_like(local)
     for node in range(len(skeleton)):
         matrix, parent = local[node], int(skeleton.parents[node])

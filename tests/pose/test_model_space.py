@@ -15,7 +15,14 @@ from flexor.pose.layout import ROWS, make_layout
 from flexor.pose.model_space import init_world, world_from_local
 from flexor.scene.skeleton import Skeleton
 from tests.oracle import pose as oracle
-from tests.scenes import plain_scene, random_scene, random_skeleton, rest_world
+from tests.scenes import (
+    one_mesh_scene,
+    plain_scene,
+    random_primitive,
+    random_scene,
+    random_skeleton,
+    rest_world,
+)
 
 Rng = np.random.Generator
 SIZES = [0, 1, 5, 8, 9, 17]
@@ -109,6 +116,12 @@ def test_layout(count: int, rng: Rng) -> None:
             skeleton.parents[node] if skeleton.parents[node] >= 0 else count
         )
         assert parent == count or lanes[parent] < lane
+
+
+def test_layout_of_morphs_of_the_first_mesh(rng: Rng) -> None:
+    primitive = random_primitive(rng, 3, targets=2)
+    layout = make_layout(one_mesh_scene(random_skeleton(rng, 4), primitive, None))
+    assert dict(layout.morph_columns) == {3: (0, 2)}
 
 
 def test_layout_of_morphs(rng: Rng) -> None:

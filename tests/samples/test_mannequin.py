@@ -127,7 +127,7 @@ def test_feet_in_contact_do_not_slide(clip: str) -> None:
     speed = (hero().clips[clip].carried or {})["extras"]["speed"]
     times = np.arange(0, 2 * duration, 1 / 240)
     points = skin_at(clip, times % duration).astype(np.float64)
-    points[:, :, 2] += speed * times[:, None]  # the ground stands still, the figure goes
+    points[:, :, 2] += speed * times[:, None]  # the ground stands still
     touches = points[:, :, 1] < 0.005
     assert touches.any(axis=1).mean() > 0.4, "it stands on the ground for a good part"
     worst = 0.0

@@ -103,7 +103,7 @@ def test_index() -> None:
     skeleton = make(names=["hip", "knee", "knee"])
     assert skeleton.index("knee") == 1
     with pytest.raises(
-        SettingError, match="no node 'toe'; there are 'hip', 'knee', 'knee'$"
+        SettingError, match=r"no node 'toe'; there are 'hip', 'knee', 'knee'$"
     ):
         skeleton.index("toe")
     with pytest.raises(SettingError, match=r"'n7', \.\.\.$"):

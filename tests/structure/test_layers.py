@@ -175,7 +175,9 @@ def test_rule_lets_pass(
 
 
 def test_untested_kernel_is_caught() -> None:
-    text = "@jit('void()')\ndef skin(): ...\n@inline\ndef help(): ...\n@x.njit\ndef b(): ..."
+    text = (
+        "@jit('void()')\ndef skin(): ...\n@inline\ndef c(): ...\n@x.njit\ndef b(): ..."
+    )
     source = planted("flexor.pose.kernel", text)
     assert rules.kernel_names(source) == ["skin", "b"]
     assert len(rules.untested_kernels(source, "def test_skinning(): b()")) == 1

@@ -102,7 +102,7 @@ class Character:
         return self._clips[name]
 
     def pose(self, clip: str | None = None, time: float = 0.0) -> Pose:
-        """The pose at `time` seconds of a clip, clamped to it; without one, the rest pose.
+        """The pose at `time` seconds of a clip, clamped to it; without a clip, at rest.
 
         Examples
         --------
@@ -247,7 +247,8 @@ class Character:
         count = len(poses)
         skins = self._room(count) if out is None else out
         if len(skins) != len(self.binds):
-            raise ShapeError(f"out: {len(skins)} primitives, expected {len(self.binds)}")
+            wanted = len(self.binds)
+            raise ShapeError(f"out: {len(skins)} primitives, expected {wanted}")
         world = np.ascontiguousarray(poses.world, np.float32)
 
         def work(rows: slice) -> None:

@@ -23,8 +23,8 @@ class Bind:
 
     node, mesh, primitive: where it comes from; nodes: uint32 (S,), the nodes whose
     matrices move it (one for a rigid primitive: its own); binds: float32 (S, 12),
-    node_from_mesh; runs, joints, data (1, D): see the kernel; order: uint32 (B * 8,), the
-    vertex in each place; deltas: float32 (M, B * 48), morphs; vertex_count: V;
+    node_from_mesh; runs, joints, data (1, D): see the kernel; order: uint32 (B * 8,),
+    the vertex in each place; deltas: float32 (M, B * 48), morphs; vertex_count: V;
     most_joints: K, of any run.
     """
 
@@ -65,9 +65,10 @@ def bind_primitive(scene: Scene, node: int, row: int) -> Bind:
     else:
         nodes = np.array([node], np.int32)
         binds = np.eye(3, 4, dtype=np.float32)[None]
-        joints, weights = np.zeros((count, 1), np.uint16), np.ones((count, 1), np.float32)
-    joints, weights = _used_first(joints, weights)
-    groups = _same_joints(joints)
+        joints = np.zeros((count, 1), np.uint16)
+        weights = np.ones((count, 1), np.float32)
+    used, weights = _used_first(joints, weights)
+    groups = _same_joints(used)
     normals = primitive.normals
     if normals is None:
         normals = vertex_normals(primitive)

@@ -1,10 +1,11 @@
 """Palettes, morphs and skinning.
 
 Skin data are blocks of eight vertices that share one set of joints: x y z nx ny nz and
-then one weight for each joint but the first, eight numbers each; a run is a row of blocks
-with the same joints. So a run's matrices are fetched once, every load and store is a
-whole vector, and the data are read in one stream. The weights of a vertex sum to 1, so
-the first joint needs none: M = M0 + w1 (M1 - M0) + ..., 12 multiply-adds a further joint.
+then one weight for each joint but the first, eight numbers each; a run is a row of
+blocks with the same joints. So a run's matrices are fetched once, every load and store
+is a whole vector, and the data are read in one stream. The weights of a vertex sum to
+1, so the first joint needs none: M = M0 + w1 (M1 - M0) + ..., twelve multiply-adds for
+each further joint.
 
 Rows of the blended matrix are worked one after the other for two blocks at a time: that
 keeps all in 16 registers. Tried, ns a vertex with 4 joints of which V = 4000, the same
@@ -48,31 +49,43 @@ def palette(world, nodes, binds, out):
 
 
 @inline
+def _is_even(matrices):
+    """Whether every matrix only turns and scales evenly, all by the same factor.
+
+    Three rows at right angles and of one length say as much as three columns.
+    """
+    if len(matrices) == 0:
+        return True
+    first = np.float32(0)
+    for i in range(3):
+        first += take(matrices, i) * take(matrices, i)
+    limit = np.float32(1e-4) * first
+    worst = np.float32(0)
+    for at in range(0, len(matrices), 12):
+        a, b = take(matrices, at), take(matrices, at + 1)
+        c, d = take(matrices, at + 2), take(matrices, at + 4)
+        e, f = take(matrices, at + 5), take(matrices, at + 6)
+        g, h = take(matrices, at + 8), take(matrices, at + 9)
+        i = take(matrices, at + 10)
+        worst = max(worst, abs(a * a + b * b + c * c - first))
+        worst = max(worst, abs(d * d + e * e + f * f - first))
+        worst = max(worst, abs(g * g + h * h + i * i - first))
+        worst = max(worst, abs(a * d + b * e + c * f))
+        worst = max(worst, abs(a * g + b * h + c * i))
+        worst = max(worst, abs(d * g + e * h + f * i))
+    return worst <= limit
+
+
+@inline
 def _normal_palette(matrices, out):
     """Normal matrices of one character; False if the palette itself will do.
 
     matrices: (S * 12,); out: (S * 12,), the inverse transpose of each, scaled to
     determinant 1 or -1, so that for turns and even scales it is the turn; the last
-    column is 0. The palette will do if every matrix only turns and scales evenly, all
-    by the same factor: normals are scaled to unit length anyway.
+    column is 0. The palette will do where it is even: normals are scaled to unit length
+    anyway.
     """
-    is_even = True
-    first = np.float32(0)
-    for s in range(len(matrices) // 12):
-        m = matrices[12 * s : 12 * s + 12]
-        aa = m[0] * m[0] + m[4] * m[4] + m[8] * m[8]
-        bb = m[1] * m[1] + m[5] * m[5] + m[9] * m[9]
-        cc = m[2] * m[2] + m[6] * m[6] + m[10] * m[10]
-        ab = m[0] * m[1] + m[4] * m[5] + m[8] * m[9]
-        ac = m[0] * m[2] + m[4] * m[6] + m[8] * m[10]
-        bc = m[1] * m[2] + m[5] * m[6] + m[9] * m[10]
-        if s == 0:
-            first = aa
-        limit = np.float32(1e-4) * first
-        is_even &= abs(aa - first) <= limit and abs(bb - first) <= limit
-        is_even &= abs(cc - first) <= limit and abs(ab) <= limit
-        is_even &= abs(ac) <= limit and abs(bc) <= limit
-    if is_even:
+    if _is_even(matrices):
         return False
     for s in range(len(matrices) // 12):
         m = matrices[12 * s : 12 * s + 12]

@@ -124,7 +124,5 @@ def _groups(
     for start in range(0, count, GROUP):
         rows = slice(start, min(start + GROUP, count))
         data = state._morphed[: rows.stop - start]
-        kernel.morph_blocks(
-            bind.runs, bind.data[0], bind.deltas, weights[rows], data
-        )
+        kernel.morph_blocks(bind.runs, bind.data[0], bind.deltas, weights[rows], data)
         yield rows, data

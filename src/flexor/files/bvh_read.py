@@ -413,7 +413,8 @@ def _make_tracks(
             adds = has_differences and joint.parent >= 0
             for axis, column in moved:
                 places[:, axis] = values[:, column] + (offset[axis] if adds else 0)
-            tracks.append(Track(node, "translation", times, places))
+            keys = places.astype(np.float32)
+            tracks.append(Track(node, "translation", times, keys))
         if node in rotations:
             tracks.append(Track(node, "rotation", times, rotations[node]))
     return tuple(tracks)
@@ -430,7 +431,7 @@ def _are_differences(joints: list[_Joint], values: Doubles) -> bool:
         moved = joint.axes("position")
         if moved and joint.parent >= 0:
             places = values[:, [column for _, column in moved]]
-            offset = np.array([joint.offset[axis] for axis, _ in moved])
+            offset = np.array(joint.offset)[[axis for axis, _ in moved]]
             near_zero += float(np.linalg.norm(places, axis=1).mean())
             near_offset += float(np.linalg.norm(places - offset, axis=1).mean())
     return near_zero < near_offset

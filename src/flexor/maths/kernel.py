@@ -15,7 +15,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 from numba.core import event, types
@@ -39,10 +39,8 @@ _SCALARS = {
 }
 _TERM = re.compile(r"\s*(out\s+)?(\w+)\s*(\[(?::,\s*)*::1\])?\s*(?:,|$)")
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 
-
-class _Notice(event.Listener):
+class _Notice(event.Listener):  # type: ignore[misc]
     """Says once that compiling takes a while, and later how long it took."""
 
     def __init__(self) -> None:
@@ -83,10 +81,10 @@ def _signature(text: str) -> Any:
     return _SCALARS[whole[1]](*arguments)
 
 
-def jit(signature: str) -> Callable[[Function], Function]:
+def jit(signature: str) -> Callable[[Callable[..., Any]], Any]:
     """Compile a kernel for one signature, now or from the cache."""
 
-    def compiled(function: Function) -> Function:
+    def compiled(function: Callable[..., Any]) -> Any:
         event.register("numba:compile", _NOTICE)
         try:
             kernel = numba.njit(
@@ -94,11 +92,11 @@ def jit(signature: str) -> Callable[[Function], Function]:
             )(function)
         finally:
             event.unregister("numba:compile", _NOTICE)
-        return kernel  # type: ignore[no-any-return]
+        return kernel
 
     return compiled
 
 
-def inline(function: Function) -> Function:
+def inline(function: Callable[..., Any]) -> Any:
     """A helper that is compiled into the kernels that call it."""
-    return numba.njit(fastmath=FAST, forceinline=True)(function)  # type: ignore[no-any-return]
+    return numba.njit(fastmath=FAST, forceinline=True)(function)

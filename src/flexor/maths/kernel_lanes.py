@@ -332,7 +332,7 @@ if config.DISABLE_JIT:
             _window(array, at + 12 * lane, 4)[:] = row
 
     def scatter8(array: Any, rows: Any, at: int, x: Any, y: Any, z: Any) -> None:
-        """Put eight points into the rows of a flat (V * 3,) array that a table names."""
+        """Put eight points into the rows of an array (V * 3,) that a table names."""
         places = _window(rows, at, 8)
         array.reshape(-1, 3)[places] = np.stack([x, y, z], 1)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from threading import Lock
 
 __all__ = ["run_slices", "thread_count"]
@@ -35,7 +36,7 @@ def run_slices(work: Callable[[slice], None], count: int) -> None:
             work(slice(0, count))
         return
     bounds = [count * i // threads for i in range(threads + 1)]
-    parts = [slice(a, b) for a, b in zip(bounds, bounds[1:], strict=False)]
+    parts = [slice(a, b) for a, b in pairwise(bounds)]
     futures = [_get_pool().submit(work, part) for part in parts[1:]]
     try:
         work(parts[0])

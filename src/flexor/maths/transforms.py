@@ -54,7 +54,7 @@ def decompose(
 
 def multiply(c_from_b: NDArray[Any], b_from_a: NDArray[Any]) -> NDArray[Any]:
     """The transform c_from_a (..., 3, 4) that does b_from_a first."""
-    c_from_a = c_from_b[..., :3] @ b_from_a
+    c_from_a: NDArray[Any] = c_from_b[..., :3] @ b_from_a
     c_from_a[..., 3] += c_from_b[..., 3]
     return c_from_a
 
@@ -71,4 +71,5 @@ def invert(b_from_a: NDArray[Any]) -> NDArray[Any]:
 def apply(b_from_a: NDArray[Any], points: NDArray[Any]) -> NDArray[Any]:
     """Points (..., P, 3) of space a in space b, for b_from_a (..., 3, 4)."""
     linear = np.swapaxes(b_from_a[..., :3], -1, -2)
-    return points @ linear + b_from_a[..., None, :, 3]
+    moved: NDArray[Any] = points @ linear + b_from_a[..., None, :, 3]
+    return moved

@@ -62,9 +62,9 @@ def pack_clip(clip: Clip, layout: Layout) -> ClipTables:
             first, width = layout.morph_columns[track.node]
             tables["m"].append((line, first, kind, width, offset))
         else:
-            table = tables["r" if track.path == "rotation" else "v"]
             lane = int(layout.lane_of_node[track.node])
-            table.append((line, ROWS[track.path], kind, lane, offset))
+            name = "r" if track.path == "rotation" else "v"
+            tables[name].append((line, ROWS[track.path], kind, lane, offset))
         values.append(packed)
         offset += len(packed)
 

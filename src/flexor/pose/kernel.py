@@ -1,7 +1,7 @@
 """Sampling of clips and the walk from local transforms to world matrices.
 
-Poses are kept as (N, 10, L) float32: for each character ten rows (tx ty tz, qx qy qz qw,
-sx sy sz) of L lanes, one lane a node, parents before children, L a multiple of eight.
+Poses are kept as (N, 10, L) float32: for each character ten rows (tx ty tz, qx qy qz
+qw, sx sy sz) of L lanes, one lane a node, parents before children, L a multiple of 8.
 So slerp, the quaternion's matrix and later blending work on eight nodes at once, and
 only the product with the parent's matrix goes node by node.
 
@@ -23,7 +23,7 @@ ANGLE, INVERSE, FRACTION = 8, 9, 10
 # The floats of one packed rotation key: the quaternion, and for the span that it
 # starts the angle and 1 / sin(angle).
 ROTATION_KEY = 6
-# A span that stands still: the sine of the angle times the inverse is 1 to the last bit.
+# A span that stands still: sine of the angle times the inverse is 1 to the last bit.
 STILL_ANGLE, STILL_INVERSE = np.float32(1e-4), np.float32(1e4)
 
 
@@ -193,8 +193,8 @@ def sample(
 
     times: key times of all timelines; timelines: (G, 2) start and count; rotations,
     vectors: track tables; values: keys; moments: (N,) seconds; cursors: (N, G) last
-    keys; spots: (G * 2,) work space; scratch: (11 * L,) work space, filled with the rest
-    rotations where no track writes; local: (N, 10 * L).
+    keys; spots: (G * 2,) work space; scratch: (11 * L,) work space, filled with the
+    rest rotations where no track writes; local: (N, 10 * L).
     """
     lanes = local.shape[1] // 10
     for n in range(len(moments)):
@@ -266,8 +266,8 @@ def world_from_local(local, nodes, matrices, world):
     """Matrices of every node in world space.
 
     local: (N, 10 * L); nodes: (J, 2) node and parent of each lane, the parent being J
-    for roots; matrices: (L * 12,) work space; world: (N, (J + 1) * 12), of which the last
-    matrix is the identity that roots hang on.
+    for roots; matrices: (L * 12,) work space; world: (N, (J + 1) * 12), of which the
+    last matrix is the identity that roots hang on.
     """
     lanes = local.shape[1] // 10
     for n in range(len(local)):

@@ -22,10 +22,10 @@ ROWS = 10
 class Layout:
     """Lanes of a skeleton: one a node, parents first, filled up to a multiple of eight.
 
-    node_of_lane, lane_of_node: int32 (J,); nodes: uint32 (J, 2), node and parent of each
-    lane, J standing for "no parent"; rest: float32 (10 * L,), the rest pose, identity in
-    lanes without a node; morph_columns: first column and count of each node's morph
-    weights; rest_weights: float32 (W,), all of them at rest.
+    node_of_lane, lane_of_node: int32 (J,); nodes: uint32 (J, 2), node and parent of
+    each lane, J standing for "no parent"; rest: float32 (10 * L,), the rest pose,
+    identity in lanes without a node; morph_columns: first column and count of each
+    node's morph weights; rest_weights: float32 (W,), all of them at rest.
     """
 
     skeleton: Skeleton

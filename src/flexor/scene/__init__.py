@@ -1,1 +1,1 @@
-"""What exists: frozen descriptions of characters; no behaviour but lookup and checks."""
+"""What exists: frozen descriptions; no behaviour but lookup and checks."""

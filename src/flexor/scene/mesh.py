@@ -65,14 +65,17 @@ class Primitive:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "positions", freeze(self.positions, np.float32, (None, 3), "positions"))
-        count = len(self.positions)
+        positions = freeze(self.positions, np.float32, (None, 3), "positions")
+        put(self, "positions", positions)
+        count = len(positions)
         if self.normals is not None:
-            put(self, "normals", freeze(self.normals, np.float32, (count, 3), "normals"))
+            normals = freeze(self.normals, np.float32, (count, 3), "normals")
+            put(self, "normals", normals)
         if self.tangents is not None:
             tangents = freeze(self.tangents, np.float32, (count, 4), "tangents")
             put(self, "tangents", tangents)
-        coords = (freeze(c, np.float32, (count, 2), "texcoords") for c in self.texcoords)
+        shape = (count, 2)
+        coords = (freeze(c, np.float32, shape, "texcoords") for c in self.texcoords)
         put(self, "texcoords", tuple(coords))
         put(self, "colours", tuple(self._colour(c, count) for c in self.colours))
         if self.indices is not None:
@@ -100,9 +103,10 @@ class Primitive:
         return len(self.positions)
 
     def triangles(self) -> NDArray[np.int32]:
-        """Corners (F, 3) of every triangle, strips and fans unrolled; points, lines: none.
+        """Corners (F, 3) of every triangle, strips and fans unrolled.
 
-        Vertices that do not fill a whole triangle are left out, as when drawing.
+        Points and lines have none. Vertices that do not fill a whole triangle are left
+        out, as when drawing.
         """
         if self.indices is None:
             corners = np.arange(len(self), dtype=np.int32)

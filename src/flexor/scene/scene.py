@@ -74,7 +74,7 @@ class Scene:
                 raise ShapeError(f"clip {clip.name!r}: a track names a missing node")
 
     def shown_nodes(self) -> NDArray[np.bool_]:
-        """Nodes of the default scene, bool (J,); all of them where no scene is given."""
+        """Nodes of the default scene, bool (J,); all where no scene is given."""
         if not self.root_sets:
             return np.ones(len(self.skeleton), bool)
         shown = np.zeros(len(self.skeleton), bool)

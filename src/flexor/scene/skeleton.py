@@ -21,8 +21,8 @@ class Skeleton:
     names: J texts, not always unique; parents: int32 (J,), -1 for a root;
     translations: float32 (J, 3), metres; rotations: float32 (J, 4), xyzw;
     scales: float32 (J, 3); matrices: float32 (3, 4) of the nodes whose rest transform
-    the file gives as a matrix, by node: the three parts say the same, the matrix is kept
-    to be written back; order: int32 (J,), each node after its parent (made here).
+    the file gives as a matrix, by node: the three parts say the same, the matrix is
+    kept to be written back; order: int32 (J,), each node after its parent (made here).
     Takes ownership of the arrays.
     """
 

@@ -39,7 +39,8 @@ class SkinWeights:
 
     def influence_counts(self) -> NDArray[np.intp]:
         """Number of non-zero weights of each vertex, (V,)."""
-        return np.count_nonzero(self.weights, axis=1)
+        counts: NDArray[np.intp] = np.count_nonzero(self.weights, axis=1)
+        return counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)

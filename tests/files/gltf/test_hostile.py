@@ -249,7 +249,7 @@ def broken_json(draw):
         for key in above:
             inner = inner[key]
         if draw(st.booleans()):
-            inner[last] = draw(ODD)
+            inner[last] = copy.deepcopy(draw(ODD))
         else:
             del inner[last]
     return pack_glb(gltf, data)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -437,6 +439,6 @@ def test_draco_data_are_damaged(tmp_path):
 
 def test_missing_decoder_names_the_extra(tmp_path, monkeypatch):
     b = draco_file()
-    monkeypatch.setitem(__import__("sys").modules, "DracoPy", None)
+    monkeypatch.setitem(sys.modules, "DracoPy", None)
     with pytest.raises(BackendMissing, match=r"flexor\[codecs\]"):
         read(tmp_path, *b.done())

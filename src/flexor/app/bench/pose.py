@@ -49,9 +49,7 @@ def run() -> Iterator[Result]:
     ):
         steps = [_stepper(character, clip, 1), _stepper(character, clip, 256)]
         single, crowd = best_seconds(*steps)
-        yield Result(
-            f"pose/j65/single{suffix}", single * 1e6, "us", f"{what}; {note}"
-        )
+        yield Result(f"pose/j65/single{suffix}", single * 1e6, "us", f"{what}; {note}")
         yield Result(
             f"pose/j65/crowd256{suffix}",
             crowd / 256 * 1e6,

@@ -36,9 +36,7 @@ def _blocks(bind: Bind, palette: Floats) -> Callable[[], None]:
     out = np.zeros((len(palette), len(bind.order) * 6), np.float32)
 
     def call() -> None:
-        kernel.skin_blocks(
-            palette, bind.runs, bind.joints, bind.data, turns, work, out
-        )
+        kernel.skin_blocks(palette, bind.runs, bind.joints, bind.data, turns, work, out)
 
     return call
 

@@ -43,22 +43,26 @@ def _skeleton(rng: np.random.Generator) -> Skeleton:
     return Skeleton(
         tuple(f"joint{i}" for i in range(JOINTS)),
         np.array(parents[:JOINTS], np.int32),
-        rng.normal(0, 0.1, (JOINTS, 3)),
+        rng.normal(0, 0.1, (JOINTS, 3)).astype(np.float32),
         _unit_quaternions(rng, JOINTS),
-        np.ones((JOINTS, 3)),
+        np.ones((JOINTS, 3), np.float32),
     )
 
 
 def _clip(rng: np.random.Generator, has_all: bool) -> Clip:
     """Two seconds, 30 keys a second: turns of all joints, and the root's place."""
     times = (np.arange(61) / 30).astype(np.float32)
-    turns = _unit_quaternions(rng, JOINTS)[:, None] + rng.normal(0, 0.1, (JOINTS, 61, 4))
+    turns = _unit_quaternions(rng, JOINTS)[:, None].astype(np.float64)
+    turns = turns + rng.normal(0, 0.1, (JOINTS, 61, 4))
     turns /= np.linalg.norm(turns, axis=-1, keepdims=True)
-    tracks = [Track(j, "rotation", times, turns[j]) for j in range(JOINTS)]
+    keys = turns.astype(np.float32)
+    tracks = [Track(j, "rotation", times, keys[j]) for j in range(JOINTS)]
+    moved = rng.normal(0, 0.1, (JOINTS, 61, 3)).astype(np.float32)
+    scaled = rng.uniform(0.9, 1.1, (JOINTS, 61, 3)).astype(np.float32)
     for j in range(JOINTS if has_all else 1):
-        tracks.append(Track(j, "translation", times, rng.normal(0, 0.1, (61, 3))))
+        tracks.append(Track(j, "translation", times, moved[j]))
     for j in range(JOINTS if has_all else 0):
-        tracks.append(Track(j, "scale", times, rng.uniform(0.9, 1.1, (61, 3))))
+        tracks.append(Track(j, "scale", times, scaled[j]))
     return Clip("all" if has_all else "turns", tuple(tracks))
 
 
@@ -76,7 +80,8 @@ def make_character(vertices: int, influences: int, seed: int = 0) -> Character:
     normals = rng.standard_normal((vertices, 3))
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     skin = SkinWeights(joints.astype(np.uint16), weights.astype(np.float32))
-    primitive = Primitive(rng.standard_normal((vertices, 3)), normals, skin=skin)
+    positions = rng.standard_normal((vertices, 3)).astype(np.float32)
+    primitive = Primitive(positions, normals.astype(np.float32), skin=skin)
     skeleton = _skeleton(rng)
     binds = np.tile(np.eye(3, 4, dtype=np.float32), (JOINTS, 1, 1))
     binds[:, :, 3] = rng.normal(0, 0.1, (JOINTS, 3))

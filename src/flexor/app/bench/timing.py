@@ -1,4 +1,4 @@
-"""Timing that holds up on a busy machine: many short rounds, the best of them counts."""
+"""Timing for busy machines: many short rounds, of which the best counts."""
 
 from __future__ import annotations
 

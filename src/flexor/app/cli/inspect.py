@@ -61,8 +61,8 @@ def print_report(name: str, size: int, report: SceneReport) -> None:
     console.print(f"[bold]{name}[/bold]  {_count(size)} bytes")
     console.print(
         f"{_count(report.nodes)} nodes in {report.roots} trees, extent "
-        f"{report.height:.4g}, {report.materials} materials, {report.textures} textures, "
-        f"{report.images} images"
+        f"{report.height:.4g}, {report.materials} materials, "
+        f"{report.textures} textures, {report.images} images"
     )
     console.print(f"bytes in memory: {parts or 'none'}")
     for table in (_mesh_table(report), _skin_table(report), _clip_table(report)):

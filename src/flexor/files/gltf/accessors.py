@@ -73,7 +73,7 @@ class Accessors:
         self._finite: set[int] = set()
         self._unpacked: dict[int, memoryview] = {}
         self._container = container
-        self._used = 0
+        self._used, self._most = 0, 0
 
     def __len__(self) -> int:
         return len(self._items)
@@ -94,10 +94,14 @@ class Accessors:
     def charge(self, place: Checked, size: int, key: str | None = None) -> None:
         """Refuse at `place` if `size` more bytes are too many for the file."""
         self._used += size
-        if self._used > SPARE_BYTES + MOST_RATIO * self._container.size:
+        if self._used <= self._most:
+            return
+        read = self._container.size  # which grows while files are read
+        self._most = SPARE_BYTES + MOST_RATIO * read
+        if self._used > self._most:
             raise place.error(
-                f"{size} bytes more make {self._used}, which a file of "
-                f"{self._container.size} bytes cannot justify",
+                f"{size} bytes more make {self._used}, which a file of {read} bytes "
+                "cannot justify",
                 key,
             )
 

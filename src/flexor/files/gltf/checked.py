@@ -61,10 +61,10 @@ class Checked:
 
     def child(self, key: str) -> Checked:
         """What stands under `key`; it must be there."""
-        found = self.get(key)
-        if found is None:
+        value = self._look(key, _MISSING)
+        if value is _MISSING:
             raise self.error(f"{key!r} is missing")
-        return found
+        return Checked(value, self.path, self, key)
 
     def object(self, key: str) -> Checked | None:
         """The object under `key`, or None."""
@@ -191,10 +191,11 @@ class Checked:
 
     def choice(self, key: str, allowed: tuple[str, ...], default: str) -> str:
         """The text under `key`, one of `allowed`."""
+        value = self._look(key, default)
+        if value in allowed:
+            return str(value)
         text = self.text(key, default)
-        if text not in allowed:
-            raise self.error(f"{text!r}, expected one of {', '.join(allowed)}", key)
-        return text
+        raise self.error(f"{text!r}, expected one of {', '.join(allowed)}", key)
 
     def _refuse(self, key: str, default: Any) -> NoReturn:
         raise self.error(f"expected an object, got {_kind(self.value)}")

@@ -49,7 +49,7 @@ class MeshReader:
         joint_count = self._joint_counts.get(row)
         parts = item.items("primitives")
         if not parts:
-            raise item.error("a mesh needs at least one primitive")
+            raise item.error("a mesh needs at least one primitive", "primitives")
         primitives = tuple(self._primitive(part, joint_count) for part in parts)
         target_count = len(primitives[0].targets)
         for part, primitive in zip(parts, primitives, strict=True):

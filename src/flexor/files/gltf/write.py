@@ -143,7 +143,8 @@ def _mesh(mesh: Mesh, buffer: BufferWriter) -> dict[str, Any]:
 
 
 def _primitive(primitive: Primitive, buffer: BufferWriter) -> dict[str, Any]:
-    attributes = {"POSITION": buffer.add(primitive.positions, VERTICES, has_bounds=True)}
+    places = buffer.add(primitive.positions, VERTICES, has_bounds=True)
+    attributes = {"POSITION": places}
     if primitive.normals is not None:
         attributes["NORMAL"] = buffer.add(primitive.normals, VERTICES)
     if primitive.tangents is not None:
@@ -208,7 +209,8 @@ def _skin(skin: Skin, buffer: BufferWriter) -> dict[str, Any]:
 
 
 def _animation(clip: Clip, buffer: BufferWriter) -> dict[str, Any]:
-    samplers, channels = [], []
+    samplers: list[dict[str, Any]] = []
+    channels: list[dict[str, Any]] = []
     for track in clip.tracks:
         width = 1 if track.path == "weights" else track.values.shape[-1]
         sampler: dict[str, Any] = {
@@ -227,7 +229,8 @@ def _animation(clip: Clip, buffer: BufferWriter) -> dict[str, Any]:
 def _texture(texture: Texture) -> dict[str, Any]:
     out = _plain(name=texture.name, sampler=texture.sampler)
     others = (texture.carried or {}).get("extensions", {}).values()
-    if not any(isinstance(o, dict) and o.get("source") == texture.image for o in others):
+    sources = [other.get("source") for other in others if isinstance(other, dict)]
+    if texture.image not in sources:
         out |= _plain(source=texture.image)
     return out | (texture.carried or {})
 

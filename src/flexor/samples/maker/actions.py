@@ -9,7 +9,13 @@ import numpy as np
 from flexor.samples.maker.nodes import NodeTable
 from flexor.samples.maker.rig import Sheet, new_sheet
 from flexor.samples.maker.rotation import Array
-from flexor.samples.maker.stances import keyed, place_foot, steered, toe_rest, turn_spine
+from flexor.samples.maker.stances import (
+    keyed,
+    place_foot,
+    steered,
+    toe_rest,
+    turn_spine,
+)
 
 _GRAVITY = 9.81
 

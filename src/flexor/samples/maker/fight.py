@@ -9,7 +9,14 @@ import numpy as np
 from flexor.samples.maker.nodes import NodeTable
 from flexor.samples.maker.rig import Sheet, new_sheet
 from flexor.samples.maker.rotation import Array
-from flexor.samples.maker.stances import close_fist, keyed, place_foot, reach, toe_rest, turn_spine
+from flexor.samples.maker.stances import (
+    close_fist,
+    keyed,
+    place_foot,
+    reach,
+    toe_rest,
+    turn_spine,
+)
 
 
 def make_punch(nodes: NodeTable) -> Sheet:

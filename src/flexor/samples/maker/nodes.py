@@ -13,7 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.samples.maker.rotation import Array, frame, normalize, quaternion_from_matrix, transpose
+from flexor.samples.maker.rotation import (
+    Array,
+    frame,
+    normalize,
+    quaternion_from_matrix,
+    transpose,
+)
 
 HEIGHT = 1.80
 """Standing height in metres."""

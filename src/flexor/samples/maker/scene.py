@@ -19,7 +19,7 @@ __all__ = ["make_scene"]
 
 
 def make_scene(parts: MannequinParts) -> Scene:
-    """One skinned mesh on a node of its own after the joints, one material, the clips."""
+    """One skinned mesh on a node after the joints, one material, the clips."""
     joints = len(parts.names)
     none, one = np.full(joints, -1, np.int32), np.zeros(1, np.int32)
     skeleton = Skeleton(
@@ -27,7 +27,7 @@ def make_scene(parts: MannequinParts) -> Scene:
         np.append(parts.parents, -1),
         np.vstack([parts.translations, np.zeros(3)]),
         np.vstack([parts.rotations, [0, 0, 0, 1]]),
-        np.ones((joints + 1, 3)),
+        np.ones((joints + 1, 3), np.float32),
     )
     primitive = Primitive(
         parts.positions,
@@ -37,9 +37,7 @@ def make_scene(parts: MannequinParts) -> Scene:
         material=0,
         skin=SkinWeights(parts.joints, parts.weights),
     )
-    wood = Material(
-        "wood", base_texture=TextureRef(0), metallic=0.0, roughness=0.55
-    )
+    wood = Material("wood", base_texture=TextureRef(0), metallic=0.0, roughness=0.55)
     binds = transforms.invert(_world(parts))
     return Scene(
         skeleton,
