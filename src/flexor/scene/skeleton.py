@@ -89,11 +89,17 @@ def find_cycle(parents: Sequence[int] | Ints) -> int | None:
 
 def _parents_first(parents: Ints) -> Ints:
     """Nodes ordered by depth, then by number: int32 (J,), read-only."""
-    depth = np.zeros(len(parents), np.int32)
-    above = parents.copy()
-    while (above >= 0).any():
-        depth += above >= 0
-        above = np.where(above >= 0, parents[above], -1)
+    above = parents.tolist()
+    depth = [-1] * len(above)
+    for start in range(len(above)):
+        walk, node = [], start
+        while node >= 0 and depth[node] < 0:
+            walk.append(node)
+            node = above[node]
+        level = depth[node] + 1 if node >= 0 else 0
+        for below in reversed(walk):
+            depth[below] = level
+            level += 1
     order = np.argsort(depth, kind="stable").astype(np.int32)
     order.flags.writeable = False
     return order

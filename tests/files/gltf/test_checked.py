@@ -135,3 +135,68 @@ def test_objects_and_arrays():
     refused(lambda: checked([1]).object("a"), "/a", "expected an object, got an array")
     refused(lambda: checked({}).items("a"), "/a", "expected an array, got an object")
     refused(lambda: checked("x").items("a"), "/a", "expected an array, got a text")
+
+
+# Tables: whole columns, with the same answers and refusals as one by one.
+
+
+def table(*rows):
+    return Checked({"x": list(rows)}, HERE).table("x")
+
+
+def test_table_of_nothing():
+    for empty in (table(), Checked({}, HERE).table("x")):
+        assert len(empty) == 0
+        assert empty.integers("a") == []
+        assert empty.rows("a", 0, "node") == []
+        assert empty.choices("a", ("x",), "y") == []
+        assert empty.has("a") == empty.flags("a") == empty.texts("a") == []
+        assert len(empty.below("a")) == 0
+
+
+@pytest.mark.parametrize("value", [None, [], "x", 3])
+def test_table_of_what_are_no_objects(value):
+    refused(lambda: table({}, value), "/x/1", "expected an object")
+    refused(lambda: Checked({"x": "y"}, HERE).table("x"), "/x", "expected an array")
+    inner = table({"t": {}}, {"t": value})
+    refused(lambda: inner.below("t"), "/x/1/t", "expected an object")
+    refused(lambda: table({"t": {}}, {}).below("t"), "/x/1", "'t' is missing")
+
+
+def test_columns():
+    rows = table(
+        {"i": 1, "f": True, "t": "a", "o": {"k": 5}}, {"i": 2.0, "o": {"k": 6}}
+    )
+    assert rows.integers("i") == [1, 2]
+    assert rows.integers("n", 9) == [9, 9]
+    assert rows.rows("i", 3, "node") == [1, 2]
+    assert rows.rows("n", 3, "node", -1) == [-1, -1]
+    assert rows.flags("f") == [True, False]
+    assert rows.texts("t") == ["a", ""]
+    assert rows.choices("t", ("a", "b"), "b") == ["a", "b"]
+    assert rows.has("f") == [True, False]
+    assert rows.below("o").integers("k") == [5, 6]
+    assert rows[1].pointer == "/x/1"
+
+
+@pytest.mark.parametrize("value", [None, True, "1", [], {}, 1.5, -1, 2, 1 << 80])
+def test_columns_refuse_what_single_values_do(value):
+    rows = table({"a": 0}, {"a": value})
+    refused(lambda: rows.integers("a", high=1), "/x/1/a", "expected")
+    refused(lambda: rows.rows("a", 2, "node"), "/x/1/a", "")
+    refused(lambda: rows.rows("a", 2, "node", -1), "/x/1/a", "")
+
+
+def test_columns_refuse_what_is_missing():
+    rows = table({"a": 0}, {})
+    refused(lambda: rows.integers("a"), "/x/1", "'a' is missing")
+    refused(lambda: rows.rows("a", 1, "node"), "/x/1", "'a' is missing")
+
+
+def test_columns_refuse_other_kinds():
+    refused(lambda: table({}, {"a": 0}).flags("a"), "/x/1/a", "expected true or false")
+    refused(lambda: table({}, {"a": 0}).texts("a"), "/x/1/a", "expected a text")
+    odd = table({"a": "x"}, {"a": ["x"]})
+    refused(lambda: odd.choices("a", ("x",), "x"), "/x/1/a", "expected a text")
+    other = table({"a": "x"}, {"a": "z"})
+    refused(lambda: other.choices("a", ("x",), "x"), "/x/1/a", "expected one of x")

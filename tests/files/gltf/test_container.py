@@ -63,7 +63,7 @@ def test_json_may_start_with_a_byte_order_mark(tmp_path):
 
 
 def test_file_cut_at_every_byte_is_refused(glb):
-    whole = pack_glb(*mini(texture=False, morph=False))
+    whole = pack_glb(*mini(texture=False, morph=False, clip=False))
     for size in range(len(whole)):
         path = glb(whole[:size])
         with pytest.raises(AssetError) as caught:
@@ -269,5 +269,5 @@ def test_data_uri_with_encoded_padding(tmp_path):
 def test_a_file_that_many_buffers_name_is_read_once(tmp_path):
     gltf, data = mini()
     (tmp_path / "x.bin").write_bytes(data + bytes(1 << 20))
-    gltf["buffers"] = [{"byteLength": len(data), "uri": "x.bin"}] * 20000
+    gltf["buffers"] = [{"byteLength": len(data), "uri": "x.bin"}] * 2000
     assert len(read(tmp_path, gltf, b"").meshes) == 1

@@ -112,7 +112,7 @@ def test_one_accessor_without_data_used_by_many(tmp_path, name):
     }
     if name == "TANGENT":
         b.json["accessors"][-1]["type"] = "VEC4"
-    b.json["meshes"] = [{"primitives": [{"attributes": attributes}] * 20000}]
+    b.json["meshes"] = [{"primitives": [{"attributes": attributes}] * 3000}]
     check_bounded(tmp_path, b)
 
 
@@ -122,7 +122,7 @@ def test_one_index_accessor_used_by_many(tmp_path):
         "attributes": {"POSITION": b.add(np.zeros((3, 3)))},
         "indices": b.add_json(count=60000, type="SCALAR", componentType=5125),
     }
-    b.json["meshes"] = [{"primitives": [primitive] * 20000}]
+    b.json["meshes"] = [{"primitives": [primitive] * 3000}]
     check_bounded(tmp_path, b)
 
 
@@ -131,7 +131,7 @@ def test_one_morph_used_by_many(tmp_path):
     row = b.add_json(count=10000)
     primitive = {
         "attributes": {"POSITION": row},
-        "targets": [{"POSITION": row}] * 30000,
+        "targets": [{"POSITION": row}] * 5000,
     }
     b.json["meshes"] = [{"primitives": [primitive]}]
     check_bounded(tmp_path, b)

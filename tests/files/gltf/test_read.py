@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from flexor.files.gltf.read import read_gltf
+from flexor.maths import transforms
 from tests.conftest import asset_files
 from tests.files.gltf.reading import put, read, refuse
 from tests.gltf_builder import Builder, mini, with_values
@@ -160,8 +161,6 @@ def test_matrix_and_parts_say_the_same(tmp_path):
     np.testing.assert_array_equal(bones.matrices[1][:, 3], [1, 2, 3])
     np.testing.assert_allclose(bones.translations[1], [1, 2, 3])
     np.testing.assert_allclose(abs(np.prod(bones.scales[1])), 24, rtol=1e-6)
-    from flexor.maths import transforms
-
     made = transforms.compose(bones.translations, bones.rotations, bones.scales)
     np.testing.assert_allclose(made[0], made[1], atol=1e-6)
 
@@ -179,6 +178,11 @@ def test_odd_matrices_give_finite_parts(tmp_path, matrix):
     bones = read(tmp_path, *nodes({"matrix": matrix})).skeleton
     for values in (bones.translations, bones.rotations, bones.scales):
         assert np.isfinite(values).all()
+
+
+def test_matrix_that_scales_past_the_largest_number(tmp_path):
+    huge = nodes({"matrix": [3e38] * 12 + [0, 0, 0, 1]})
+    refuse(tmp_path, *huge, "/nodes/0/matrix", "the numbers are too large")
 
 
 def test_sheared_matrix_is_a_finding(tmp_path):

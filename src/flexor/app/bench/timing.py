@@ -7,6 +7,7 @@ import platform
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any
 
 __all__ = ["Result", "best_seconds", "machine"]
@@ -49,16 +50,13 @@ def best_seconds(
 
 def machine() -> dict[str, Any]:
     """What the figures were measured on."""
-    import numba
-    import numpy as np
-
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
         "system": platform.platform(),
         "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
+        "numpy": version("numpy"),
+        "numba": version("numba"),
     }
 
 

@@ -3,18 +3,20 @@
 Each method either returns a value of the right kind or raises an AssetError that names
 the file and the JSON pointer. Numbers come back finite and inside their range.
 
-Files have tens of thousands of values, nearly all of them right: the look-ups test for
-that first and make the object that knows its place only to complain.
+Files have tens of thousands of values, nearly all of them right. So the tables that
+grow with the file are checked a column at a time (`Table`), and the object that knows
+its place is made only to complain.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from flexor.errors import AssetError
 
-__all__ = ["Checked"]
+__all__ = ["Checked", "Table"]
 
 _MISSING: Any = object()
 _LARGEST = 3.4028234663852886e38  # of float32, which is what numbers are kept in
@@ -24,7 +26,7 @@ _MOST = 1 << 53  # up to here a whole number is the same in every JSON reader
 class Checked:
     """A JSON value, the key it stands under, and the value around it."""
 
-    __slots__ = ("_above", "_key", "_look", "path", "value")
+    __slots__ = ("_above", "_key", "path", "value")
 
     def __init__(
         self, value: Any, path: Path, above: Checked | None = None, key: object = ""
@@ -33,8 +35,6 @@ class Checked:
         self.path = path
         self._above = above
         self._key = key
-        # The plain value under a key, or a default: dict.get where there is a dict.
-        self._look: Any = value.get if type(value) is dict else self._refuse
 
     @property
     def pointer(self) -> str:
@@ -56,12 +56,12 @@ class Checked:
 
     def get(self, key: str) -> Checked | None:
         """What stands under `key`, or None."""
-        value = self._look(key, _MISSING)
+        value = self._look(key)
         return None if value is _MISSING else Checked(value, self.path, self, key)
 
     def child(self, key: str) -> Checked:
         """What stands under `key`; it must be there."""
-        value = self._look(key, _MISSING)
+        value = self._look(key)
         if value is _MISSING:
             raise self.error(f"{key!r} is missing")
         return Checked(value, self.path, self, key)
@@ -86,10 +86,23 @@ class Checked:
 
     def members(self) -> list[Checked]:
         """The members of this array."""
+        return [self.member(row) for row in range(len(self.array()))]
+
+    def table(self, key: str) -> Table:
+        """The objects of the array under `key`; none if it is missing."""
+        found = self.get(key)
+        found = found or Checked([], self.path, self, key)
+        return Table(found.array(), found.member)
+
+    def array(self) -> list[Any]:
+        """The plain values of this array."""
         if not isinstance(self.value, list):
             raise self.error(f"expected an array, got {_kind(self.value)}")
-        path = self.path
-        return [Checked(value, path, self, i) for i, value in enumerate(self.value)]
+        return self.value
+
+    def member(self, row: int) -> Checked:
+        """One member of what is known to be an array."""
+        return Checked(self.value[row], self.path, self, row)
 
     def as_integer(self, low: int = 0, high: int = _MOST) -> int:
         """The value itself as a whole number from `low` to `high`."""
@@ -107,7 +120,7 @@ class Checked:
         self, key: str, default: int = _MISSING, low: int = 0, high: int = _MOST
     ) -> int:
         """The whole number under `key`."""
-        value = self._look(key, _MISSING)
+        value = self._look(key)
         if type(value) is int and low <= value <= high:
             return value
         if value is _MISSING and default is not _MISSING:
@@ -124,14 +137,14 @@ class Checked:
 
     def index(self, key: str, count: int, what: str) -> int | None:
         """The row under `key`, or None."""
-        value = self._look(key, _MISSING)
+        value = self._look(key)
         if type(value) is int and 0 <= value < count:
             return value
         return None if value is _MISSING else self.child(key).as_index(count, what)
 
     def row(self, key: str, count: int, what: str) -> int:
         """The row under `key`; it must be there."""
-        value = self._look(key, _MISSING)
+        value = self._look(key)
         if type(value) is int and 0 <= value < count:
             return value
         return self.child(key).as_index(count, what)
@@ -173,7 +186,7 @@ class Checked:
 
     def text(self, key: str, default: str = "") -> str:
         """The text under `key`."""
-        value = self._look(key, _MISSING)
+        value = self._look(key)
         if type(value) is str:
             return value
         if value is _MISSING:
@@ -182,7 +195,7 @@ class Checked:
 
     def flag(self, key: str, default: bool = False) -> bool:
         """The truth value under `key`."""
-        value = self._look(key, _MISSING)
+        value = self._look(key)
         if type(value) is bool:
             return value
         if value is _MISSING:
@@ -191,14 +204,96 @@ class Checked:
 
     def choice(self, key: str, allowed: tuple[str, ...], default: str) -> str:
         """The text under `key`, one of `allowed`."""
-        value = self._look(key, default)
-        if value in allowed:
-            return str(value)
         text = self.text(key, default)
-        raise self.error(f"{text!r}, expected one of {', '.join(allowed)}", key)
+        if text not in allowed:
+            raise self.error(f"{text!r}, expected one of {', '.join(allowed)}", key)
+        return text
 
-    def _refuse(self, key: str, default: Any) -> NoReturn:
+    def _look(self, key: str, default: Any = _MISSING) -> Any:
+        """The plain value under `key`."""
+        if type(self.value) is dict:
+            return self.value.get(key, default)
         raise self.error(f"expected an object, got {_kind(self.value)}")
+
+
+class Table:
+    """An array of objects of which whole columns are looked up at once.
+
+    A column comes back as a list of plain values, checked like those of `Checked`.
+    """
+
+    __slots__ = ("_place", "_values")
+
+    def __init__(self, values: list[Any], place: Callable[[int], Checked]) -> None:
+        self._values = values
+        self._place = place
+        if not set(map(type, values)) <= {dict}:
+            for row in range(len(values)):
+                place(row).names()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getitem__(self, row: int) -> Checked:
+        return self._place(row)
+
+    def below(self, key: str) -> Table:
+        """The objects under `key` of each; they must be there."""
+        return Table(self._get(key), lambda row: self[row].child(key))
+
+    def has(self, key: str) -> list[bool]:
+        """Whether each holds `key`."""
+        return [key in value for value in self._values]
+
+    def integers(
+        self, key: str, default: int = _MISSING, low: int = 0, high: int = _MOST
+    ) -> list[int]:
+        """The whole number under `key` of each."""
+        values = self._get(key, default)
+        if _are(int, values) and low <= min(values) and max(values) <= high:
+            return values
+        return [item.integer(key, default, low, high) for item in self._items()]
+
+    def rows(
+        self, key: str, count: int, what: str, default: int = _MISSING
+    ) -> list[int]:
+        """The row under `key` of each; `default` where there is none."""
+        values = self._get(key)
+        if _are(int, values) and 0 <= min(values) and max(values) < count:
+            return values
+        items = self._items()
+        if default is _MISSING:
+            return [item.row(key, count, what) for item in items]
+        found = (item.index(key, count, what) for item in items)
+        return [default if row is None else row for row in found]
+
+    def flags(self, key: str) -> list[bool]:
+        """The truth value under `key` of each."""
+        values = self._get(key, False)
+        return values if _are(bool, values) else [i.flag(key) for i in self._items()]
+
+    def texts(self, key: str) -> list[str]:
+        """The text under `key` of each."""
+        values = self._get(key, "")
+        return values if _are(str, values) else [i.text(key) for i in self._items()]
+
+    def choices(self, key: str, allowed: tuple[str, ...], default: str) -> list[str]:
+        """The text under `key` of each, one of `allowed`."""
+        values = self._get(key, default)
+        if _are(str, values) and set(values) <= set(allowed):
+            return values
+        return [item.choice(key, allowed, default) for item in self._items()]
+
+    def _get(self, key: str, default: Any = _MISSING) -> list[Any]:
+        return [value.get(key, default) for value in self._values]
+
+    def _items(self) -> Iterator[Checked]:
+        return map(self._place, range(len(self._values)))
+
+
+def _are(kind: type, values: list[Any]) -> bool:
+    """Whether there are values, all of just this kind."""
+    return set(map(type, values)) == {kind}
 
 
 def _is_number(value: Any) -> bool:

@@ -10,9 +10,9 @@ import numpy as np
 from flexor.arrays import Floats
 from flexor.files import mend
 from flexor.files.gltf.accessors import Accessors, check_finite
+from flexor.files.gltf.carried import carried_of
 from flexor.files.gltf.checked import Checked
-from flexor.files.gltf.materials import carried_of
-from flexor.scene.clip import WIDTH, Clip, Path, Track
+from flexor.scene.clip import WIDTH, Clip, Track
 from flexor.scene.finding import Finding
 
 __all__ = ["ClipReader"]
@@ -36,7 +36,6 @@ class ClipReader:
         matrices: Mapping[int, Floats],
     ) -> None:
         self._accessors = accessors
-        self._count = len(accessors)
         self._findings = findings
         self._target_counts = target_counts
         self._matrices = matrices
@@ -44,47 +43,69 @@ class ClipReader:
 
     def read(self, item: Checked, name: str) -> Clip:
         """One animation."""
-        samplers = item.items("samplers")
+        channels = item.table("channels")
+        targets = channels.below("target")
+        samplers = item.table("samplers")
+        count = len(self._accessors)
+        inputs = samplers.rows("input", count, "accessor")
+        outputs = samplers.rows("output", count, "accessor")
+        kinds = samplers.choices("interpolation", INTERPOLATIONS, "LINEAR")
         tracks: list[Track] = []
         sources: list[Checked] = []
         taken: set[tuple[int, str]] = set()
-        for channel in item.items("channels"):
-            target = channel.child("target")
-            path = target.text("path")
-            node = target.index("node", len(self._target_counts), "node")
-            sampler = samplers[channel.row("sampler", len(samplers), "sampler")]
-            if node is None or path not in PATHS:
-                text = f"a channel for {path!r} was left out"
-                self._note("channel-unknown", channel, text)
-                continue
-            if (node, path) in taken:
-                text = f"a second channel for {path} of node {node} was left out"
-                self._note("channel-twice", channel, text)
-                continue
-            if path == "weights" and not self._target_counts[node]:
-                text = f"node {node} has no morph targets; left out"
-                self._note("channel-unused", channel, text)
+        for row, (node, path, source) in enumerate(
+            zip(
+                targets.rows("node", len(self._target_counts), "node", -1),
+                targets.texts("path"),
+                channels.rows("sampler", len(samplers), "sampler"),
+                strict=True,
+            )
+        ):
+            reason = self._reason(node, path, taken)
+            if reason is not None:
+                self._note(reason[0], channels[row], f"{reason[1]}; left out")
                 continue
             if path != "weights" and node in self._matrices:
                 text = f"node {node} has a matrix; its channel replaces that"
-                self._note("channel-matrix", channel, text)
+                self._note("channel-matrix", channels[row], text)
             taken.add((node, path))
-            tracks.append(self._track(sampler, node, path))  # type: ignore[arg-type]
+            sampler = samplers[source]
+            times = self._key_times(inputs[source], sampler)
+            track = self._track(
+                sampler, outputs[source], node, path, times, kinds[source]
+            )
+            tracks.append(track)
             sources.append(sampler)
         _check_values(tracks, sources)
         return Clip(name, tuple(tracks), carried_of(item, "extensions", "extras"))
 
+    def _reason(
+        self, node: int, path: str, taken: set[tuple[int, str]]
+    ) -> tuple[str, str] | None:
+        """Code and text why a channel cannot be used, or None."""
+        if node < 0 or path not in PATHS:
+            return "channel-unknown", f"a channel for {path!r}"
+        if (node, path) in taken:
+            return "channel-twice", f"a second channel for {path} of node {node}"
+        if path == "weights" and not self._target_counts[node]:
+            return "channel-unused", f"node {node} has no morph targets"
+        return None
+
     def _note(self, code: str, item: Checked, text: str) -> None:
         self._findings.append(Finding("warning", code, item.pointer, text))
 
-    def _track(self, sampler: Checked, node: int, path: Path) -> Track:
+    def _track(
+        self,
+        sampler: Checked,
+        row: int,
+        node: int,
+        path: str,
+        times: Floats,
+        kind: str,
+    ) -> Track:
         """A track of which everything is checked but that its values are finite."""
-        accessors = self._accessors
-        kind = sampler.choice("interpolation", INTERPOLATIONS, "LINEAR")
-        times = self._key_times(sampler.row("input", self._count, "accessor"), sampler)
-        row = sampler.row("output", self._count, "accessor")
         width = WIDTH.get(path) or self._target_counts[node]
-        values = accessors.floats(row, 1 if path == "weights" else width)
+        values = self._accessors.floats(row, 1 if path == "weights" else width)
         shape = (len(times), 3, width) if kind == "CUBICSPLINE" else (len(times), width)
         if values.shape != shape:
             expected = math.prod(shape)
@@ -116,7 +137,7 @@ class ClipReader:
 
 
 def _make_track(
-    node: int, path: Path, times: Floats, values: Floats, interpolation: str
+    node: int, path: str, times: Floats, values: Floats, interpolation: str
 ) -> Track:
     """A Track without its own checks: three times as long as reading the track."""
     track = object.__new__(Track)

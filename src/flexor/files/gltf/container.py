@@ -91,7 +91,7 @@ class Container:
             )
         folder = os.path.realpath(item.path.parent)
         target = os.path.realpath(os.path.join(folder, name))
-        if os.path.commonpath([folder, target]) != folder:
+        if not Path(target).is_relative_to(folder):
             raise item.error(f"{uri[:80]!r} leaves the folder of the file", "uri")
         if not os.path.isfile(target):
             raise FileNotFoundError(target)

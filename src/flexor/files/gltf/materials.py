@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from flexor.files.gltf.accessors import Accessors
+from flexor.files.gltf.carried import carried_of
 from flexor.files.gltf.checked import Checked
 from flexor.files.gltf.container import Container
 from flexor.scene.finding import Finding
@@ -94,22 +95,6 @@ def read_texture(item: Checked, image_count: int, sampler_count: int) -> Texture
             image = other.index("source", image_count, "image")
     sampler = item.index("sampler", sampler_count, "sampler")
     return Texture(item.text("name"), image, sampler, carried)
-
-
-def carried_of(
-    item: Checked, *keys: str, without: tuple[str, ...] = ()
-) -> dict[str, Any] | None:
-    """JSON under `keys` that is kept unread; extensions `without` are handled here."""
-    kept: dict[str, Any] = {}
-    for key in keys:
-        value = item.value.get(key)
-        if key == "extensions":
-            extensions = item.object(key)
-            names = [] if extensions is None else extensions.names()
-            value = {name: value[name] for name in names if name not in without} or None
-        if value is not None:
-            kept[key] = value
-    return kept or None
 
 
 def read_material(item: Checked, texture_count: int) -> Material:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats
 from flexor.files import codecs, mend
 from flexor.files.gltf.accessors import Accessors
+from flexor.files.gltf.carried import carried_of
 from flexor.files.gltf.checked import Checked
-from flexor.files.gltf.materials import carried_of
 from flexor.scene.finding import Finding
 from flexor.scene.mesh import TRIANGLE_STRIP, TRIANGLES, Mesh, MorphTarget, Primitive
 from flexor.scene.normals import vertex_normals
@@ -106,12 +106,24 @@ class MeshReader:
             self._skin(attributes, rows, joint_count),
             tuple(self._target(part, len(positions)) for part in item.items("targets")),
             {
-                name: accessors.raw(row)
+                name: self._custom(attributes, name, row)
                 for name, row in rows.items()
                 if not KNOWN.fullmatch(name)
             },
             carried_of(item, "extensions", "extras", without=(DRACO,)),
         )
+
+    def _custom(self, attributes: Checked, name: str, row: int) -> NDArray[Any]:
+        """An attribute of the file's own; 32-bit integers are not valid: narrowed."""
+        values = self._accessors.raw(row)
+        if values.dtype == np.uint32:
+            is_small = int(values.max(initial=0)) < 1 << 16
+            values = values.astype(np.uint16 if is_small else np.float32)
+            text = (
+                f"{name} is 32 bits wide, which glTF forbids; now {values.dtype.name}"
+            )
+            self._note("attribute-wide", attributes, text)
+        return values
 
     def _corners(
         self, item: Checked, rows: dict[str, int], mode: int

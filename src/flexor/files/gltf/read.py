@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats
 from flexor.errors import AssetError, ShapeError
 from flexor.files.gltf.accessors import Accessors, check_finite
+from flexor.files.gltf.carried import carried_of, dropped_extensions
 from flexor.files.gltf.checked import Checked
 from flexor.files.gltf.clips import ClipReader
 from flexor.files.gltf.container import Container
 from flexor.files.gltf.materials import (
-    carried_of,
     read_image,
     read_material,
     read_sampler,
@@ -66,12 +66,17 @@ def read_gltf(path: Path) -> Scene:
     except ShapeError as error:
         # The checks of the scene types are a second net under those of the reader.
         raise AssetError(path, "", str(error)) from None
+    except RecursionError:
+        raise AssetError(path, "", "the JSON is nested too deeply") from None
 
 
 def _read_scene(container: Container) -> Scene:
     root = container.root
     _check_required(root)
     findings: list[Finding] = []
+    for name in dropped_extensions(root, UNDONE):
+        text = f"{name} has data of its own, which is not kept"
+        findings.append(Finding("warning", "extension-dropped", "/", text))
     accessors = Accessors(container)
     images = tuple(
         read_image(item, container, accessors, findings)
@@ -180,6 +185,8 @@ def _read_skeleton(nodes: list[Checked], findings: list[Finding]) -> Skeleton:
             translations[row] = tuple(moved)
             rotations[row] = tuple(turned)
             scales[row] = tuple(scaled)
+            if not np.isfinite(scaled.astype(np.float32)).all():
+                raise item.error("the numbers are too large", "matrix")
             matrices[row] = matrix.astype(np.float32)
             lost = np.abs(transforms.compose(moved, turned, scaled) - matrix).max()
             if lost > 1e-4 * np.abs(matrix).max():

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 import numpy as np
 
+from flexor.files.gltf.carried import extensions_in
 from flexor.files.gltf.container import join_glb
 from flexor.files.gltf.materials import material_json, sampler_json
 from flexor.files.gltf.write_buffer import INDICES, VERTICES, BufferWriter
@@ -78,7 +79,7 @@ def _document(scene: Scene) -> tuple[dict[str, Any], bytes]:
         document["scene"] = scene.default_set
     document.update({name: table for name, table in tables.items() if table})
     document.update(carried)
-    used = sorted(set(_extension_names(document)))
+    used = sorted({name for name, _ in extensions_in(document)})
     if used:
         document["extensionsUsed"] = used
     needed = sorted(set(_needed_extensions(tables["textures"])))
@@ -240,19 +241,6 @@ def _image(image: Image, buffer: BufferWriter) -> dict[str, Any]:
     if not image.data:
         return out | _plain(uri=image.uri, mimeType=image.mime)
     return out | {"bufferView": buffer.add_view(image.data), "mimeType": image.mime}
-
-
-def _extension_names(value: Any) -> Iterator[str]:
-    """Every extension that stands anywhere in the JSON."""
-    if isinstance(value, dict):
-        extensions = value.get("extensions")
-        if isinstance(extensions, dict):
-            yield from extensions
-        for inner in value.values():
-            yield from _extension_names(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _extension_names(inner)
 
 
 def _needed_extensions(textures: list[dict[str, Any]]) -> Iterator[str]:

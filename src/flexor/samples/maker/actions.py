@@ -20,26 +20,37 @@ from flexor.samples.maker.stances import (
 _GRAVITY = 9.81
 
 
+# When the jump leaves the ground and comes down again, seconds.
+_OFF, _DOWN = 0.50, 1.00
+
+
 def make_jump(nodes: NodeTable) -> Sheet:
     """Jump straight up: off at 0.50 s, 0.31 m high, down again at 1.00 s."""
     sheet = new_sheet(nodes, 1.75)
     t = sheet.times
-    off, down = 0.50, 1.00
-    speed = 0.5 * _GRAVITY * (down - off)
-    air = np.clip(t, off, down) - off
+    speed = 0.5 * _GRAVITY * (_DOWN - _OFF)
+    air = np.clip(t, _OFF, _DOWN) - _OFF
     rise = speed * air - 0.5 * _GRAVITY * air**2
-    before = steered(t, (0, -0.005, 0), (0.32, -0.285, 0), (off, 0.072, speed))
+    before = steered(t, (0, -0.005, 0), (0.32, -0.285, 0), (_OFF, 0.072, speed))
     after = steered(
         t,
-        (down, 0.025, -speed),
+        (_DOWN, 0.025, -speed),
         (1.16, -0.215, 0),
         (1.48, -0.012, 0.10),
         (1.75, -0.005, 0),
     )
-    ease = np.clip((t - off) / (down - off), 0.0, 1.0)
+    ease = np.clip((t - _OFF) / (_DOWN - _OFF), 0.0, 1.0)
     flying = 0.072 + (0.025 - 0.072) * ease + rise
-    height = np.where(t < off, before, np.where(t < down, flying, after))
+    height = np.where(t < _OFF, before, np.where(t < _DOWN, flying, after))
     sheet.hips[:, 1] += height
+    _jump_body(sheet, t)
+    for side in "lr":
+        _jump_leg(sheet, t, side, rise)
+        _jump_arm(sheet, t, side)
+    return sheet
+
+
+def _jump_body(sheet: Sheet, t: Array) -> None:
     sheet.hips[:, 2] += keyed(
         t,
         (0, 0),
@@ -76,7 +87,10 @@ def make_jump(nodes: NodeTable) -> Sheet:
     turn_spine(sheet, x=arch)
     sheet.lean("neck", x=1.5 - 0.30 * (lean + arch) * 0.5)
     sheet.lean("head", x=-1.0 - 0.55 * (lean + arch) * 0.6)
-    tuck = keyed(t, (off, 0), (0.74, 0.075), (down, 0))
+
+
+def _jump_leg(sheet: Sheet, t: Array, side: str, rise: Array) -> None:
+    tuck = keyed(t, (_OFF, 0), (0.74, 0.075), (_DOWN, 0))
     pitch = keyed(
         t,
         (0, 0),
@@ -89,58 +103,57 @@ def make_jump(nodes: NodeTable) -> Sheet:
         (1.06, 0),
         (1.75, 0),
     )
-    for side in "lr":
-        ball = toe_rest(sheet, side, 0.125, 0.100)
-        ball[:, 1] += rise + tuck
-        ball[:, 2] += keyed(t, (off, 0), (0.66, -0.045), (0.84, -0.025), (down, 0))
-        yaw = 7.0 if side == "l" else -7.0
-        flat = np.where(t < off, 1.0, np.clip(1.0 - (t - off) / 0.12, 0.0, 1.0))
-        toe = np.maximum(-pitch, 0.0) * np.where(
-            t > 0.93, (t - 0.93) / 0.07, flat
-        ).clip(0, 1)
-        place_foot(
-            sheet, side, ball, yaw=yaw, pitch=pitch, knee_out=0.25 * yaw, toe=toe
-        )
-        forward = keyed(
-            t,
-            (0, 1),
-            (0.30, -52),
-            (0.36, -46),
-            (0.54, 148),
-            (0.62, 152),
-            (0.84, 70),
-            (1.02, 34),
-            (1.20, -16),
-            (1.50, 4),
-            (1.75, 1),
-        )
-        out = keyed(
-            t,
-            (0, 10),
-            (0.32, 16),
-            (0.56, 16),
-            (0.84, 40),
-            (1.02, 34),
-            (1.5, 11),
-            (1.75, 10),
-        )
-        elbow = keyed(
-            t,
-            (0, 15),
-            (0.32, 24),
-            (0.44, 46),
-            (0.56, 22),
-            (0.84, 34),
-            (1.2, 34),
-            (1.6, 15),
-            (1.75, 15),
-        )
-        sheet.swing_arm(side, forward, out, elbow, 5.0)
-        lift = np.clip(forward, 0.0, 150.0) / 150.0
-        sheet.bend(f"{side}-shoulder", y=-2.0 + 16.0 * lift, z=4.0 * lift)
-        sheet.pronate(side, 8.0)
-        sheet.bend(f"{side}-wrist", y=4.0)
-    return sheet
+    ball = toe_rest(sheet, side, 0.125, 0.100)
+    ball[:, 1] += rise + tuck
+    ball[:, 2] += keyed(t, (_OFF, 0), (0.66, -0.045), (0.84, -0.025), (_DOWN, 0))
+    yaw = 7.0 if side == "l" else -7.0
+    flat = np.where(t < _OFF, 1.0, np.clip(1.0 - (t - _OFF) / 0.12, 0.0, 1.0))
+    toe = np.maximum(-pitch, 0.0) * np.where(t > 0.93, (t - 0.93) / 0.07, flat).clip(
+        0, 1
+    )
+    place_foot(sheet, side, ball, yaw=yaw, pitch=pitch, knee_out=0.25 * yaw, toe=toe)
+
+
+def _jump_arm(sheet: Sheet, t: Array, side: str) -> None:
+    forward = keyed(
+        t,
+        (0, 1),
+        (0.30, -52),
+        (0.36, -46),
+        (0.54, 148),
+        (0.62, 152),
+        (0.84, 70),
+        (1.02, 34),
+        (1.20, -16),
+        (1.50, 4),
+        (1.75, 1),
+    )
+    out = keyed(
+        t,
+        (0, 10),
+        (0.32, 16),
+        (0.56, 16),
+        (0.84, 40),
+        (1.02, 34),
+        (1.5, 11),
+        (1.75, 10),
+    )
+    elbow = keyed(
+        t,
+        (0, 15),
+        (0.32, 24),
+        (0.44, 46),
+        (0.56, 22),
+        (0.84, 34),
+        (1.2, 34),
+        (1.6, 15),
+        (1.75, 15),
+    )
+    sheet.swing_arm(side, forward, out, elbow, 5.0)
+    lift = np.clip(forward, 0.0, 150.0) / 150.0
+    sheet.bend(f"{side}-shoulder", y=-2.0 + 16.0 * lift, z=4.0 * lift)
+    sheet.pronate(side, 8.0)
+    sheet.bend(f"{side}-wrist", y=4.0)
 
 
 def make_fall(nodes: NodeTable) -> Sheet:
@@ -214,6 +227,13 @@ def make_fall(nodes: NodeTable) -> Sheet:
         ),
         y=keyed(t, (0, 0), (0.12, 10), (0.4, -8), (0.7, 8), (1.2, 0), (2.25, 0)),
     )
+    _fall_head(sheet, t)
+    _fall_feet(sheet, t)
+    _fall_arms(sheet, t)
+    return sheet
+
+
+def _fall_head(sheet: Sheet, t: Array) -> None:
     head = keyed(
         t,
         (0, 0),
@@ -232,9 +252,6 @@ def make_fall(nodes: NodeTable) -> Sheet:
     sheet.lean(
         "head", x=0.55 * head, y=keyed(t, (0, 0), (1.5, 0), (1.95, 14), (2.25, 16))
     )
-    _fall_feet(sheet, t)
-    _fall_arms(sheet, t)
-    return sheet
 
 
 def _fall_feet(sheet: Sheet, t: Array) -> None:

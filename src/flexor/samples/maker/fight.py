@@ -101,6 +101,13 @@ def make_kick(nodes: NodeTable) -> Sheet:
     sheet.lean("head", y=18.0 - 20.0 * up, x=-4.0 + 7.0 * hit)
     turned = -8.0 + 34.0 * up
     place_foot(sheet, "l", toe_rest(sheet, "l", 0.105, 0.29), yaw=turned, knee_out=2.0)
+    _kick_leg(sheet, t, up)
+    _kick_arms(sheet, t)
+    _guard_hands(sheet, punch=np.zeros_like(t))
+    return sheet
+
+
+def _kick_leg(sheet: Sheet, t: Array, up: Array) -> None:
     start = toe_rest(sheet, "r", 0.165, -0.13)[0]
     shuffle, settle = np.array([0.005, 0.0, 0.0]), np.array([0.0, 0.004, 0.006])
     ball = keyed(
@@ -136,6 +143,9 @@ def make_kick(nodes: NodeTable) -> Sheet:
     )
     toe = np.maximum(-pitch, 0.0) * (1.0 - up) + 26.0 * up
     place_foot(sheet, "r", ball, yaw=twist, pitch=pitch, knee_out=0.0, toe=toe)
+
+
+def _kick_arms(sheet: Sheet, t: Array) -> None:
     right = keyed(
         t,
         (0, (-0.10, 1.36, 0.235)),
@@ -156,8 +166,6 @@ def make_kick(nodes: NodeTable) -> Sheet:
     )
     reach(sheet, "r", right, (-0.55, -0.90, -0.45))
     reach(sheet, "l", left, (0.35, -1.0, -0.05))
-    _guard_hands(sheet, punch=np.zeros_like(t))
-    return sheet
 
 
 def _guard_hands(sheet: Sheet, punch: Array) -> None:
