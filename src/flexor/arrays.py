@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from flexor.errors import ShapeError
 
-__all__ = ["Floats", "Ints", "check_array", "freeze"]
+__all__ = ["Floats", "Ints", "check_array", "check_input", "freeze"]
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
@@ -37,7 +37,11 @@ def freeze(
     it becomes read-only, so the caller gives it away.
     """
     try:
-        array = np.ascontiguousarray(value, dtype=dtype)
+        given = np.asarray(value)
+        array = np.ascontiguousarray(given, dtype=dtype)
+        # NumPy would wrap or cut numbers that are not such integers, without a word.
+        if array.dtype.kind in "iu" and given is not array and (array != given).any():
+            raise OverflowError("a number does not fit")
     except (TypeError, ValueError, OverflowError) as error:
         wanted = np.dtype(dtype).name
         raise ShapeError(f"{name}: cannot be made {wanted}: {error}") from None
@@ -55,13 +59,31 @@ def check_array(
     if (
         type(array) is np.ndarray
         and array.dtype.type is dtype
+        and array.dtype.isnative
         and (array.shape == shape or _fits(array.shape, shape))
         and array.flags.carray
     ):
         return
-    if not isinstance(array, np.ndarray) or array.dtype != dtype:
+    if not isinstance(array, np.ndarray) or array.dtype != np.dtype(dtype):
         have = getattr(array, "dtype", type(array).__name__)
         raise ShapeError(f"{name}: {have}, expected {np.dtype(dtype).name}")
     if not _fits(array.shape, shape):
         raise ShapeError(f"{name}: shape {array.shape}, expected {_text(shape)}")
     raise ShapeError(f"{name}: must be a plain C-ordered array that can be written")
+
+
+def check_input(
+    array: NDArray[Any], dtype: type[np.generic], shape: Shape, name: str
+) -> None:
+    """Refuse an array to be read that is not C-ordered, `dtype` and `shape`."""
+    is_plain = type(array) is np.ndarray and array.flags.c_contiguous
+    if (
+        is_plain
+        and array.dtype.type is dtype
+        and array.dtype.isnative
+        and (array.shape == shape or _fits(array.shape, shape))
+    ):
+        return
+    if isinstance(array, np.ndarray) and not array.flags.c_contiguous:
+        raise ShapeError(f"{name}: must be C-ordered")
+    check_array(array, dtype, shape, name)

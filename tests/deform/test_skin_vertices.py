@@ -378,7 +378,7 @@ def test_too_few_world_matrices_are_refused(rng: Rng) -> None:
         one_mesh_scene(random_skeleton(rng, 3), random_primitive(rng, 5), None)
     )[0]
     room = np.zeros((2, 1, 5, 3), F4)
-    with pytest.raises(ShapeError, match="world: 2 nodes, .* on node 2"):
+    with pytest.raises(ShapeError, match=r"world: 2 nodes, .* on node 2"):
         skin_vertices(
             init_skin(bind, 1),
             np.zeros((1, 2, 3, 4), F4),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexor.arrays import Floats
+from flexor.arrays import Floats, check_array
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
 from flexor.pose.clip_tables import ClipTables, pack_clip
@@ -168,8 +168,8 @@ class Character:
                 raise ShapeError(f"{name}: must be finite")
             given[name] = array
         order, nodes = self.layout.node_of_lane, len(rest)
-        local = np.tile(self.layout.rest, (count or 1, 1))
-        rows = local.reshape(len(local), ROWS, -1)
+        local = np.tile(self.layout.rest, (1 if count is None else count, 1))
+        rows = local.reshape(len(local), ROWS, self.layout.lane_count)
         rows[:, 0:3, :nodes] = np.swapaxes(given["translations"], -1, -2)[..., order]
         rows[:, 3:7, :nodes] = np.swapaxes(given["rotations"], -1, -2)[..., order]
         rows[:, 7:10, :nodes] = np.swapaxes(given["scales"], -1, -2)[..., order]
@@ -183,7 +183,9 @@ class Character:
         from flexor.pose.model_space import init_world, world_from_local
 
         state = world_from_local(init_world(self.layout, len(local)), local)
-        rows = local.reshape(len(local), ROWS, -1)[..., self.layout.lane_of_node]
+        rows = local.reshape(len(local), ROWS, self.layout.lane_count)[
+            ..., self.layout.lane_of_node
+        ]
         return Pose.from_rows(rows, np.ascontiguousarray(state.matrices), weights)
 
     def posed(self, pose: Pose) -> Character:
@@ -196,12 +198,12 @@ class Character:
         skeleton = Skeleton(
             self.skeleton.names,
             self.skeleton.parents,
-            pose.translations,
-            pose.rotations,
-            pose.scales,
+            pose.translations.copy(),
+            pose.rotations.copy(),
+            pose.scales.copy(),
         )
         weights = {
-            node: pose.weights[first : first + count]
+            node: pose.weights[first : first + count].copy()
             for node, (first, count) in self.layout.morph_columns.items()
         }
         scene = dataclasses.replace(
@@ -249,6 +251,10 @@ class Character:
         if len(skins) != len(self.binds):
             wanted = len(self.binds)
             raise ShapeError(f"out: {len(skins)} primitives, expected {wanted}")
+        for bind, skin in zip(self.binds, skins, strict=True):
+            shape = (count, bind.vertex_count, 3)
+            check_array(skin.positions, np.float32, shape, "out.positions")
+            check_array(skin.normals, np.float32, shape, "out.normals")
         world = np.ascontiguousarray(poses.world, np.float32)
 
         def work(rows: slice) -> None:

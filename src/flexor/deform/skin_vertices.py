@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from flexor.arrays import Floats, check_array
+from flexor.arrays import Floats, check_array, check_input
 from flexor.deform import kernel
 from flexor.deform.bind import Bind
 from flexor.errors import ShapeError
@@ -111,11 +111,11 @@ def _groups(
     All characters at once, from the rest vertices, unless one has a morph.
     """
     bind, count = state.bind, len(state.palette)
-    check_array(world, np.float32, (count, None, 3, 4), "world")
+    check_input(world, np.float32, (count, None, 3, 4), "world")
     if world.shape[1] < state._node_count:
         have, last = world.shape[1], state._node_count - 1
         raise ShapeError(f"world: {have} nodes, but the skin hangs on node {last}")
-    check_array(weights, np.float32, (count, len(bind.deltas)), "weights")
+    check_input(weights, np.float32, (count, len(bind.deltas)), "weights")
     flat = world.reshape(count, 12 * world.shape[1])
     kernel.palette(flat, bind.nodes, bind.binds, state.palette)
     if not weights.any():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flexor.arrays import Floats, check_array
+from flexor.arrays import Floats, check_input
 from flexor.pose import kernel
 from flexor.pose.layout import Layout
 
@@ -43,6 +43,6 @@ def init_world(layout: Layout, count: int) -> WorldState:
 def world_from_local(state: WorldState, local: Floats) -> WorldState:
     """Fill the world matrices from local transforms (N, 10 * L)."""
     shape = (len(state.padded), len(state.layout.rest))
-    check_array(local, np.float32, shape, "local")
+    check_input(local, np.float32, shape, "local")
     kernel.world_from_local(local, state.layout.nodes, state._matrices, state._flat)
     return state

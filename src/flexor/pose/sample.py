@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flexor.arrays import Floats, Ints, check_array
+from flexor.arrays import Floats, Ints, check_input
 from flexor.pose import kernel
 from flexor.pose.clip_tables import ClipTables
 from flexor.pose.layout import ROWS, Layout
@@ -56,7 +56,7 @@ def sample(state: SampleState, moments: Floats) -> SampleState:
     Moments before the first or after the last key of a track give that key.
     """
     clip = state.clip
-    check_array(moments, np.float32, (len(state.local),), "moments")
+    check_input(moments, np.float32, (len(state.local),), "moments")
     kernel.sample(
         clip.times,
         clip.timelines,

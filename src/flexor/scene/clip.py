@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -35,6 +35,11 @@ class Track:
     interpolation: Interpolation = "LINEAR"
 
     def __post_init__(self) -> None:
+        if self.path not in get_args(Path):
+            raise ShapeError(f"path: {self.path!r}, expected {get_args(Path)}")
+        if self.interpolation not in get_args(Interpolation):
+            known = get_args(Interpolation)
+            raise ShapeError(f"interpolation: {self.interpolation!r}, expected {known}")
         times = freeze(self.times, np.float32, (None,), "times")
         object.__setattr__(self, "times", times)
         middle = (3,) if self.interpolation == "CUBICSPLINE" else ()

@@ -69,9 +69,63 @@ class Scene:
         for name in ("clips", "node_weights", "node_carried"):
             frozen = MappingProxyType(dict(getattr(self, name)))
             object.__setattr__(self, name, frozen)
+        self._check_nodes()
+        self._check_morphs()
+        self._check_joints()
+
+    def _check_nodes(self) -> None:
+        """Refuse numbers of nodes that do not exist."""
+        count = len(self.skeleton)
         for clip in self.clips.values():
             if any(not 0 <= track.node < count for track in clip.tracks):
                 raise ShapeError(f"clip {clip.name!r}: a track names a missing node")
+        for roots in self.root_sets:
+            if any(not 0 <= node < count for node in roots.nodes):
+                raise ShapeError(f"root_sets: {roots.name!r} names a missing node")
+        if self.default_set is not None:
+            if not 0 <= self.default_set < len(self.root_sets):
+                have = len(self.root_sets)
+                raise ShapeError(f"default_set: {self.default_set} of {have} root_sets")
+        for skin in self.skins:
+            low, high = skin.joints.min(initial=0), skin.joints.max(initial=-1)
+            if low < 0 or high >= count:
+                raise ShapeError(f"skin {skin.name!r}: names a missing node")
+
+    def _check_morphs(self) -> None:
+        """Refuse morph weights that are not as many as the node's mesh has targets."""
+        wanted = [
+            0 if mesh < 0 else len(self.meshes[mesh].morph_weights)
+            for mesh in self.node_mesh.tolist()
+        ]
+        for node, weights in self.node_weights.items():
+            if len(weights) != wanted[node]:
+                raise ShapeError(
+                    f"node_weights: {len(weights)} weights at node {node}, "
+                    f"expected {wanted[node]}"
+                )
+        for clip in self.clips.values():
+            for track in clip.tracks:
+                width = track.values.shape[-1]
+                if track.path == "weights" and width != wanted[track.node]:
+                    raise ShapeError(
+                        f"clip {clip.name!r}: {width} weights at node {track.node}, "
+                        f"expected {wanted[track.node]}"
+                    )
+
+    def _check_joints(self) -> None:
+        """Refuse weights on joints that a mesh's skin does not have."""
+        pairs = zip(self.node_mesh.tolist(), self.node_skin.tolist(), strict=True)
+        for mesh, skin in set(pairs):
+            if mesh < 0 or skin < 0:
+                continue
+            for primitive in self.meshes[mesh].primitives:
+                if primitive.skin is None:
+                    continue
+                used = primitive.skin.joints[primitive.skin.weights > 0]
+                last = int(used.astype(np.int64).max(initial=-1))
+                if last >= len(self.skins[skin].joints):
+                    name = self.meshes[mesh].name
+                    raise ShapeError(f"mesh {name!r}: hangs on missing joint {last}")
 
     def shown_nodes(self) -> NDArray[np.bool_]:
         """Nodes of the default scene, bool (J,); all where no scene is given."""
