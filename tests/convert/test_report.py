@@ -65,7 +65,13 @@ def test_a_scene_without_meshes() -> None:
     scene = random_scene(np.random.default_rng(0))
     none = np.full(len(scene.skeleton), -1)
     bare = dataclasses.replace(
-        scene, meshes=(), skins=(), clips={}, node_mesh=none, node_skin=none
+        scene,
+        meshes=(),
+        skins=(),
+        clips={},
+        node_mesh=none,
+        node_skin=none,
+        node_weights={},
     )
     report = report_scene(bare)
     assert (report.height, report.meshes, report.findings) == (0.0, (), ())

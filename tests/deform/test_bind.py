@@ -101,6 +101,16 @@ def test_joint_zero_counts_only_with_weight(rng: Rng) -> None:
     assert sorted(named) == [[0], [0, 5], [5]]
 
 
+@pytest.mark.parametrize("influences", [1, 3, 6])
+def test_no_joints_have_two_runs(influences: int, rng: Rng) -> None:
+    """Many sets that begin alike: what is the same is together, in one run."""
+    joints = rng.integers(0, 3, (200, influences))
+    weights = np.full(joints.shape, 1 / influences)
+    _, bind = bind_of(rng, SkinWeights(joints, weights))
+    runs = [tuple(bind.joints[f : f + n]) for n, _, _, _, f in bind.runs.tolist()]
+    assert len(set(runs)) == len(runs)
+
+
 def test_runs_follow_each_other(rng: Rng) -> None:
     _, bind = bind_of(rng, random_weights(rng, 90, 12, 3))
     at = block = first = 0

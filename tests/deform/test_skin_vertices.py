@@ -239,7 +239,7 @@ def test_weights_without_a_skin_or_a_skin_without_weights_are_rigid(rng: Rng) ->
     )
 
 
-@pytest.mark.parametrize("count", [1, GROUP, GROUP + 1, 2 * GROUP + 1])
+@pytest.mark.parametrize("count", [1, 2, 3, GROUP, GROUP + 1, GROUP + 2, 2 * GROUP + 1])
 @pytest.mark.parametrize("is_skinned", [False, True])
 @pytest.mark.parametrize("scale", ["one", "uneven"])
 def test_morphs(count: int, is_skinned: bool, scale: Any, rng: Rng) -> None:

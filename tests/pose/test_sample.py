@@ -154,6 +154,25 @@ def test_keys_that_are_not_unit_are_kept(kind: Any) -> None:
         )
 
 
+def test_step_keys_are_kept_with_their_signs(rng: Rng) -> None:
+    times = random_times(rng, 12)
+    track = random_track(rng, 0, "rotation", "STEP", times)
+    hero = Character(plain_scene(random_skeleton(rng, 2), Clip("c", (track,))))
+    made = hero.pose_many("c", times + np.float32(0.001)).rotations[:, 0]
+    np.testing.assert_array_equal(made, track.values)
+
+
+def test_long_keys_are_interpolated_in_a_line() -> None:
+    """Where the product of two keys is above 1 there is no angle between them."""
+    keys = np.array([[0, 0, 0, 1.25], [0, 0, 0.125, 1.25], [0, 0, 0.125, 1.25]])
+    clip = Clip("long", (Track(0, "rotation", np.array([0.0, 1, 2]), keys),))
+    skeleton = random_skeleton(np.random.default_rng(1), 1, roots=1)
+    hero = Character(plain_scene(skeleton, clip))
+    made = hero.pose_many("long", [0.5, 1.5]).rotations[:, 0]
+    expected = [[0, 0, 0.0625, 1.25], [0, 0, 0.125, 1.25]]
+    np.testing.assert_allclose(made, expected, atol=1e-6)
+
+
 def test_cubic_rotations_are_unit(rng: Rng) -> None:
     times = random_times(rng, 5)
     track = random_track(rng, 0, "rotation", "CUBICSPLINE", times)
