@@ -13,7 +13,8 @@ run: $(VENV)/.run
 
 test: check
 	$(BIN)/python -m pytest -q
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not jit and not slow"
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not jit and not slow" \
+	    tests/maths tests/pose tests/deform tests/app
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
