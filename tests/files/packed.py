@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from flexor.files.codecs import decode_meshopt
 from tests.conftest import find_assets
 
 
@@ -31,6 +32,22 @@ def read_glb(name: str) -> tuple[dict[str, Any], memoryview]:
     return json.loads(data[20 : 20 + size]), memoryview(data)[28 + size :]
 
 
-def part(view: dict[str, Any], binary: memoryview) -> memoryview:
+def part_of(view: dict[str, Any], binary: memoryview) -> memoryview:
     start = view.get("byteOffset", 0)
     return binary[start : start + view["byteLength"]]
+
+
+def turned(face: NDArray[Any]) -> tuple[int, ...]:
+    """Turn a triangle so that its lowest corner comes first."""
+    start = int(np.argmin(face))
+    return tuple(int(face[(start + step) % 3]) for step in range(3))
+
+
+def unpack(
+    data: bytes | memoryview,
+    count: int,
+    stride: int,
+    name: str = "NONE",
+    mode: str = "ATTRIBUTES",
+) -> NDArray[np.uint8]:
+    return decode_meshopt(data, count=count, stride=stride, mode=mode, filter_name=name)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from flexor.errors import BackendMissing
 from flexor.files import codecs
 from flexor.files.codecs import CodecError, decode_draco
-from tests.files.packed import make_grid, part, read_glb
+from tests.files.packed import make_grid, part_of, read_glb, turned, unpack
 
 draco = pytest.importorskip("DracoPy", reason="needs the extra flexor[codecs]")
 
@@ -101,12 +101,6 @@ def test_draco_points_stay_together_when_reordered(side: int, level: int) -> Non
         np.testing.assert_array_equal(decoded[name], values[name][origin])
     faces = origin[indices.reshape(-1, 3)]
     assert sorted(map(turned, faces)) == sorted(map(turned, values["faces"]))
-
-
-def turned(face: NDArray[Any]) -> tuple[int, ...]:
-    """Turn a triangle so that its lowest corner comes first."""
-    start = int(np.argmin(face))
-    return tuple(int(face[(start + step) % 3]) for step in range(3))
 
 
 @pytest.mark.parametrize("text", [SIGNED_EDGEBREAKER, SIGNED_SEQUENTIAL])
@@ -289,7 +283,7 @@ def test_draco_characters(name: str) -> None:
     for mesh in tree["meshes"]:
         for primitive in mesh["primitives"]:
             packed = primitive["extensions"]["KHR_draco_mesh_compression"]
-            data = part(tree["bufferViews"][packed["bufferView"]], binary)
+            data = part_of(tree["bufferViews"][packed["bufferView"]], binary)
             indices, values = decode_draco(data, packed["attributes"])
             total = zlib.crc32(indices.tobytes(), total)
             sizes.append((len(indices), len(values["POSITION"])))

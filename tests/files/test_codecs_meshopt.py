@@ -9,10 +9,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from flexor.files.codecs import CodecError, decode_meshopt
-from tests.files.packed import make_grid, part, read_glb
+from flexor.files.codecs import CodecError
+from tests.files.packed import make_grid, part_of, read_glb, turned, unpack
 
 meshopt = pytest.importorskip("meshoptimizer", reason="needs the extra flexor[codecs]")
 
@@ -30,16 +29,6 @@ def version(request: pytest.FixtureRequest) -> Iterator[int]:
     meshopt.encode_vertex_version(request.param)
     yield request.param
     meshopt.encode_vertex_version(before)
-
-
-def unpack(
-    data: bytes | memoryview,
-    count: int,
-    stride: int,
-    name: str = "NONE",
-    mode: str = "ATTRIBUTES",
-) -> NDArray[np.uint8]:
-    return decode_meshopt(data, count=count, stride=stride, mode=mode, filter_name=name)
 
 
 @pytest.mark.parametrize("count", [0, 1, 15, 16, 17, 255, 256, 257, 1000])
@@ -269,7 +258,7 @@ def test_meshopt_character() -> None:
     for view in tree["bufferViews"]:
         packed = view.get("extensions", {}).get("EXT_meshopt_compression")
         if packed:
-            name, data = packed.get("filter", "NONE"), part(packed, binary)
+            name, data = packed.get("filter", "NONE"), part_of(packed, binary)
             count, stride = packed["count"], packed["byteStride"]
             decoded = unpack(data, count, stride, name, packed["mode"])
             assert decoded.nbytes == view["byteLength"]
