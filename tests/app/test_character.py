@@ -388,3 +388,14 @@ def test_several_threads_use_one_character(rng: Rng) -> None:
         for caller in callers:
             caller.join(60)
         assert [made[me] for me in range(len(names))] == expected
+
+
+@pytest.mark.parametrize("factor", [0.0, 0.9, 3.0])
+def test_rotations_of_your_own_must_be_unit(hero: Character, factor: float) -> None:
+    turns = np.array(hero.skeleton.rotations)
+    turns[4] *= factor
+    with pytest.raises(ShapeError, match=r"unit quaternions \(x, y, z, w\); at node 4"):
+        hero.pose_from(rotations=turns)
+    many = np.stack([hero.skeleton.rotations, turns])
+    with pytest.raises(ShapeError, match="at node 4"):
+        hero.pose_from(rotations=many)

@@ -158,7 +158,7 @@ def check_cuts(read: Read, data: bytes, cuts: range) -> None:
             assert not data[cut:].strip() or not whole.clips
 
 
-@settings(deadline=None, max_examples=25, database=None)
+@settings(deadline=None, max_examples=8, database=None)
 @given(file=written(most=4))
 def test_cut_anywhere(read: Read, file: Written) -> None:
     data = file.data()

@@ -12,7 +12,9 @@ F = np.float32
 
 
 def weights_of(joints, weights, joint_count=100):
-    return mend_weights(np.array(joints, np.uint16), np.array(weights, F), joint_count)
+    places = np.arange(3 * len(joints), dtype=F).reshape(-1, 3)
+    rows = np.array(joints, np.uint16), np.array(weights, F)
+    return mend_weights(*rows, joint_count, places)
 
 
 def test_good_weights_stay_as_they_are():
@@ -91,13 +93,13 @@ def test_many_influences_are_quick():
 )
 def test_mended_weights_sum_to_one_and_mending_again_changes_nothing(arrays):
     joints, weights = arrays
-    skin, _ = mend_weights(joints, weights, 4)
+    skin, _ = mend_weights(joints, weights, 4, np.zeros((len(joints), 3), F))
     assert (skin.weights >= 0).all()
     np.testing.assert_allclose(skin.weights.sum(1, dtype=np.float64), 1, atol=1e-6)
     for named, pull in zip(skin.joints, skin.weights, strict=True):
         used = named[pull > 0]
         assert len(set(used.tolist())) == len(used)
-    again, _ = mend_weights(skin.joints, skin.weights, 4)
+    again, _ = mend_weights(skin.joints, skin.weights, 4, np.zeros((len(joints), 3), F))
     np.testing.assert_array_equal(again.weights, skin.weights)
     np.testing.assert_array_equal(again.joints, skin.joints)
 
@@ -157,3 +159,15 @@ def test_sorted_times_rise_after_mending(times):
     assert (mended[1:] > mended[:-1]).all()
     assert count == (times[1:] == times[:-1]).sum()
     np.testing.assert_allclose(mended, times, atol=1e-3)
+
+
+@pytest.mark.parametrize("lost", [1, 500])
+def test_broken_weights_come_from_the_nearest_vertex(lost: int) -> None:
+    """Two good vertices with the broken ones beside the second, in space and order."""
+    joints = np.array([[1, 0], [2, 3], *[[0, 0]] * lost], np.uint16)
+    weights = np.array([[1, 0], [0.25, 0.75], *[[np.nan, 0]] * lost], F)
+    places = np.array([[0, 0, 0], [5, 0, 0], *[[4, 1, 0]] * lost], F)
+    skin, report = mend_weights(joints, weights, 4, places)
+    assert (skin.joints[2:] == [2, 3]).all()
+    assert (skin.weights[2:] == [0.25, 0.75]).all()
+    assert report == {"not finite": lost}

@@ -139,8 +139,8 @@ class Character:
     ) -> Pose:
         """A pose of your own local transforms; what is left out is at rest.
 
-        translations: (J, 3), rotations: (J, 4) xyzw, scales: (J, 3), weights: (W,); or
-        all with an axis N in front for N poses at once.
+        translations: (J, 3), rotations: (J, 4) xyzw of unit length, scales: (J, 3),
+        weights: (W,); or any of them with an axis N in front for N poses at once.
         """
         rest = self.skeleton
         parts = {
@@ -167,6 +167,7 @@ class Character:
             if not np.isfinite(array).all():
                 raise ShapeError(f"{name}: must be finite")
             given[name] = array
+        _check_unit(given["rotations"])
         order, nodes = self.layout.node_of_lane, len(rest)
         local = np.tile(self.layout.rest, (1 if count is None else count, 1))
         rows = local.reshape(len(local), ROWS, self.layout.lane_count)
@@ -186,7 +187,7 @@ class Character:
         rows = local.reshape(len(local), ROWS, self.layout.lane_count)[
             ..., self.layout.lane_of_node
         ]
-        return Pose.from_rows(rows, np.ascontiguousarray(state.matrices), weights)
+        return Pose.from_rows(rows, state.matrices, weights)
 
     def posed(self, pose: Pose) -> Character:
         """A character that stands in `pose` at rest, without clips.
@@ -282,3 +283,15 @@ class Character:
             )
             for bind in self.binds
         ]
+
+
+def _check_unit(rotations: Floats) -> None:
+    """Refuse rotations (..., J, 4) that are no unit quaternions, give or take 1 %."""
+    off = np.abs(np.linalg.norm(rotations, axis=-1) - 1)
+    if off.size and off.max() > 0.01:
+        node = int(np.argmax(off) % rotations.shape[-2])
+        length = np.linalg.norm(rotations.reshape(-1, 4)[np.argmax(off)])
+        raise ShapeError(
+            f"rotations: must be unit quaternions (x, y, z, w); at node {node} the "
+            f"length is {length:.3g}"
+        )

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.maths import transforms
 from flexor.scene.clip import Clip
 from flexor.scene.finding import Finding
 from flexor.scene.mesh import Primitive
 from flexor.scene.scene import Scene
+from flexor.scene.skeleton import rest_world
 
 __all__ = ["ClipReport", "MeshReport", "SceneReport", "SkinReport", "report_scene"]
 
@@ -31,7 +33,9 @@ class MeshReport:
 
 @dataclass(frozen=True, slots=True)
 class SkinReport:
-    """A skin. unused: names of joints that no vertex hangs on."""
+    """A skin. unused: names of joints that hold no vertex of any mesh, whatever the
+    skin, and have nothing below them that does.
+    """
 
     name: str
     joints: int
@@ -51,11 +55,13 @@ class ClipReport:
 
 @dataclass(frozen=True, slots=True)
 class SceneReport:
-    """A whole scene. bytes: of its arrays and images, by kind."""
+    """A whole scene. size: extent along x, y, z at rest, of the skin, or of the nodes
+    where there is none; bytes: of its arrays and images, by kind.
+    """
 
     nodes: int
     roots: int
-    height: float
+    size: tuple[float, float, float]
     meshes: tuple[MeshReport, ...]
     skins: tuple[SkinReport, ...]
     clips: tuple[ClipReport, ...]
@@ -68,25 +74,25 @@ class SceneReport:
 
 def report_scene(scene: Scene) -> SceneReport:
     """Count what is in a scene and look for what is odd; nothing is changed."""
-    used = _used_joints(scene)
+    needed, names = _needed_nodes(scene), scene.skeleton.names
     skins = tuple(
         SkinReport(
             skin.name,
             len(skin.joints),
-            tuple(scene.skeleton.names[joint] for joint in skin.joints[~used[row]]),
+            tuple(names[joint] for joint in skin.joints[~needed[skin.joints]]),
         )
-        for row, skin in enumerate(scene.skins)
+        for skin in scene.skins
     )
     findings = (
         *scene.findings,
         *_check_triangles(scene),
-        *_check_joints(scene, used),
+        *_check_joints(skins),
         *_check_skinned_nodes(scene),
     )
     return SceneReport(
         nodes=len(scene.skeleton),
         roots=int((scene.skeleton.parents < 0).sum()),
-        height=_height(scene),
+        size=_rest_size(scene),
         meshes=tuple(_report_mesh(scene, row) for row in range(len(scene.meshes))),
         skins=skins,
         clips=tuple(_report_clip(clip) for clip in scene.clips.values()),
@@ -130,34 +136,68 @@ def _report_clip(clip: Clip) -> ClipReport:
     )
 
 
-def _height(scene: Scene) -> float:
-    """Largest extent of all vertices as stored, without any transform."""
-    points = [p.positions for mesh in scene.meshes for p in mesh.primitives if len(p)]
+def _rest_size(scene: Scene) -> tuple[float, float, float]:
+    """Extent (3,) of what the default scene shows at rest, in world space.
+
+    In plain NumPy: looking into a file should not wait for kernels to be compiled.
+    """
+    world = rest_world(scene.skeleton)
+    points = [
+        _rest_points(scene, node, primitive, world)
+        for node in np.flatnonzero(
+            scene.shown_nodes() & (scene.node_mesh >= 0)
+        ).tolist()
+        for primitive in scene.meshes[scene.node_mesh[node]].primitives
+        if len(primitive)
+    ]
     if not points:
-        return 0.0
+        points = [world[:, :, 3]] if len(world) else [np.zeros((1, 3))]
     low = np.min([p.min(0) for p in points], axis=0)
     high = np.max([p.max(0) for p in points], axis=0)
-    return float((high - low).max())
+    x, y, z = (high - low).tolist()
+    return x, y, z
 
 
-def _used_joints(scene: Scene) -> list[NDArray[np.bool_]]:
-    """For each skin, which of its joints pull a vertex of a mesh that it moves."""
-    used = [np.zeros(len(skin.joints), bool) for skin in scene.skins]
+def _rest_points(
+    scene: Scene, node: int, primitive: Primitive, world: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """World positions (V, 3) of a primitive at rest, without morphs."""
+    positions = primitive.positions.astype(np.float64)
+    row = scene.node_skin[node]
+    if row < 0 or primitive.skin is None:
+        return transforms.apply(world[node], positions)
+    skin = scene.skins[row]
+    palette = transforms.multiply(world[skin.joints], skin.inverse_binds)
+    joints, weights = primitive.skin.joints, primitive.skin.weights
+    total = np.zeros_like(positions)
+    for k in range(joints.shape[1]):
+        matrices = palette[joints[:, k]]
+        moved = np.einsum("vrc,vc->vr", matrices[:, :, :3], positions)
+        total += weights[:, k, None] * (moved + matrices[:, :, 3])
+    return total
+
+
+def _needed_nodes(scene: Scene) -> NDArray[np.bool_]:
+    """Nodes that hold a vertex or a mesh, and all above them: bool (J,)."""
+    needed = scene.node_mesh >= 0
     for mesh, skin in zip(scene.node_mesh, scene.node_skin, strict=True):
         if mesh < 0 or skin < 0:
             continue
         for primitive in scene.meshes[mesh].primitives:
             if primitive.skin is not None:
-                hold = primitive.skin.weights > 0
-                used[skin][primitive.skin.joints[hold]] = True
-    return used
+                held = np.unique(primitive.skin.joints[primitive.skin.weights > 0])
+                needed[scene.skins[skin].joints[held]] = True
+    parents = scene.skeleton.parents
+    for node in scene.skeleton.order[::-1]:
+        if needed[node] and parents[node] >= 0:
+            needed[parents[node]] = True
+    return needed
 
 
-def _check_joints(scene: Scene, used: list[NDArray[np.bool_]]) -> Iterator[Finding]:
-    for row, mask in enumerate(used):
-        free = int((~mask).sum())
-        if free:
-            text = f"{free} of {len(mask)} joints hold no vertex"
+def _check_joints(skins: tuple[SkinReport, ...]) -> Iterator[Finding]:
+    for row, skin in enumerate(skins):
+        if skin.unused:
+            text = f"{len(skin.unused)} of {skin.joints} joints hold nothing"
             yield Finding("info", "joints-unused", f"/skins/{row}", text)
 
 

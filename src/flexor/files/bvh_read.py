@@ -387,7 +387,7 @@ def _check_size(skeleton: Skeleton) -> list[Finding]:
     if size == 0 or HUMAN[0] <= size <= HUMAN[1]:
         return []
     text = (
-        f"the skeleton is {size:.3g} high at rest, hardly metres; BVH has no units, "
+        f"the skeleton is {size:.3g} large at rest, hardly metres; BVH has no units, "
         "the numbers are kept as they are"
     )
     return [Finding("info", "bvh-units", "HIERARCHY", text)]

@@ -18,6 +18,8 @@ __all__ = ["WeightReport", "mend_directions", "mend_times", "mend_weights"]
 # A row of float32 weights that was divided by its sum is off 1 by less than this, so
 # mending twice changes nothing.
 EXACT = 1e-7
+# As many vertices look for the nearest good one at most.
+MOST_LOST = 200
 
 
 class WeightReport(dict[str, int]):
@@ -27,13 +29,14 @@ class WeightReport(dict[str, int]):
 
 
 def mend_weights(
-    joints: NDArray[Any], weights: Floats, joint_count: int
+    joints: NDArray[Any], weights: Floats, joint_count: int, positions: Floats
 ) -> tuple[SkinWeights, WeightReport]:
     """Weights (V, K) that are finite, not negative, sum to 1, each joint named once.
 
-    A vertex without any usable weight goes wholly to its first joint. joints: (V, K)
-    unsigned; an entry past `joint_count` is mended only where its weight is 0, else it
-    is an IndexError.
+    A vertex with nothing but broken weights gets those of the nearest good one, by
+    positions (V, 3); one whose weights are all 0 goes wholly to its first joint, as in
+    other engines. joints: (V, K) unsigned; an entry past `joint_count` is mended only
+    where its weight is 0, else it is an IndexError.
     """
     report = WeightReport()
     with np.errstate(invalid="ignore"):  # some kinds of NaN complain when widened
@@ -52,6 +55,8 @@ def mend_weights(
     values[negative] = 0
     joints[(values == 0) & (joints >= joint_count)] = 0
     count("a joint twice", _merge_repeated(joints, values))
+    lost = broken.any(1) & (values.sum(1) <= 0)
+    _take_from_nearest(lost, joints, values, positions)
     sums = values.sum(1)
     empty = sums <= 0
     count("no weight", empty)
@@ -72,6 +77,31 @@ def mend_weights(
             f"with {joint_count}"
         )
     return SkinWeights(joints.astype(np.uint16), mended), report
+
+
+def _take_from_nearest(
+    lost: NDArray[np.bool_],
+    joints: NDArray[np.int64],
+    values: NDArray[np.float64],
+    positions: Floats,
+) -> None:
+    """Give the vertices `lost` the joints and weights of the nearest with any.
+
+    Where more than a few are lost, the nearest in the file's order: also near, mostly,
+    and found in no time.
+    """
+    good, rows = np.flatnonzero(values.sum(1) > 0), np.flatnonzero(lost)
+    if not len(good):
+        return
+    if len(rows) > MOST_LOST:
+        near = good[np.minimum(np.searchsorted(good, rows), len(good) - 1)]
+        joints[rows], values[rows] = joints[near], values[near]
+        return
+    places = positions[good].astype(np.float64)
+    for vertex in rows:
+        gaps = ((places - positions[vertex]) ** 2).sum(1)
+        nearest = good[np.argmin(gaps)]
+        joints[vertex], values[vertex] = joints[nearest], values[nearest]
 
 
 def _merge_repeated(

@@ -261,13 +261,13 @@ def _matrix_lanes(local, lanes, matrices):
         rows8(matrices, 12 * i + 8, a, b, c, t)
 
 
-@jit("void(f4[:, ::1], u4[:, ::1], out f4[::1], out f4[:, ::1])")
-def world_from_local(local, nodes, matrices, world):
+@jit("void(f4[:, ::1], u4[:, ::1], f4[:, ::1], out f4[::1], out f4[:, ::1])")
+def world_from_local(local, nodes, places, matrices, world):
     """Matrices of every node in world space.
 
     local: (N, 10 * L); nodes: (J, 2) node and parent of each lane, the parent being J
-    for roots; matrices: (L * 12,) work space; world: (N, (J + 1) * 12), of which the
-    last matrix is the identity that roots hang on.
+    for roots; places: (N, 12), what the roots hang on; matrices: (L * 12,) work space;
+    world: (N, J * 12).
     """
     lanes = local.shape[1] // 10
     for n in range(len(local)):
@@ -275,4 +275,7 @@ def world_from_local(local, nodes, matrices, world):
         _matrix_lanes(local[n], lanes, matrices)
         for lane in range(len(nodes)):
             to, up = np.int64(nodes[lane, 0]) * 12, np.int64(nodes[lane, 1]) * 12
-            multiply_affine(mine, up, matrices, 12 * lane, mine, to)
+            if up == 12 * len(nodes):
+                multiply_affine(places[n], 0, matrices, 12 * lane, mine, to)
+            else:
+                multiply_affine(mine, up, matrices, 12 * lane, mine, to)

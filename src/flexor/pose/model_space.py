@@ -17,32 +17,36 @@ __all__ = ["WorldState", "init_world", "world_from_local"]
 class WorldState:
     """World matrices of N characters.
 
-    padded: float32 (N, J + 1, 3, 4), world_from_node, and last the identity that roots
-    hang on.
+    matrices: float32 (N, J, 3, 4), world_from_node; places: float32 (N, 3, 4),
+    world_from_character, the identity unless you write to it: where each stands.
     """
 
     layout: Layout
-    padded: Floats
-    _flat: Floats
-    _matrices: Floats
-
-    @property
-    def matrices(self) -> Floats:
-        """A view (N, J, 3, 4): world_from_node of every node."""
-        return self.padded[:, :-1]
+    matrices: Floats
+    places: Floats
+    _work: Floats
 
 
 def init_world(layout: Layout, count: int) -> WorldState:
-    """Room for `count` characters."""
-    padded = np.zeros((count, len(layout.skeleton) + 1, 3, 4), np.float32)
-    padded[:, -1] = np.eye(3, 4)
-    work = np.zeros(12 * layout.lane_count, np.float32)
-    return WorldState(layout, padded, padded.reshape(count, 12 * padded.shape[1]), work)
+    """Room for `count` characters, all at the origin."""
+    return WorldState(
+        layout,
+        np.zeros((count, len(layout.skeleton), 3, 4), np.float32),
+        np.tile(np.eye(3, 4, dtype=np.float32), (count, 1, 1)),
+        np.zeros(12 * layout.lane_count, np.float32),
+    )
 
 
 def world_from_local(state: WorldState, local: Floats) -> WorldState:
     """Fill the world matrices from local transforms (N, 10 * L)."""
-    shape = (len(state.padded), len(state.layout.rest))
-    check_input(local, np.float32, shape, "local")
-    kernel.world_from_local(local, state.layout.nodes, state._matrices, state._flat)
+    count, nodes = state.matrices.shape[:2]
+    check_input(local, np.float32, (count, len(state.layout.rest)), "local")
+    check_input(state.places, np.float32, (count, 3, 4), "places")
+    kernel.world_from_local(
+        local,
+        state.layout.nodes,
+        state.places.reshape(count, 12),
+        state._work,
+        state.matrices.reshape(count, 12 * nodes),
+    )
     return state

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints, freeze
 from flexor.errors import SettingError, ShapeError
+from flexor.maths import transforms
 
-__all__ = ["Skeleton", "find_cycle"]
+__all__ = ["Skeleton", "find_cycle", "rest_world"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +71,20 @@ class Skeleton:
     def children(self, node: int) -> list[int]:
         """The nodes whose parent is `node`, in file order."""
         return [int(child) for child in np.nonzero(self.parents == node)[0]]
+
+
+def rest_world(skeleton: Skeleton) -> NDArray[np.float64]:
+    """world_from_node (J, 3, 4) of every node at rest."""
+    world: NDArray[np.float64] = transforms.compose(
+        skeleton.translations.astype(np.float64),
+        skeleton.rotations.astype(np.float64),
+        skeleton.scales.astype(np.float64),
+    )
+    for node in skeleton.order:
+        parent = skeleton.parents[node]
+        if parent >= 0:
+            world[node] = transforms.multiply(world[parent], world[node])
+    return world
 
 
 def find_cycle(parents: Sequence[int] | Ints) -> int | None:

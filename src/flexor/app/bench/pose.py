@@ -29,7 +29,7 @@ def _stepper(character: Character, clip: str, count: int) -> Callable[[], None]:
     steps = np.arange(0, tables.duration, STEP)
     moments = (starts + steps[:, None]) % tables.duration
     frames = itertools.cycle(list(moments.astype(np.float32)))
-    flat = world.padded.reshape(count, -1)
+    flat = world.matrices.reshape(count, -1)
 
     def step() -> None:
         sample(state, next(frames))

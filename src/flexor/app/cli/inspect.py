@@ -58,10 +58,11 @@ def print_report(name: str, size: int, report: SceneReport) -> None:
     if not console.is_terminal:
         console = Console(highlight=False, width=120)
     parts = ", ".join(f"{k} {_count(v)}" for k, v in report.bytes.items() if v)
+    size_text = " x ".join(f"{side:.4g}" for side in report.size)
     console.print(f"[bold]{name}[/bold]  {_count(size)} bytes")
     console.print(
-        f"{_count(report.nodes)} nodes in {report.roots} trees, extent "
-        f"{report.height:.4g}, {report.materials} materials, "
+        f"{_count(report.nodes)} nodes in {report.roots} trees, "
+        f"{size_text} at rest (x, y, z), {report.materials} materials, "
         f"{report.textures} textures, {report.images} images"
     )
     console.print(f"bytes in memory: {parts or 'none'}")
@@ -103,7 +104,7 @@ def _mesh_table(report: SceneReport) -> Table:
 
 
 def _skin_table(report: SceneReport) -> Table:
-    table = _table("skins", "name", "joints", "hold no vertex")
+    table = _table("skins", "name", "joints", "hold nothing")
     for skin in report.skins:
         table.add_row(skin.name or "-", _count(skin.joints), _count(len(skin.unused)))
     return table

@@ -103,7 +103,7 @@ class MeshReader:
             corners,
             mode,
             item.index("material", self._material_count, "material"),
-            self._skin(attributes, rows, joint_count),
+            self._skin(attributes, rows, joint_count, positions),
             tuple(self._target(part, len(positions)) for part in item.items("targets")),
             {
                 name: self._custom(attributes, name, row)
@@ -221,7 +221,11 @@ class MeshReader:
         return tuple(found)
 
     def _skin(
-        self, attributes: Checked, rows: dict[str, int], joint_count: int | None
+        self,
+        attributes: Checked,
+        rows: dict[str, int],
+        joint_count: int | None,
+        positions: Floats,
     ) -> SkinWeights | None:
         joint_rows = _numbered(rows, "JOINTS", attributes)
         weight_rows = _numbered(rows, "WEIGHTS", attributes)
@@ -234,7 +238,7 @@ class MeshReader:
         joints = [self._accessors.integers(row, 4) for row in joint_rows]
         weights = [self._accessors.floats(row, 4) for row in weight_rows]
         count = 1 << 16 if joint_count is None else joint_count
-        key = (count, *(id(array) for array in joints + weights))
+        key = (count, *(id(array) for array in [positions, *joints, *weights]))
         if key in self._skins:
             return self._skins[key][0]
         for array in joints:
@@ -242,7 +246,7 @@ class MeshReader:
                 raise attributes.error("joints must be 8 or 16 bits wide", "JOINTS_0")
         try:
             skin, report = mend.mend_weights(
-                np.hstack(joints), np.hstack(weights), count
+                np.hstack(joints), np.hstack(weights), count, positions
             )
         except IndexError as error:
             raise attributes.error(str(error), "JOINTS_0") from None
@@ -251,7 +255,7 @@ class MeshReader:
             self._note(
                 "weights-mended", attributes, f"{vertices} vertices: {what}{extra}"
             )
-        self._skins[key] = skin, joints + weights
+        self._skins[key] = skin, [positions, *joints, *weights]
         return skin
 
     def _target(self, item: Checked, count: int) -> MorphTarget:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from flexor.maths import transforms
 from flexor.samples.maker.clips import ClipParts
@@ -12,7 +11,7 @@ from flexor.scene.clip import Clip, Track
 from flexor.scene.material import Image, Material, Sampler, Texture, TextureRef
 from flexor.scene.mesh import Mesh, Primitive
 from flexor.scene.scene import RootSet, Scene
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.skeleton import Skeleton, rest_world
 from flexor.scene.weights import Skin, SkinWeights
 
 __all__ = ["make_scene"]
@@ -38,7 +37,7 @@ def make_scene(parts: MannequinParts) -> Scene:
         skin=SkinWeights(parts.joints, parts.weights),
     )
     wood = Material("wood", base_texture=TextureRef(0), metallic=0.0, roughness=0.55)
-    binds = transforms.invert(_world(parts))
+    binds = transforms.invert(rest_world(skeleton)[:joints])
     return Scene(
         skeleton,
         np.append(none, one),
@@ -53,19 +52,6 @@ def make_scene(parts: MannequinParts) -> Scene:
         (RootSet("mannequin", (0, joints)),),
         0,
     )
-
-
-def _world(parts: MannequinParts) -> NDArray[np.float64]:
-    """world_from_joint (J, 3, 4) at rest, float64."""
-    local = transforms.compose(
-        parts.translations.astype(np.float64),
-        parts.rotations.astype(np.float64),
-        np.ones((len(parts.names), 3)),
-    )
-    for joint, parent in enumerate(parts.parents.tolist()):
-        if parent >= 0:  # parents come first
-            local[joint] = transforms.multiply(local[parent], local[joint])
-    return local
 
 
 def _clip(clip: ClipParts, names: tuple[str, ...]) -> Clip:
