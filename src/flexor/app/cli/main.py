@@ -18,11 +18,11 @@ __all__ = ["app", "main"]
 EPILOG = """
 Examples:
 
-  flexor inspect hero.glb               what is in a file, and what is wrong with it
+  flexor inspect hero.glb           what is in a file, what is wrong
 
-  flexor inspect hero.glb --json        the same for programs
+  flexor inspect hero.glb --json    the same for programs
 
-  flexor bench skin --json -            the skinning figures of this machine
+  flexor bench skin --json -        how fast this machine is
 """
 
 app = typer.Typer(
