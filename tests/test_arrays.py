@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.arrays import check_array, freeze
+from flexor.arrays import check_array, check_input, freeze
 from flexor.errors import ShapeError
 
 
@@ -97,3 +97,29 @@ def _locked() -> Any:
 def test_check_array_refuses(array: Any, text: str) -> None:
     with pytest.raises(ShapeError, match=text):
         check_array(array, np.float32, (2, 3), "out")
+
+
+def test_freeze_locks_what_a_view_looks_at() -> None:
+    given = np.zeros((2, 3), np.float32)
+    frozen = freeze(given.reshape(3, 2), np.float32, (3, 2), "rows")
+    with pytest.raises(ValueError, match="read-only"):
+        given[0, 0] = 1
+    assert frozen.base is given
+
+
+def test_freeze_copies_a_part_of_a_larger_array() -> None:
+    given = np.zeros((4, 3), np.float32)
+    frozen = freeze(given[1:3], np.float32, (2, 3), "rows")
+    given[1, 0] = 1
+    assert frozen[0, 0] == 0
+
+
+def test_check_input_takes_read_only_arrays() -> None:
+    locked = _locked()
+    check_input(locked, np.float32, locked.shape, "rows")
+    with pytest.raises(ShapeError, match="C-ordered"):
+        check_input(np.zeros((3, 2), np.float32).T, np.float32, (2, 3), "rows")
+    with pytest.raises(ShapeError, match="float64"):
+        check_input(np.zeros((2, 3)), np.float32, (2, 3), "rows")
+    with pytest.raises(ShapeError, match="shape"):
+        check_input(np.zeros((2, 4), np.float32), np.float32, (2, 3), "rows")

@@ -34,7 +34,7 @@ def freeze(
     """Return `value` as a read-only C-ordered array of `dtype` and `shape`.
 
     None in `shape` stands for any length. An array that already fits is not copied:
-    it becomes read-only, so the caller gives it away.
+    it becomes read-only, so the caller gives it away; a part of a larger one is copied.
     """
     try:
         given = np.asarray(value)
@@ -47,6 +47,21 @@ def freeze(
         raise ShapeError(f"{name}: cannot be made {wanted}: {error}") from None
     if not _fits(array.shape, shape):
         raise ShapeError(f"{name}: shape {array.shape}, expected {_text(shape)}")
+    return _lock(array)
+
+
+def _lock(array: NDArray[Any]) -> NDArray[Any]:
+    """Make an array read-only for good: also what it is a view of.
+
+    A part of a larger array that can be written is copied instead.
+    """
+    base = array.base
+    while isinstance(base, np.ndarray):
+        if base.flags.writeable and base.size != array.size:
+            array = array.copy()
+            break
+        base.flags.writeable = False
+        base = base.base
     array.flags.writeable = False
     return array
 

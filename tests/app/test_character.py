@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+import tracemalloc
 from typing import Any
 
 import numpy as np
 import pytest
 
+import flexor
 from flexor.app.character import Character, SkinnedPrimitive
+from flexor.deform.skin_vertices import init_skin, skin_vertices
 from flexor.errors import SettingError, ShapeError
+from flexor.pose.model_space import init_world, world_from_local
 from flexor.pose.pose import Pose
+from flexor.pose.sample import init_sample, sample
 from flexor.scene.finding import Finding
 from flexor.scene.scene import RootSet
 from tests.oracle import deform as deform_oracle
@@ -399,3 +404,30 @@ def test_rotations_of_your_own_must_be_unit(hero: Character, factor: float) -> N
     many = np.stack([hero.skeleton.rotations, turns])
     with pytest.raises(ShapeError, match="at node 4"):
         hero.pose_from(rotations=many)
+
+
+@pytest.mark.jit
+def test_frames_make_no_memory() -> None:
+    """After the first frames a loop like example 02 keeps what it has."""
+    hero = flexor.samples.mannequin()
+    clip, (bind,) = hero.clip_tables("walk"), hero.binds
+    states, world = init_sample(clip, hero.layout, 8), init_world(hero.layout, 8)
+    skin, weights = init_skin(bind, 8), np.zeros((8, 0), np.float32)
+    room = np.zeros((2, 8, bind.vertex_count, 3), np.float32)
+    moments = np.linspace(0, 1, 8, dtype=np.float32)
+
+    def frame() -> None:
+        sample(states, moments)
+        world_from_local(world, states.local)
+        skin_vertices(skin, world.matrices, weights, positions=room[0], normals=room[1])
+
+    for _ in range(3):
+        frame()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for _ in range(200):
+        frame()
+    now, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert now - before < 2_000
+    assert peak - before < 20_000, "nothing of the size of a skin, ever"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -78,6 +79,22 @@ def test_bad_files_are_one_line_and_code_2(
     assert name in done.stderr
 
 
+def test_names_are_no_markup(tmp_path: Path) -> None:
+    scene = random_scene(np.random.default_rng(5))
+    names = ["[/bold]", "[run]", "a\x1b[31mb"]
+    meshes = tuple(
+        dataclasses.replace(mesh, name=name)
+        for mesh, name in zip(scene.meshes, names, strict=True)
+    )
+    path = tmp_path / "[x].glb"
+    flexor.save(Character(dataclasses.replace(scene, meshes=meshes)), path)
+    done = run("inspect", path)
+    assert done.returncode == 0
+    assert "[/bold]" in done.stdout
+    assert "[run]" in done.stdout
+    assert "[x].glb" in done.stdout
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_no_permission(hero_file: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret.glb"
@@ -92,6 +109,13 @@ def test_unknown_bench_names_those_there_are() -> None:
     done = run("bench", "nothing")
     assert done.returncode == 2
     assert done.stderr == "flexor: no bench 'nothing'; there are: pose, skin\n"
+
+
+def test_bench_looks_at_files_first() -> None:
+    done = run("bench", "--character", "missing.glb")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "missing.glb: cannot be read" in done.stderr
 
 
 @pytest.mark.jit

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import copy
+import os
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +10,7 @@ import pytest
 
 import flexor
 from flexor.app.character import Character
-from flexor.errors import AssetError, SettingError
+from flexor.errors import AssetError, SettingError, ShapeError
 from tests.same import differences
 from tests.scenes import random_scene
 
@@ -55,3 +58,27 @@ def test_a_posed_character_stands_like_that(tmp_path: Path) -> None:
     for a, b in zip(hero.deform(pose), again.deform(again.pose()), strict=True):
         np.testing.assert_allclose(a.positions, b.positions, atol=1e-5)
         np.testing.assert_allclose(a.normals, b.normals, atol=1e-5)
+
+
+def test_pipes_are_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.glb")
+    with pytest.raises(AssetError, match="is not a plain file"):
+        flexor.load(tmp_path / "pipe.glb")
+    with pytest.raises(AssetError, match="cannot be read"):
+        flexor.load(tmp_path / "a\0b.glb")
+
+
+def test_a_pose_that_is_not_finite_is_not_saved() -> None:
+    hero = Character(random_scene(np.random.default_rng(3)))
+    pose = hero.pose()
+    pose.translations[2, 1] = np.nan
+    with pytest.raises(ShapeError, match="not finite"):
+        hero.posed(pose)
+
+
+def test_characters_can_be_pickled_and_copied() -> None:
+    hero = Character(random_scene(np.random.default_rng(3)))
+    pose = hero.pose("mixed", 0.4)
+    for twin in (pickle.loads(pickle.dumps(hero)), copy.deepcopy(hero)):
+        assert list(differences(hero.scene, twin.scene)) == []
+        assert twin.pose("mixed", 0.4).world.tobytes() == pose.world.tobytes()

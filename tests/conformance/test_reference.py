@@ -17,7 +17,8 @@ FILES = [
     for file in asset_files()
     if FOLDER is not None and (FOLDER / "reference" / f"{file.stem}.npz").exists()
 ]
-LIMIT = 1e-4
+# Rotations that are not of unit length or quantised are worth less in any engine.
+ROUGH = {"Fox_gltfpack", "Robot_gltfpack_q", "SimpleSkin"}
 
 
 def height_of(points: np.ndarray) -> float:
@@ -57,4 +58,4 @@ def test_skin_is_where_the_reference_has_it(file: Path) -> None:
             good = np.isfinite(expected).all(axis=1)
             gap = np.linalg.norm((part.positions - expected)[good], axis=1)
             worst = max(worst, float(gap.max(initial=0)))
-    assert worst <= LIMIT * height
+    assert worst <= (1e-4 if file.stem in ROUGH else 2e-5) * height

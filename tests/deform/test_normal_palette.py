@@ -87,3 +87,20 @@ def test_turns_keep_their_normal_matrices(rng: Rng) -> None:
     _, made = normal_palette(palette)
     np.testing.assert_allclose(made[0, :, :3], palette[0, :, :3] / 2, atol=1e-5)
     np.testing.assert_allclose(made[1, :, :3], palette[1, :, :3] * 10, atol=1e-5)
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_scale_along_one_axis_is_noticed(axis: int) -> None:
+    """Not turned, so that only one row is longer than the others."""
+    matrix = np.eye(3, 4, dtype=np.float32)[None].copy()
+    matrix[0, axis, axis] = 2
+    assert normal_palette(matrix)[0]
+
+
+@pytest.mark.parametrize(("a", "b"), [(0, 1), (0, 2), (1, 2)])
+def test_rows_that_are_not_at_right_angles_are_noticed(a: int, b: int) -> None:
+    """Three rows of unit length, two of them leaning to each other."""
+    matrix = np.eye(3, 4, dtype=np.float32)[None].copy()
+    matrix[0, b] = 0
+    matrix[0, b, [a, b]] = 0.6, 0.8
+    assert normal_palette(matrix)[0]

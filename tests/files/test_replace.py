@@ -58,3 +58,19 @@ def test_stopping_in_the_middle_leaves_nothing_behind(
 def test_a_folder_under_that_name(tmp_path: Path) -> None:
     with pytest.raises(AssetError, match="cannot be written"):
         replace.replace_file(tmp_path, b"new")
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("real")
+    replace.replace_file(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_bytes() == b"new"
+
+
+def test_pipes_and_impossible_names(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(AssetError, match="not a plain file"):
+        replace.replace_file(tmp_path / "pipe", b"new")
+    with pytest.raises(AssetError, match="cannot be written"):
+        replace.replace_file(tmp_path / "a\0b", b"new")

@@ -188,3 +188,39 @@ def test_kernels_run_without_the_lock_and_keep_their_code() -> None:
     assert options["nogil"] is True
     assert options["fastmath"] == FAST
     assert row_sums._cache.cache_path
+
+
+@pytest.mark.jit
+def test_a_changed_helper_is_compiled_anew(tmp_path: Path) -> None:
+    """Numba alone would look at the kernel's own file and keep the old code."""
+    (tmp_path / "tiny.py").write_text(TINY)
+    script = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from flexor.maths import kernel\n"
+        "old = kernel._stamp_helpers()\n"
+        "kernel._stamp_helpers = lambda: {stamp}\n"
+        "import tiny"
+    )
+    cache = str(tmp_path / "cache")
+    run_script(script.format(stamp="old"), NUMBA_CACHE_DIR=cache)
+    assert run_script(script.format(stamp="old"), NUMBA_CACHE_DIR=cache)[1] == ""
+    _, said = run_script(script.format(stamp="'new'"), NUMBA_CACHE_DIR=cache)
+    assert "compiling" in said
+
+
+@pytest.mark.jit
+def test_without_a_place_to_keep_kernels(tmp_path: Path) -> None:
+    """Files where the folders should be: it goes on, and says so once."""
+    (tmp_path / "tiny.py").write_text(TINY)
+    (tmp_path / "__pycache__").write_text("in the way")
+    blocked = str(tmp_path / "tiny.py" / "folder")
+    script = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "import numpy as np, tiny\n"
+        "a = np.ones(3, np.float32); tiny.double(a, a); print(a[0])"
+    )
+    out, said = run_script(
+        script, NUMBA_CACHE_DIR=blocked, HOME=blocked, XDG_CACHE_HOME=blocked
+    )
+    assert out == "2.0\n"
+    assert said.count("cannot be kept") == 1

@@ -256,3 +256,9 @@ def test_sample_refuses_other_moments(rng: Rng) -> None:
         sample(state, np.zeros(3, np.float32))
     with pytest.raises(ShapeError, match="moments: float64"):
         sample(state, np.zeros(2))
+
+
+def test_a_clip_of_another_character_is_refused(rng: Rng) -> None:
+    first, second = (Character(random_scene(rng)) for _ in range(2))
+    with pytest.raises(ShapeError, match="another character"):
+        init_sample(first.clip_tables("mixed"), second.layout, 1)

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -53,6 +53,9 @@ class Character:
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
         self._clips: dict[str, ClipTables] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Character, (self.scene,)
 
     def __repr__(self) -> str:
         return (
@@ -115,11 +118,15 @@ class Character:
 
     def pose_many(self, clip: str | None, times: ArrayLike) -> Pose:
         """Poses at N times in seconds, each clamped to the clip: arrays (N, ...)."""
-        moments = np.array(times, np.float32, ndmin=1)
-        if moments.ndim != 1:
-            raise ShapeError(f"times: shape {moments.shape}, expected (N,)")
-        if not np.isfinite(moments).all():
+        try:
+            seconds = np.array(times, np.float64, ndmin=1)
+        except (TypeError, ValueError):
+            raise SettingError(f"times: {times!r} are no numbers of seconds") from None
+        if seconds.ndim != 1:
+            raise ShapeError(f"times: shape {seconds.shape}, expected (N,)")
+        if not np.isfinite(seconds).all():
             raise SettingError("times: must be finite numbers of seconds")
+        moments = np.clip(seconds, -1e30, 1e30).astype(np.float32)
         local = np.tile(self.layout.rest, (len(moments), 1))
         weights = np.tile(self.layout.rest_weights, (len(moments), 1))
         if clip is not None:
@@ -167,7 +174,8 @@ class Character:
             if not np.isfinite(array).all():
                 raise ShapeError(f"{name}: must be finite")
             given[name] = array
-        _check_unit(given["rotations"])
+        if rotations is not None:
+            _check_unit(given["rotations"])
         order, nodes = self.layout.node_of_lane, len(rest)
         local = np.tile(self.layout.rest, (1 if count is None else count, 1))
         rows = local.reshape(len(local), ROWS, self.layout.lane_count)
@@ -196,6 +204,9 @@ class Character:
         """
         if pose.is_many or len(pose.world) != len(self.skeleton):
             raise ShapeError("posed: expected one pose of this character")
+        parts = (pose.translations, pose.rotations, pose.scales, pose.weights)
+        if not all(np.isfinite(part).all() for part in parts):
+            raise ShapeError("posed: the pose is not finite")
         skeleton = Skeleton(
             self.skeleton.names,
             self.skeleton.parents,
@@ -248,6 +259,10 @@ class Character:
                 f"a pose of {poses.world.shape[1]} nodes for a character with {nodes}"
             )
         count = len(poses)
+        if poses.weights.shape != (count, len(self.layout.rest_weights)):
+            columns = len(self.layout.rest_weights)
+            have = poses.weights.shape
+            raise ShapeError(f"weights: shape {have}, expected ({count}, {columns})")
         skins = self._room(count) if out is None else out
         if len(skins) != len(self.binds):
             wanted = len(self.binds)

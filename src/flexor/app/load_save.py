@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 from flexor.app.character import Character
@@ -24,17 +25,27 @@ def load(path: str | os.PathLike[str]) -> Character:
     odd but could be mended is in the result's `findings`.
     """
     place = Path(path)
-    if place.is_dir():
-        raise AssetError(place, "", "is a folder, expected a file")
     reader = READERS.get(place.suffix.lower())
+    mode, reason = 0, ""
+    try:
+        mode = place.stat().st_mode
+    except (OSError, ValueError) as error:  # ValueError: a name no file can have
+        reason = getattr(error, "strerror", None) or str(error)
+    if stat.S_ISDIR(mode):
+        raise AssetError(place, "", "is a folder, expected a file")
     if reader is None:
         known = ", ".join(READERS)
         raise AssetError(place, "", f"unknown kind of file, expected one of {known}")
+    if reason:
+        raise AssetError(place, "", f"cannot be read: {reason}")
+    if not stat.S_ISREG(mode):
+        # A pipe or a device may never end.
+        raise AssetError(place, "", "is not a plain file")
     return Character(reader(place))
 
 
 def save(character: Character, path: str | os.PathLike[str]) -> None:
-    """Write a character as .glb, or as .gltf with a .bin and images beside it.
+    """Write a character as .glb, or as .gltf with all data inside.
 
     The file appears under its name only when it is complete.
     """

@@ -237,11 +237,11 @@ def _skin_one(m, turns, count, data, at, out, to):
 
 
 @inline
-def _fetch_run(runs, r, joints, matrices, normals, has_normals, m):
+def _fetch_run(runs, r, joints, matrices, normals, is_uneven, m):
     """Fill `m` for a run; give where its normal matrices start, 0 for none."""
     count, first = np.int64(runs[r, JOINT_COUNT]), np.int64(runs[r, FIRST_JOINT])
     _fetch(matrices, joints, first, count, 0, m)
-    if not has_normals:
+    if not is_uneven:
         return 0
     _fetch(normals, joints, first, count, 12 * count, m)
     return 12 * count
@@ -260,12 +260,12 @@ def skin_blocks(matrices, runs, joints, data, turns, m, out):
     """
     for c in range(len(matrices)):
         mine, result = data[c if len(data) > 1 else 0], out[c]
-        has_normals = _normal_palette(matrices[c], turns)
+        is_uneven = _normal_palette(matrices[c], turns)
         for r in range(len(runs)):
             count, blocks = np.int64(runs[r, JOINT_COUNT]), np.int64(runs[r, BLOCKS])
             at, to = np.int64(runs[r, DATA]), 48 * np.int64(runs[r, BLOCK])
             step = 40 + 8 * count
-            n = _fetch_run(runs, r, joints, matrices[c], turns, has_normals, m)
+            n = _fetch_run(runs, r, joints, matrices[c], turns, is_uneven, m)
             if n == 0:
                 for _ in range(blocks >> 1):
                     _skin_two(m, count, mine, at, result, to)
@@ -301,12 +301,12 @@ def skin_vertices(matrices, runs, joints, data, order, turns, m, positions, norm
     work = m[len(m) - 96 :]
     for c in range(len(matrices)):
         mine, place, turn = data[c if len(data) > 1 else 0], positions[c], normals[c]
-        has_normals = _normal_palette(matrices[c], turns)
+        is_uneven = _normal_palette(matrices[c], turns)
         for r in range(len(runs)):
             count, blocks = np.int64(runs[r, JOINT_COUNT]), np.int64(runs[r, BLOCKS])
             at, first = np.int64(runs[r, DATA]), 8 * np.int64(runs[r, BLOCK])
             step = 40 + 8 * count
-            n = _fetch_run(runs, r, joints, matrices[c], turns, has_normals, m)
+            n = _fetch_run(runs, r, joints, matrices[c], turns, is_uneven, m)
             if n == 0:
                 for _ in range(blocks >> 1):
                     _skin_two(m, count, mine, at, work, 0)

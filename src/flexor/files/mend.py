@@ -1,6 +1,6 @@
 """Mend what real files get wrong but what can be put right: weights, normals, times.
 
-Every function returns the mended array and the number of rows it had to touch.
+Every function returns what it mended and how much it had to touch.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ def mend_weights(
     """Weights (V, K) that are finite, not negative, sum to 1, each joint named once.
 
     A vertex with nothing but broken weights gets those of the nearest good one, by
-    positions (V, 3); one whose weights are all 0 goes wholly to its first joint, as in
-    other engines. joints: (V, K) unsigned; an entry past `joint_count` is mended only
-    where its weight is 0, else it is an IndexError.
+    positions (V, 3) if there are few, else by the file's order; one whose weights are
+    all 0 goes wholly to its first joint, as in other engines. joints: (V, K) unsigned;
+    an entry past `joint_count` is mended only where its weight is 0, else it is an
+    IndexError.
     """
     report = WeightReport()
     with np.errstate(invalid="ignore"):  # some kinds of NaN complain when widened
@@ -94,7 +95,10 @@ def _take_from_nearest(
     if not len(good):
         return
     if len(rows) > MOST_LOST:
-        near = good[np.minimum(np.searchsorted(good, rows), len(good) - 1)]
+        after = np.searchsorted(good, rows)
+        before = good[np.maximum(after - 1, 0)]
+        after = good[np.minimum(after, len(good) - 1)]
+        near = np.where(np.abs(rows - before) <= np.abs(after - rows), before, after)
         joints[rows], values[rows] = joints[near], values[near]
         return
     places = positions[good].astype(np.float64)

@@ -19,13 +19,18 @@ def replace_file(path: Path, data: bytes) -> None:
     """
     temporary = ""
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        # A link stays a link: what it points to is replaced.
+        target = Path(os.path.realpath(path))
+        if target.exists() and not target.is_file():
+            raise AssetError(path, "", "cannot be written: is not a plain file")
+        handle, temporary = tempfile.mkstemp(prefix=".flexor-", dir=target.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        os.chmod(temporary, _mode(path))
-        os.replace(temporary, path)
-    except OSError as error:
-        raise AssetError(path, "", f"cannot be written: {error.strerror}") from None
+        os.chmod(temporary, _mode(target))
+        os.replace(temporary, target)
+    except (OSError, ValueError) as error:  # ValueError: a name no file can have
+        reason = getattr(error, "strerror", None) or error
+        raise AssetError(path, "", f"cannot be written: {reason}") from None
     finally:
         if temporary and os.path.exists(temporary):
             os.unlink(temporary)

@@ -13,8 +13,11 @@ cannot be written), and run without the interpreter's lock.
 from __future__ import annotations
 
 import logging
+import pickle
 import re
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -41,10 +44,11 @@ _TERM = re.compile(r"\s*(out\s+)?(\w+)\s*(\[(?::,\s*)*::1\])?\s*(?:,|$)")
 
 
 class _Notice(event.Listener):  # type: ignore[misc]
-    """Says once that compiling takes a while, and later how long it took."""
+    """Says once that compiling takes a while."""
 
     def __init__(self) -> None:
         self.is_said = False
+        self.is_uncached_said = False
 
     def on_start(self, event: event.Event) -> None:
         if not self.is_said:
@@ -87,14 +91,39 @@ def jit(signature: str) -> Callable[[Callable[..., Any]], Any]:
     def compiled(function: Callable[..., Any]) -> Any:
         event.register("numba:compile", _NOTICE)
         try:
-            kernel = numba.njit(
-                _signature(signature), fastmath=FAST, cache=True, nogil=True
-            )(function)
+            return _compile(function, _signature(signature), True)
+        except (RuntimeError, OSError, EOFError, pickle.UnpicklingError) as error:
+            # Nowhere to write, or what was written is broken: it goes without.
+            if not _NOTICE.is_uncached_said:
+                _NOTICE.is_uncached_said = True
+                _LOG.warning("flexor: kernels cannot be kept for later: %s", error)
+            return _compile(function, _signature(signature), False)
         finally:
             event.unregister("numba:compile", _NOTICE)
-        return kernel
 
     return compiled
+
+
+def _compile(function: Callable[..., Any], signature: Any, has_cache: bool) -> Any:
+    kernel = numba.njit(fastmath=FAST, nogil=True, cache=has_cache)(function)
+    if numba.config.DISABLE_JIT:
+        return kernel
+    if has_cache:
+        # Numba would look at the kernel's own file alone and go on using old code when
+        # a helper that was compiled into it has changed.
+        file = kernel._cache._cache_file
+        file._source_stamp = (file._source_stamp, _stamp_helpers())
+    kernel.compile(signature)
+    kernel.disable_compile()
+    return kernel
+
+
+@cache
+def _stamp_helpers() -> tuple[tuple[str, float, int], ...]:
+    """Name, time and size of every file of helpers that kernels are made of."""
+    files = sorted(Path(__file__).parent.glob("kernel*.py"))
+    states = [(file.name, file.stat()) for file in files]
+    return tuple((name, state.st_mtime, state.st_size) for name, state in states)
 
 
 def inline(function: Callable[..., Any]) -> Any:

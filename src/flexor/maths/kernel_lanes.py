@@ -22,6 +22,8 @@ from numba.core import cgutils
 from numba.core.datamodel import models
 from numba.extending import intrinsic, overload, register_model
 
+from flexor.maths.kernel import FAST
+
 __all__ = [
     "fma4",
     "fma8",
@@ -40,7 +42,7 @@ __all__ = [
     "take",
 ]
 
-_FLAGS = ("nsz", "arcp", "contract", "afn", "reassoc")
+_FLAGS = tuple(sorted(FAST))
 _WORD, _LONG = ir.IntType(32), ir.IntType(64)
 
 

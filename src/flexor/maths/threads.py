@@ -37,7 +37,11 @@ def run_slices(work: Callable[[slice], None], count: int) -> None:
         return
     bounds = [count * i // threads for i in range(threads + 1)]
     parts = [slice(a, b) for a, b in pairwise(bounds)]
-    futures = [_get_pool().submit(work, part) for part in parts[1:]]
+    try:
+        futures = [_get_pool().submit(work, part) for part in parts[1:]]
+    except RuntimeError:  # the interpreter is shutting down: no new threads
+        work(slice(0, count))
+        return
     try:
         work(parts[0])
     finally:

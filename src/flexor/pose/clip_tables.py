@@ -30,7 +30,7 @@ class ClipTables:
 
     times: float32, all timelines; timelines: int32 (G, 2), start and count in `times`;
     rotations, vectors, morphs: int32 (n, 5) track tables, columns as in the kernel;
-    values: float32, all keys; duration: seconds.
+    values: float32, all keys; duration: seconds; layout: the lanes it is laid out for.
     """
 
     times: Floats
@@ -40,6 +40,7 @@ class ClipTables:
     morphs: Ints
     values: Floats
     duration: float
+    layout: Layout
 
 
 def pack_clip(clip: Clip, layout: Layout) -> ClipTables:
@@ -49,12 +50,13 @@ def pack_clip(clip: Clip, layout: Layout) -> ClipTables:
     starts: list[tuple[int, int]] = []
     tables: dict[str, list[tuple[int, ...]]] = {"r": [], "v": [], "m": []}
     values: list[Floats] = []
-    offset = 0
+    offset = key_count = 0
     for track in clip.tracks:
         key = track.times.tobytes()
         if key not in lines:
             lines[key] = len(lines)
-            starts.append((sum(len(t) for t in times), len(track.times)))
+            starts.append((key_count, len(track.times)))
+            key_count += len(track.times)
             times.append(track.times)
         line, kind = lines[key], KINDS[track.interpolation]
         packed = _pack_values(track)
@@ -79,6 +81,7 @@ def pack_clip(clip: Clip, layout: Layout) -> ClipTables:
         table("m"),
         np.concatenate([*values, np.zeros(0, np.float32)]),
         clip.duration,
+        layout,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flexor.arrays import Floats, Ints, check_input
+from flexor.errors import ShapeError
 from flexor.pose import kernel
 from flexor.pose.clip_tables import ClipTables
 from flexor.pose.layout import ROWS, Layout
@@ -33,13 +34,15 @@ class SampleState:
 
 def init_sample(clip: ClipTables, layout: Layout, count: int) -> SampleState:
     """State for `count` characters, at rest."""
+    if clip.layout is not layout:
+        raise ShapeError("clip: it was laid out for another character")
     lanes = layout.lane_count
     lines = len(clip.timelines)
     scratch = np.zeros((11, lanes), np.float32)
     scratch[0:4] = layout.rest.reshape(ROWS, lanes)[3:7]
     # Lanes that no track writes: no second key, a small angle, fraction 0.
-    scratch[8] = 1e-4
-    scratch[9] = 1e4
+    scratch[kernel.ANGLE] = kernel.STILL_ANGLE
+    scratch[kernel.INVERSE] = kernel.STILL_INVERSE
     return SampleState(
         clip,
         np.zeros((count, lines), np.int32),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any
 
@@ -66,12 +66,23 @@ class Scene:
             object.__setattr__(self, name, rows)
             if count and not (-1 <= rows.min() and rows.max() < len(limit)):
                 raise ShapeError(f"{name}: must lie in -1..{len(limit) - 1}")
+        weights = {
+            node: freeze(own, np.float32, (None,), f"node_weights[{node}]")
+            for node, own in self.node_weights.items()
+        }
+        object.__setattr__(self, "node_weights", weights)
         for name in ("clips", "node_weights", "node_carried"):
             frozen = MappingProxyType(dict(getattr(self, name)))
             object.__setattr__(self, name, frozen)
         self._check_nodes()
         self._check_morphs()
         self._check_joints()
+        self._check_looks()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = [getattr(self, field.name) for field in fields(self)]
+        plain = [dict(v) if isinstance(v, MappingProxyType) else v for v in values]
+        return Scene, tuple(plain)
 
     def _check_nodes(self) -> None:
         """Refuse numbers of nodes that do not exist."""
@@ -90,6 +101,8 @@ class Scene:
             low, high = skin.joints.min(initial=0), skin.joints.max(initial=-1)
             if low < 0 or high >= count:
                 raise ShapeError(f"skin {skin.name!r}: names a missing node")
+            if skin.root is not None and not 0 <= skin.root < count:
+                raise ShapeError(f"skin {skin.name!r}: names a missing root")
 
     def _check_morphs(self) -> None:
         """Refuse morph weights that are not as many as the node's mesh has targets."""
@@ -98,6 +111,8 @@ class Scene:
             for mesh in self.node_mesh.tolist()
         ]
         for node, weights in self.node_weights.items():
+            if not 0 <= node < len(wanted):
+                raise ShapeError(f"node_weights: there is no node {node}")
             if len(weights) != wanted[node]:
                 raise ShapeError(
                     f"node_weights: {len(weights)} weights at node {node}, "
@@ -126,6 +141,23 @@ class Scene:
                 if last >= len(self.skins[skin].joints):
                     name = self.meshes[mesh].name
                     raise ShapeError(f"mesh {name!r}: hangs on missing joint {last}")
+
+    def _check_looks(self) -> None:
+        """Refuse materials, textures, images and samplers that do not exist."""
+        rows: list[tuple[str, int | None, tuple[Any, ...]]] = [
+            ("material", row, self.materials)
+            for mesh in self.meshes
+            for row in (p.material for p in mesh.primitives)
+        ]
+        for material in self.materials:
+            refs = material.texture_refs()
+            rows += [("texture", ref.texture, self.textures) for ref in refs]
+        for texture in self.textures:
+            rows += [("image", texture.image, self.images)]
+            rows += [("sampler", texture.sampler, self.samplers)]
+        for what, row, table in rows:
+            if row is not None and not 0 <= row < len(table):
+                raise ShapeError(f"{what} {row} does not exist; there are {len(table)}")
 
     def shown_nodes(self) -> NDArray[np.bool_]:
         """Nodes of the default scene, bool (J,); all where no scene is given."""

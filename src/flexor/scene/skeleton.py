@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +56,10 @@ class Skeleton:
         }
         put(self, "matrices", MappingProxyType(given))
         put(self, "order", _parents_first(self.parents))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = (self.parents, self.translations, self.rotations, self.scales)
+        return Skeleton, (self.names, *parts, dict(self.matrices))
 
     def __len__(self) -> int:
         return len(self.names)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import tempfile
-import time
 import tracemalloc
 from pathlib import Path
 
@@ -177,12 +176,10 @@ def test_one_picture_used_by_many_images(tmp_path):
 
 
 def check_bounded(folder, b):
-    """Refused as too large, soon, and without the memory having been taken."""
+    """Refused as too large, before the memory has been taken."""
     path = write_glb(folder / "a.glb", *b.done())
-    start = time.perf_counter()
     with pytest.raises(AssetError, match="justify"):
         read_gltf(path)
-    assert time.perf_counter() - start < 20  # seconds; 64 times the file at most
     tracemalloc.start()
     with pytest.raises(AssetError, match="justify"):
         read_gltf(path)

@@ -139,8 +139,8 @@ def test_joints_past_255_are_written_wide(tmp_path: Path, rng: Any) -> None:
     assert list(differences(scene, again)) == []
 
 
-def test_many_vertices_need_wide_indices(tmp_path: Path) -> None:
-    count = 65_536
+@pytest.mark.parametrize(("count", "code"), [(65_535, 5123), (65_536, 5125)])
+def test_many_vertices_need_wide_indices(tmp_path: Path, count: int, code: int) -> None:
     indices = np.array([0, 1, count - 1], np.uint32)
     points = np.zeros((count, 3), np.float32)
     points[1, 0] = points[-1, 1] = 1
@@ -149,6 +149,10 @@ def test_many_vertices_need_wide_indices(tmp_path: Path) -> None:
     scene = Scene(skeleton, [0], [-1], (mesh,))
     again = rewritten(scene, tmp_path / "b.glb")
     assert again.meshes[0].primitives[0].indices.tolist() == indices.tolist()
+    write_gltf(scene, tmp_path / "b.gltf")
+    document = json.loads((tmp_path / "b.gltf").read_text())
+    row = document["meshes"][0]["primitives"][0]["indices"]
+    assert document["accessors"][row]["componentType"] == code
 
 
 def test_the_same_array_is_stored_once(tmp_path: Path, rng: Any) -> None:
@@ -206,17 +210,46 @@ def test_a_texture_with_only_a_webp_image_requires_the_extension(
     assert list(differences(scene, read_gltf(tmp_path / "a.gltf"))) == []
 
 
-def test_names_that_a_uri_must_escape(tmp_path: Path, rng: Any) -> None:
-    path = tmp_path / "a name # with ü.gltf"
+@pytest.mark.parametrize("name", ["a name # with ü.gltf", "x" * 246 + ".gltf"])
+def test_odd_names(tmp_path: Path, rng: Any, name: str) -> None:
     scene = random_scene(rng)
-    assert list(differences(scene, rewritten(scene, path))) == []
+    assert list(differences(scene, rewritten(scene, tmp_path / name))) == []
+    assert os.listdir(tmp_path) == [name], "one file, whole"
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 5])
+def test_weights_are_filled_up_to_fours(tmp_path: Path, rng: Any, columns: int) -> None:
+    scene = random_scene(rng, influences=columns, nodes=14)
+    again = rewritten(scene, tmp_path / "a.glb")
+    for a, b in zip(scene.meshes, again.meshes, strict=True):
+        for p, q in zip(a.primitives, b.primitives, strict=True):
+            if p.skin is None:
+                continue
+            assert q.skin is not None
+            width = p.skin.weights.shape[1]
+            assert q.skin.weights.shape[1] == -(-width // 4) * 4
+            np.testing.assert_array_equal(q.skin.weights[:, :width], p.skin.weights)
+            assert not q.skin.weights[:, width:].any()
+
+
+def test_what_gltf_cannot_hold(tmp_path: Path) -> None:
+    skeleton = Skeleton(("n",), [-1], np.zeros((1, 3)), [[0, 0, 0, 1]], np.ones((1, 3)))
+    for primitive, text in (
+        (Primitive(np.zeros((0, 3))), "without vertices"),
+        (Primitive(np.eye(3), indices=[]), "without vertices or indices"),
+        (Primitive(np.eye(3), custom={"_x": np.zeros(3)}), "float64"),
+    ):
+        scene = Scene(skeleton, [0], [-1], (Mesh("m", (primitive,)),))
+        with pytest.raises(AssetError, match=text):
+            write_gltf(scene, tmp_path / "a.glb")
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path, rng: Any) -> None:
     path = tmp_path / "a.glb"
     path.write_bytes(b"old")
     scene = dataclasses.replace(random_scene(rng), carried={"extras": {1, 2}})
-    with pytest.raises(TypeError):
+    with pytest.raises(AssetError, match="not JSON serializable"):
         write_gltf(scene, path)
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["a.glb"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -11,10 +11,10 @@ from flexor import samples
 from flexor.app.bench.synthetic import make_character
 from flexor.app.bench.timing import Result, best_seconds
 from flexor.app.character import Character
-from flexor.app.load_save import load
 from flexor.arrays import Floats
 from flexor.deform import kernel
 from flexor.deform.bind import Bind
+from flexor.deform.skin_vertices import init_skin
 from flexor.pose.pose import Pose
 
 __all__ = ["run"]
@@ -31,8 +31,8 @@ def _palette(bind: Bind, pose: Pose) -> Floats:
 
 def _blocks(bind: Bind, palette: Floats) -> Callable[[], None]:
     """Skinning into blocks, the order the runtime keeps vertices in."""
-    turns = np.zeros(palette.shape[1], np.float32)
-    work = np.zeros(24 * bind.most_joints + 96, np.float32)
+    state = init_skin(bind, len(palette))
+    turns, work = state._turns, state._work
     out = np.zeros((len(palette), len(bind.order) * 6), np.float32)
 
     def call() -> None:
@@ -43,8 +43,8 @@ def _blocks(bind: Bind, palette: Floats) -> Callable[[], None]:
 
 def _file_order(bind: Bind, palette: Floats) -> Callable[[], None]:
     """Skinning into arrays (N, V, 3) in the file's order."""
-    turns = np.zeros(palette.shape[1], np.float32)
-    work = np.zeros(24 * bind.most_joints + 96, np.float32)
+    state = init_skin(bind, len(palette))
+    turns, work = state._turns, state._work
     positions = np.zeros((len(palette), bind.vertex_count * 3), np.float32)
     normals = np.zeros_like(positions)
 
@@ -83,27 +83,32 @@ def _numpy(character: Character, palette: Floats) -> Callable[[], None]:
     return call
 
 
-def run(files: list[Path]) -> Iterator[Result]:
-    """The synthetic set, a crowd, the mannequin and the characters in `files`."""
+def run(characters: Mapping[str, Character]) -> Iterator[Result]:
+    """The synthetic set, a crowd, the mannequin and the characters given."""
     note = "positions + unit normals, structure of arrays in run order, one thread"
     for vertices, influences in CASES:
         character = make_character(vertices, influences)
         bind = character.binds[0]
         palette = _palette(bind, character.pose_many("turns", [0.4]))
+        pose = character.pose("turns", 0.4)
         calls = [_blocks(bind, palette), _file_order(bind, palette)]
         calls.append(_numpy(character, palette))
-        blocks, in_order, plain = best_seconds(*calls)
+        blocks, in_order, plain, face = best_seconds(
+            *calls, partial(character.deform, pose)
+        )
         name = f"skin/v{vertices}/i{influences}"
         scale = 1e9 / vertices
         yield Result(name, blocks * scale, "ns/vertex", note)
         text = "the same, arrays (V, 3) in the file's vertex order"
         yield Result(f"{name}/file_order", in_order * scale, "ns/vertex", text)
+        text = "hero.deform(pose): the same with checks, palette and new arrays"
+        yield Result(f"{name}/deform", face * scale, "ns/vertex", text)
         text = "gather and einsum, same data, same run"
         yield Result(f"{name}/numpy", plain * scale, "ns/vertex", text)
     yield from _crowd(note)
     yield from _real("mannequin", samples.mannequin())
-    for file in files:
-        yield from _real(file.stem, load(file))
+    for name, character in characters.items():
+        yield from _real(name, character)
 
 
 def _crowd(note: str) -> Iterator[Result]:

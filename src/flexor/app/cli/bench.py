@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from flexor.app.load_save import load
 from flexor.errors import SettingError
 from flexor.files.replace import replace_file
 
 if TYPE_CHECKING:
     from flexor.app.bench.timing import Result
+    from flexor.app.character import Character
 
 __all__ = ["bench"]
 
@@ -39,7 +41,8 @@ def bench(
     for name in wanted:
         if name not in NAMES:
             raise SettingError(f"no bench {name!r}; there are: {', '.join(NAMES)}")
-    results = _run(wanted, character or [])
+    characters = {file.stem: load(file) for file in character or []}
+    results = _run(wanted, characters)
     if json_to:
         _write_json(list(results), json_to)
         return
@@ -47,14 +50,14 @@ def bench(
         typer.echo(f"{result.name:36} {result.value:10.3f} {result.unit}")
 
 
-def _run(names: list[str], files: list[Path]) -> Iterator[Result]:
+def _run(names: list[str], characters: dict[str, Character]) -> Iterator[Result]:
     # Imported here: they compile kernels.
     from flexor.app.bench import pose, skin
 
     if "pose" in names:
         yield from pose.run()
     if "skin" in names:
-        yield from skin.run(files)
+        yield from skin.run(characters)
 
 
 def _write_json(results: list[Result], to: str) -> None:

@@ -52,6 +52,7 @@ def _influences(histogram: dict[int, int]) -> str:
 def print_report(name: str, size: int, report: SceneReport) -> None:
     """Tables for people."""
     from rich.console import Console
+    from rich.text import Text
 
     # Wide enough for the tables when the output goes to a file.
     console = Console(highlight=False)
@@ -59,7 +60,8 @@ def print_report(name: str, size: int, report: SceneReport) -> None:
         console = Console(highlight=False, width=120)
     parts = ", ".join(f"{k} {_count(v)}" for k, v in report.bytes.items() if v)
     size_text = " x ".join(f"{side:.4g}" for side in report.size)
-    console.print(f"[bold]{name}[/bold]  {_count(size)} bytes")
+    # Names come out of files: they are text, not markup.
+    console.print(Text(name, "bold"), Text(f" {_count(size)} bytes"))
     console.print(
         f"{_count(report.nodes)} nodes in {report.roots} trees, "
         f"{size_text} at rest (x, y, z), {report.materials} materials, "
@@ -72,8 +74,8 @@ def print_report(name: str, size: int, report: SceneReport) -> None:
     if not report.findings:
         console.print("nothing odd found")
     for finding in report.findings:
-        colour = "yellow" if finding.level == "warning" else "dim"
-        console.print(f"[{colour}]{finding}[/{colour}]", soft_wrap=True)
+        style = "yellow" if finding.level == "warning" else "dim"
+        console.print(Text(str(finding), style), soft_wrap=True)
 
 
 def _table(title: str, *columns: str) -> Table:
@@ -87,12 +89,19 @@ def _table(title: str, *columns: str) -> Table:
     return table
 
 
+def _add_row(table: Table, *cells: str) -> None:
+    from rich.text import Text
+
+    table.add_row(*(Text(cell) for cell in cells))
+
+
 def _mesh_table(report: SceneReport) -> Table:
     table = _table(
         "meshes", "name", "parts", "vertices", "triangles", "morphs", "influences"
     )
     for mesh in report.meshes:
-        table.add_row(
+        _add_row(
+            table,
             mesh.name or "-",
             _count(mesh.primitives),
             _count(mesh.vertices),
@@ -106,14 +115,16 @@ def _mesh_table(report: SceneReport) -> Table:
 def _skin_table(report: SceneReport) -> Table:
     table = _table("skins", "name", "joints", "hold nothing")
     for skin in report.skins:
-        table.add_row(skin.name or "-", _count(skin.joints), _count(len(skin.unused)))
+        unused = _count(len(skin.unused))
+        _add_row(table, skin.name or "-", _count(skin.joints), unused)
     return table
 
 
 def _clip_table(report: SceneReport) -> Table:
     table = _table("clips", "name", "seconds", "tracks", "keys", "interpolation")
     for clip in report.clips:
-        table.add_row(
+        _add_row(
+            table,
             clip.name,
             f"{clip.duration:.3f}",
             _count(clip.tracks),

@@ -26,7 +26,7 @@ Examples:
 """
 
 app = typer.Typer(
-    help="Real-time characters for Python: look into them, mend, move and draw them.",
+    help="Real-time characters for Python: look into files, measure this machine.",
     epilog=EPILOG,
     no_args_is_help=True,
     add_completion=False,

@@ -42,8 +42,9 @@ TYPE_NAMES = tuple(TYPES)
 # A count is only a number: elements may have no bytes of their own, or share them with
 # others. So every use of an accessor counts as if it had its own memory, and all of
 # them together may need what a file of this size justifies. Of 62 real characters, some
-# of them compressed, none needs more than 2.5 times the size of its file.
-SPARE_BYTES, MOST_RATIO = 1 << 20, 64
+# of them compressed, none needs more than 2.5 times the size of its file; some writers
+# let a hundred primitives share one set of vertices.
+SPARE_BYTES, MOST_RATIO = 1 << 20, 192
 
 
 class Layout(NamedTuple):

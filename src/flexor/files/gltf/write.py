@@ -6,14 +6,15 @@ looked at (extensions, extras) still fits.
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 
+from flexor.errors import AssetError
 from flexor.files.gltf.carried import extensions_in
 from flexor.files.gltf.container import join_glb
 from flexor.files.gltf.materials import material_json, sampler_json
@@ -31,20 +32,27 @@ GENERATOR = "flexor"
 
 
 def write_gltf(scene: Scene, path: Path) -> None:
-    """Write .gltf with a .bin beside it, or, for any other ending, GLB."""
-    document, data = _document(scene)
-    if path.suffix.lower() == ".gltf":
-        if data:
-            binary = path.with_suffix(".bin")
-            document["buffers"][0]["uri"] = quote(binary.name)
-            replace_file(binary, data)
-        text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
-        replace_file(path, text.encode())
-        return
-    text = json.dumps(
-        document, ensure_ascii=False, allow_nan=False, separators=(",", ":")
-    )
-    replace_file(path, join_glb(text.encode(), data))
+    """Write .gltf with its data inside, or, for any other ending, GLB.
+
+    One file either way: of two, one could be replaced and the other not.
+    """
+    try:
+        document, data = _document(scene)
+        is_text = path.suffix.lower() == ".gltf"
+        if is_text and data:
+            packed = base64.b64encode(data).decode()
+            uri = f"data:application/octet-stream;base64,{packed}"
+            document["buffers"][0]["uri"] = uri
+        text = json.dumps(
+            document,
+            indent=1 if is_text else None,
+            separators=None if is_text else (",", ":"),
+            ensure_ascii=False,
+            allow_nan=False,
+        ).encode()
+    except (TypeError, ValueError) as error:
+        raise AssetError(path, "", f"cannot be written: {error}") from None
+    replace_file(path, text if is_text else join_glb(text, data))
 
 
 def _document(scene: Scene) -> tuple[dict[str, Any], bytes]:
@@ -52,7 +60,7 @@ def _document(scene: Scene) -> tuple[dict[str, Any], bytes]:
     buffer = BufferWriter()
     tables: dict[str, list[Any]] = {
         "scenes": [
-            _plain(name=s.name, nodes=list(s.nodes)) | (s.carried or {})
+            _plain(name=s.name, nodes=[int(n) for n in s.nodes]) | (s.carried or {})
             for s in scene.root_sets
         ],
         "nodes": list(_nodes(scene)),
@@ -76,7 +84,7 @@ def _document(scene: Scene) -> tuple[dict[str, Any], bytes]:
     asset = {"version": "2.0", "generator": GENERATOR, **carried.pop("asset", {})}
     document: dict[str, Any] = {"asset": asset}
     if scene.default_set is not None:
-        document["scene"] = scene.default_set
+        document["scene"] = int(scene.default_set)
     document.update({name: table for name, table in tables.items() if table})
     document.update(carried)
     used = sorted({name for name, _ in extensions_in(document)})
@@ -144,6 +152,10 @@ def _mesh(mesh: Mesh, buffer: BufferWriter) -> dict[str, Any]:
 
 
 def _primitive(primitive: Primitive, buffer: BufferWriter) -> dict[str, Any]:
+    if not len(primitive) or (
+        primitive.indices is not None and not len(primitive.indices)
+    ):
+        raise ValueError("glTF cannot hold a primitive without vertices or indices")
     places = buffer.add(primitive.positions, VERTICES, has_bounds=True)
     attributes = {"POSITION": places}
     if primitive.normals is not None:

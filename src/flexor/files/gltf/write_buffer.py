@@ -78,6 +78,8 @@ class BufferWriter:
             self.views[view]["byteStride"] = stride
         if target is not None:
             self.views[view]["target"] = target
+        if flat.dtype.char not in CODES or width not in TYPES:
+            raise ValueError(f"glTF cannot hold {flat.dtype.name} rows of {width}")
         accessor: dict[str, Any] = {
             "bufferView": view,
             "componentType": CODES[flat.dtype.char],
