@@ -30,7 +30,7 @@ def run_slices(work: Callable[[slice], None], count: int) -> None:
     Each call must write only rows of its own slice, so the result does not depend on
     the number of threads. An exception in any of them is raised here.
     """
-    threads = min(thread_count(), count)
+    threads = min(thread_count(), count) if count > 1 else 1
     if threads <= 1:
         if count:
             work(slice(0, count))

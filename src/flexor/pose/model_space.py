@@ -15,38 +15,39 @@ __all__ = ["WorldState", "init_world", "world_from_local"]
 
 @dataclass(slots=True, eq=False)
 class WorldState:
-    """World matrices of N characters.
-
-    matrices: float32 (N, J, 3, 4), world_from_node; places: float32 (N, 3, 4),
-    world_from_character, the identity unless you write to it: where each stands.
-    """
+    """World matrices of N characters."""
 
     layout: Layout
-    matrices: Floats
-    places: Floats
+    _flat: Floats
+    _flat_places: Floats
     _work: Floats
+
+    @property
+    def matrices(self) -> Floats:
+        """world_from_node of every node: float32 (N, J, 3, 4), always one array."""
+        return self._flat.reshape(len(self._flat), len(self.layout.skeleton), 3, 4)
+
+    @property
+    def places(self) -> Floats:
+        """world_from_character: float32 (N, 3, 4); the identity until written to."""
+        return self._flat_places.reshape(-1, 3, 4)
 
 
 def init_world(layout: Layout, count: int) -> WorldState:
     """Room for `count` characters, all at the origin."""
     return WorldState(
         layout,
-        np.zeros((count, len(layout.skeleton), 3, 4), np.float32),
-        np.tile(np.eye(3, 4, dtype=np.float32), (count, 1, 1)),
+        np.zeros((count, 12 * len(layout.skeleton)), np.float32),
+        np.tile(np.eye(3, 4, dtype=np.float32).ravel(), (count, 1)),
         np.zeros(12 * layout.lane_count, np.float32),
     )
 
 
 def world_from_local(state: WorldState, local: Floats) -> WorldState:
     """Fill the world matrices from local transforms (N, 10 * L)."""
-    count, nodes = state.matrices.shape[:2]
-    check_input(local, np.float32, (count, len(state.layout.rest)), "local")
-    check_input(state.places, np.float32, (count, 3, 4), "places")
+    layout = state.layout
+    check_input(local, np.float32, (len(state._flat), len(layout.rest)), "local")
     kernel.world_from_local(
-        local,
-        state.layout.nodes,
-        state.places.reshape(count, 12),
-        state._work,
-        state.matrices.reshape(count, 12 * nodes),
+        local, layout.nodes, state._flat_places, state._work, state._flat
     )
     return state
