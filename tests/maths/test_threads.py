@@ -180,3 +180,28 @@ def test_a_forked_process_has_its_own_pool(monkeypatch: pytest.MonkeyPatch) -> N
         child.kill()
     assert not is_stuck, "the child waits for threads it does not have"
     assert answer.get(timeout=5) is True
+
+
+def test_without_new_threads_the_caller_does_the_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As when the interpreter shuts down, here after the first part was handed out."""
+    monkeypatch.setenv("FLEXOR_THREADS", "4")
+    pool = threads._get_pool()
+    submit, handed = pool.submit, []
+
+    def once(*arguments: Any) -> Any:
+        if handed:
+            raise RuntimeError("cannot schedule new futures after shutdown")
+        handed.append(submit(*arguments))
+        return handed[0]
+
+    monkeypatch.setattr(pool, "submit", once)
+    done = np.zeros(10, int)
+
+    def work(rows: slice) -> None:
+        done[rows] += 1
+
+    threads.run_slices(work, 10)
+    assert len(handed) == 1
+    assert done.tolist() == [1] * 10

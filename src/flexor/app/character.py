@@ -127,15 +127,15 @@ class Character:
         if not np.isfinite(seconds).all():
             raise SettingError("times: must be finite numbers of seconds")
         moments = np.clip(seconds, -1e30, 1e30).astype(np.float32)
-        local = np.tile(self.layout.rest, (len(moments), 1))
-        weights = np.tile(self.layout.rest_weights, (len(moments), 1))
-        if clip is not None:
-            from flexor.pose.sample import init_sample, sample
+        if clip is None:
+            local = np.tile(self.layout.rest, (len(moments), 1))
+            weights = np.tile(self.layout.rest_weights, (len(moments), 1))
+            return self._finish(local, weights)
+        from flexor.pose.sample import init_sample, sample
 
-            state = init_sample(self.clip_tables(clip), self.layout, len(moments))
-            sample(state, moments)
-            local, weights = state.local, state.weights
-        return self._finish(local, weights)
+        state = init_sample(self.clip_tables(clip), self.layout, len(moments))
+        sample(state, moments)
+        return self._finish(state.local, state.weights)
 
     def pose_from(
         self,
@@ -159,7 +159,10 @@ class Character:
         given: dict[str, Floats] = {}
         count: int | None = None
         for name, (value, at_rest) in parts.items():
-            array = np.asarray(at_rest if value is None else value, np.float32)
+            try:
+                array = np.asarray(at_rest if value is None else value, np.float32)
+            except (TypeError, ValueError) as error:
+                raise ShapeError(f"{name}: {error}") from None
             if array.shape[array.ndim - at_rest.ndim :] != at_rest.shape or not (
                 0 <= array.ndim - at_rest.ndim <= 1
             ):

@@ -36,14 +36,17 @@ def run_slices(work: Callable[[slice], None], count: int) -> None:
             work(slice(0, count))
         return
     bounds = [count * i // threads for i in range(threads + 1)]
-    parts = [slice(a, b) for a, b in pairwise(bounds)]
+    mine = [slice(a, b) for a, b in pairwise(bounds)]
+    futures = []
     try:
-        futures = [_get_pool().submit(work, part) for part in parts[1:]]
-    except RuntimeError:  # the interpreter is shutting down: no new threads
-        work(slice(0, count))
-        return
+        while len(mine) > 1:
+            futures.append(_get_pool().submit(work, mine[-1]))
+            mine.pop()
+    except RuntimeError:
+        pass  # no new threads, as when the interpreter shuts down: we do the rest
     try:
-        work(parts[0])
+        for part in mine:
+            work(part)
     finally:
         for future in futures:
             future.exception()  # wait, so that nothing writes after we return

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats
 from flexor.files import codecs
 from flexor.files.gltf.checked import Checked
-from flexor.files.gltf.container import Container
+from flexor.files.gltf.container import MESHOPT, Container
 
 __all__ = ["Accessors"]
 
@@ -310,6 +310,5 @@ def _component(item: Checked) -> int:
 
 def _meshopt_of(view: Checked) -> Checked | None:
     extensions = view.child("extensions")
-    return extensions.object("EXT_meshopt_compression") or extensions.object(
-        "KHR_meshopt_compression"
-    )
+    found = (extensions.object(name) for name in MESHOPT)
+    return next((packing for packing in found if packing is not None), None)

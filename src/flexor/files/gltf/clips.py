@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import get_args
 
 import numpy as np
 
@@ -12,13 +13,12 @@ from flexor.files import mend
 from flexor.files.gltf.accessors import Accessors, check_finite
 from flexor.files.gltf.carried import carried_of
 from flexor.files.gltf.checked import Checked
-from flexor.scene.clip import WIDTH, Clip, Track
+from flexor.scene.clip import WIDTH, Clip, Interpolation, Path, Track
 from flexor.scene.finding import Finding
 
 __all__ = ["ClipReader"]
 
-PATHS = ("translation", "rotation", "scale", "weights")
-INTERPOLATIONS = ("LINEAR", "STEP", "CUBICSPLINE")
+PATHS, INTERPOLATIONS = get_args(Path), get_args(Interpolation)
 
 
 class ClipReader:

@@ -16,11 +16,11 @@ from urllib.parse import unquote
 from flexor.errors import AssetError, VersionError
 from flexor.files.gltf.checked import Checked
 
-__all__ = ["Container", "join_glb"]
+__all__ = ["MESHOPT", "Container", "join_glb"]
 
 MAGIC = b"glTF"
 JSON_CHUNK, BIN_CHUNK = 0x4E4F534A, 0x004E4942
-FALLBACKS = ("EXT_meshopt_compression", "KHR_meshopt_compression")
+MESHOPT = ("EXT_meshopt_compression", "KHR_meshopt_compression")
 HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")  # may be text that UTF-8 cannot hold
 
 
@@ -183,7 +183,7 @@ def join_glb(text: bytes, binary: bytes) -> bytes:
 
 def _is_fallback(buffer: Checked) -> bool:
     extensions = buffer.object("extensions")
-    return extensions is not None and any(extensions.has(name) for name in FALLBACKS)
+    return extensions is not None and any(extensions.has(name) for name in MESHOPT)
 
 
 def _read_data_uri(item: Checked, uri: str) -> tuple[bytes, str]:

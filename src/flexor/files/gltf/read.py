@@ -20,14 +20,14 @@ from flexor.files.gltf.accessors import Accessors, check_finite
 from flexor.files.gltf.carried import carried_of, dropped_extensions
 from flexor.files.gltf.checked import Checked
 from flexor.files.gltf.clips import ClipReader
-from flexor.files.gltf.container import Container
+from flexor.files.gltf.container import MESHOPT, Container
 from flexor.files.gltf.materials import (
     read_image,
     read_material,
     read_sampler,
     read_texture,
 )
-from flexor.files.gltf.meshes import MeshReader
+from flexor.files.gltf.meshes import DRACO, MeshReader
 from flexor.maths import transforms
 from flexor.scene.clip import Clip
 from flexor.scene.finding import Finding
@@ -37,22 +37,13 @@ from flexor.scene.weights import Skin
 
 __all__ = ["read_gltf"]
 
-# What a file may require. Looks that are not drawn (KHR_materials_*) do no harm.
-HANDLED = {
-    "EXT_meshopt_compression",
-    "EXT_texture_webp",
-    "KHR_draco_mesh_compression",
-    "KHR_lights_punctual",
-    "KHR_mesh_quantization",
-    "KHR_meshopt_compression",
-    "KHR_texture_transform",
-}
 # Undone while reading, so not to be written back.
-UNDONE = {
-    "EXT_meshopt_compression",
-    "KHR_draco_mesh_compression",
-    "KHR_mesh_quantization",
-    "KHR_meshopt_compression",
+UNDONE = {DRACO, "KHR_mesh_quantization", *MESHOPT}
+# What a file may require. Looks that are not drawn (KHR_materials_*) do no harm.
+HANDLED = UNDONE | {
+    "EXT_texture_webp",
+    "KHR_lights_punctual",
+    "KHR_texture_transform",
 }
 
 
