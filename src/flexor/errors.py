@@ -5,7 +5,8 @@ FlexorError
 │   └── VersionError      the file's format version is not one that can be read
 ├── ShapeError            an array has the wrong type or shape (also a ValueError)
 ├── SettingError          a name, number or option is not usable (also a ValueError)
-└── BackendMissing        an optional package is not installed; names the extra
+└── BackendError          a backend cannot draw, such as one that was closed
+    └── BackendMissing    an optional package is not installed; names the extra
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 
 __all__ = [
     "AssetError",
+    "BackendError",
     "BackendMissing",
     "FlexorError",
     "SettingError",
@@ -57,5 +59,9 @@ class SettingError(FlexorError, ValueError):
     """A name, number or option is not usable here."""
 
 
-class BackendMissing(FlexorError):
+class BackendError(FlexorError):
+    """A backend cannot draw."""
+
+
+class BackendMissing(BackendError):
     """An optional package is missing; the text names the extra to install."""

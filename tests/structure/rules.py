@@ -21,7 +21,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "deform": (*WORDS, "scene"),
     "stage": (*WORDS, "scene", "pose", "deform"),
     "draw": (*WORDS, "scene", "stage.frame"),
-    "output": (*WORDS, "draw.drawlist", "stage.frame", "files"),
+    "output": (*WORDS, "scene", "draw.drawlist", "stage.frame", "files"),
     "samples": (*WORDS, "scene", "files", "app"),
 }
 APP = ("app", "__main__")  # may import everything
@@ -134,13 +134,16 @@ def compiler_in_kernels(source: Source) -> list[str]:
 
 
 def kernels_stand_alone(source: Source) -> list[str]:
-    """Kernels take and give arrays: of ours they know maths.kernel* only."""
+    """Kernels take and give arrays: of ours they know kernels alone, those of maths and
+    of their own folder.
+    """
+    own = f"{source.module.rpartition('.')[0]}.kernel"
     return [
         f"{source.module}: a kernel may not import {module}"
         for module, _ in imports(source)
         if source.is_kernel
         and _is_ours(module)
-        and not module.startswith("flexor.maths.kernel")
+        and not module.startswith(("flexor.maths.kernel", own))
     ]
 
 

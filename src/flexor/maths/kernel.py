@@ -112,16 +112,20 @@ def _compile(function: Callable[..., Any], signature: Any, has_cache: bool) -> A
         # Numba would look at the kernel's own file alone and go on using old code when
         # a helper that was compiled into it has changed.
         file = kernel._cache._cache_file
-        file._source_stamp = (file._source_stamp, _stamp_helpers())
+        folder = Path(function.__code__.co_filename).parent
+        file._source_stamp = (file._source_stamp, _stamp_helpers(folder))
     kernel.compile(signature)
     kernel.disable_compile()
     return kernel
 
 
 @cache
-def _stamp_helpers() -> tuple[tuple[str, float, int], ...]:
-    """Name, time and size of every file of helpers that kernels are made of."""
-    files = sorted(Path(__file__).parent.glob("kernel*.py"))
+def _stamp_helpers(folder: Path) -> tuple[tuple[str, float, int], ...]:
+    """Name, time and size of every file of helpers that kernels are made of: those
+    beside this one and those in the kernel's own folder.
+    """
+    folders = {Path(__file__).parent, folder}
+    files = sorted(file for one in folders for file in one.glob("kernel*.py"))
     states = [(file.name, file.stat()) for file in files]
     return tuple((name, state.st_mtime, state.st_size) for name, state in states)
 

@@ -1,0 +1,1 @@
+"""Draw lists, and the backends that turn them into pictures."""

@@ -1,0 +1,1 @@
+"""The default backend: a rasteriser for plain CPUs."""

@@ -1,0 +1,1 @@
+"""A backend that keeps draw lists and draws nothing."""
