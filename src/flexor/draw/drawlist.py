@@ -183,7 +183,8 @@ class DrawItem:
     unlit); look: of the surface, or None for no surface; strokes: lines on it, or None;
     tints: float32 (N, 4) that multiply the colour of each of the N, or None; heat:
     float32 (V,), any number for each vertex, for the heat buffer, or None; part: what
-    the part buffer holds, 0 or above; layer: 1 is drawn over all of 0.
+    the part buffer holds, 0 or above; layer: 1 is drawn over all of 0; colours: float32
+    (V, 4), in place of those of the mesh, for colours that change, or None.
 
     The arrays are only read, and not kept; they must not change while drawing.
     """
@@ -197,6 +198,7 @@ class DrawItem:
     heat: Floats | None = None
     part: int = 0
     layer: int = 0
+    colours: Floats | None = None
 
     def __post_init__(self) -> None:
         positions = self.positions
@@ -211,6 +213,9 @@ class DrawItem:
             check_input(self.tints, np.float32, (count, 4), "tints")
         if self.heat is not None:
             check_input(self.heat, np.float32, (positions.shape[-2],), "heat")
+        if self.colours is not None:
+            shape = (positions.shape[-2], 4)
+            check_input(self.colours, np.float32, shape, "colours")
         _check_layer(self.layer, self.part)
 
 
