@@ -43,6 +43,23 @@ RGB = tuple[float, float, float]
 RGBA = tuple[float, float, float, float]
 
 
+def _check_word(word: str, known: tuple[str, ...], name: str) -> None:
+    if word not in known:
+        raise SettingError(f"{name}: {word!r}, expected one of {', '.join(known)}")
+
+
+def _check_layer(layer: int, part: int) -> None:
+    if layer not in (0, 1):
+        raise SettingError(f"layer: {layer}, expected 0 or 1")
+    if not 0 <= part < 1 << 31:
+        raise SettingError(f"part: {part}, expected 0 or above")
+
+
+def _check_width(width: float) -> None:
+    if not 0 < width <= 1000:
+        raise SettingError(f"width: {width}, expected above 0 to 1000 pixels")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawMesh:
     """The part of a surface that does not move; uploaded once.
@@ -269,20 +286,3 @@ class DrawList:
             raise SettingError(
                 f"background: {self.background}, expected four numbers 0 to 255"
             )
-
-
-def _check_word(word: str, known: tuple[str, ...], name: str) -> None:
-    if word not in known:
-        raise SettingError(f"{name}: {word!r}, expected one of {', '.join(known)}")
-
-
-def _check_layer(layer: int, part: int) -> None:
-    if layer not in (0, 1):
-        raise SettingError(f"layer: {layer}, expected 0 or 1")
-    if not 0 <= part < 1 << 31:
-        raise SettingError(f"part: {part}, expected 0 or above")
-
-
-def _check_width(width: float) -> None:
-    if not 0 < width <= 1000:
-        raise SettingError(f"width: {width}, expected above 0 to 1000 pixels")
