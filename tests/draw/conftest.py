@@ -1,0 +1,43 @@
+"""Backends for the tests of drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+import pytest
+
+from flexor.draw.backend import Backend, open_backend
+from tests.draw.slow import SlowBackend
+
+
+def open_named(name: str) -> Backend:
+    """A backend of the library, or "slow" for the twin of the rasteriser."""
+    if name == "slow":
+        return SlowBackend()
+    if find_spec(f"flexor.draw.{name}.backend") is None:
+        pytest.skip(f"no backend {name} yet")
+    return open_backend(name)
+
+
+@pytest.fixture(params=["raster", "slow"])
+def backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
+    """Everything that draws: the rasteriser, and its twin that the tests must fit."""
+    opened = open_named(request.param)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(params=["raster", "record", "slow"])
+def any_backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
+    """Everything that keeps the contract."""
+    opened = open_named(request.param)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def raster() -> Iterator[Backend]:
+    opened = open_named("raster")
+    yield opened
+    opened.close()

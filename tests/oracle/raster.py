@@ -1,0 +1,346 @@
+"""The slow twin of the rasteriser: the same picture by the shortest way, in float64.
+
+Faces and lines become pieces (`raster_pieces`); each sample of each pixel remembers the
+piece that won it; then every piece colours its pixels (`raster_colour`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from flexor.draw.drawlist import DrawItem, DrawLines, DrawList, DrawMesh, DrawTexture
+from flexor.draw.target import Target
+from tests.oracle import raster_pieces as pieces
+from tests.oracle.raster_colour import BAYER, decode, encode, levels_of, unit
+from tests.oracle.raster_pieces import FacePiece, LinePiece, Surface, View
+from tests.oracle.raster_strokes import stroke_edges
+
+# Samples of a pixel, from its centre, in steps of 1/16 pixel.
+OFFSETS = {1: ((0, 0),), 4: ((-2, -6), (6, -2), (-6, 2), (2, 6))}
+PULL = 0.002
+
+Piece = FacePiece | LinePiece
+
+
+@dataclass
+class Group:
+    """What is drawn at one go: a face or a line.
+
+    distance: of its sorting point; pieces: what is left of it after clipping.
+    """
+
+    distance: float
+    pieces: list[Piece]
+
+
+@dataclass
+class Layer:
+    """Groups in the order of the list: surfaces, lines, and what is seen through."""
+
+    surfaces: list[Group] = field(default_factory=list)
+    lines: list[Group] = field(default_factory=list)
+    blended: list[Group] = field(default_factory=list)
+
+
+def draw_slow(
+    draw_list: DrawList,
+    target: Target,
+    meshes: Sequence[DrawMesh],
+    textures: Sequence[DrawTexture],
+) -> Any:
+    """Fill the arrays of `target`; gives its colour (H, W, 4)."""
+    width, height = target.size
+    view = View(draw_list.camera, target.size)
+    levels = [(texture, levels_of(texture)) for texture in textures]
+    layers, target.skipped = gather(draw_list, view, meshes, levels)
+    alpha = draw_list.background[3] / 255
+    # Red, green and blue are kept times alpha.
+    picture = np.empty((height, width, 4))
+    picture[:] = [*(decode(draw_list.background[:3]) * alpha), alpha]
+    for number, layer in enumerate(layers):
+        surfaces = layer.surfaces
+        if draw_list.order == "sort":
+            surfaces = sorted(surfaces, key=lambda group: -group.distance)
+        canvas = Canvas(target.size, target.samples)
+        for group in surfaces:
+            canvas.add(group, has_test=draw_list.order == "depth")
+        for group in layer.lines:
+            canvas.add(group)
+        canvas.colour(picture)
+        if number == 0:
+            canvas.fill_buffers(view, target)
+        for group in sorted(layer.blended, key=lambda group: -group.distance):
+            canvas.blend(group, picture)
+    whole = picture[..., 3:]
+    straight = picture[..., :3] / np.where(whole > 0, whole, 1)
+    target.colour[..., :3] = encode(straight)
+    target.colour[..., 3] = np.floor(np.clip(whole[..., 0], 0, 1) * 255 + 0.5)
+    target.colour[whole[..., 0] == 0] = draw_list.background
+    return target.colour
+
+
+def gather(
+    draw_list: DrawList, view: View, meshes: Sequence[DrawMesh], levels: Any
+) -> tuple[tuple[Layer, Layer], int]:
+    """Everything as groups by layer, and how many triangles were not finite."""
+    layers = (Layer(), Layer())
+    skipped = 0
+    for item in draw_list.items:
+        if item.look is None:
+            continue
+        layer = layers[item.layer]
+        goes_to = layer.blended if item.look.alpha == "blend" else layer.surfaces
+        mesh = meshes[item.mesh]
+        for instance in range(len(_instances(item.positions))):
+            groups, bad = face_groups(item, instance, mesh, view, draw_list, levels)
+            goes_to.extend(groups)
+            skipped += bad
+    for lines in draw_list.lines:
+        _add_lines(layers[lines.layer], lines, view)
+    for item in draw_list.items:
+        if item.strokes is None:
+            continue
+        mesh = meshes[item.mesh]
+        for positions in _instances(item.positions).astype(np.float64):
+            edges = stroke_edges(mesh, positions, view, item.strokes)
+            points = positions[np.array(edges, np.int64).reshape(-1, 2)]
+            points = points.astype(np.float32)
+            colour = np.array(item.strokes.colour, np.float32)
+            lines = DrawLines(points, colour, item.strokes.width, item.part)
+            _add_lines(layers[item.layer], lines, view, PULL)
+    return layers, skipped
+
+
+def _instances(array: Any) -> Any:
+    return array if array.ndim == 3 else array[None]
+
+
+def face_groups(
+    item: DrawItem,
+    instance: int,
+    mesh: DrawMesh,
+    view: View,
+    draw_list: DrawList,
+    levels: Any,
+) -> tuple[list[Group], int]:
+    """Every face of one of the item's N surfaces."""
+    assert item.look is not None
+    positions = _instances(item.positions)[instance].astype(np.float64)
+    tint = np.ones(4) if item.tints is None else item.tints[instance].astype(float)
+    surface = Surface(
+        item.look,
+        tint,
+        draw_list.lights,
+        levels,
+        mesh.texcoords is not None,
+        item.heat is not None,
+        item.part,
+    )
+    values = np.zeros((mesh.vertex_count, pieces.VALUES))
+    values[:, pieces.POSITION] = positions
+    values[:, pieces.COLOUR] = 1
+    for part, array in (
+        (pieces.COLOUR, mesh.colours if item.colours is None else item.colours),
+        (pieces.TEXCOORD, mesh.texcoords),
+        (pieces.HEAT, None if item.heat is None else item.heat[:, None]),
+        (pieces.NORMAL, None if item.normals is None else _instances(item.normals)),
+    ):
+        if array is not None:
+            values[:, part] = array[instance] if array.ndim == 3 else array
+    is_smooth = item.normals is not None and item.look.shading != "flat"
+    groups, skipped = [], 0
+    for number, face in enumerate(mesh.faces):
+        corners = positions[face]
+        found: list[Piece] = []
+        for triangle in ((0, 1, 2), (0, 2, 3))[: len(face) - 2]:
+            rows = [face[n] for n in triangle]
+            a, b, c = positions[rows]
+            if not np.isfinite([a, b, c]).all():
+                skipped += 1
+                continue
+            normal = unit(np.cross(b - a, c - a))
+            smooth = is_smooth and (mesh.smooth is None or bool(mesh.smooth[number]))
+            cut = [(view.seen(positions[row]), values[row]) for row in rows]
+            around = pieces.clip_near(cut, view.near)
+            for n in range(1, len(around) - 1):
+                three = [around[0], around[n], around[n + 1]]
+                piece = FacePiece(view, three, surface, normal, smooth)
+                if piece.is_drawn:
+                    found.append(piece)
+        if found:
+            groups.append(Group(-view.seen(sorting_point(corners))[2], found))
+    return groups, skipped
+
+
+def sorting_point(corners: Any) -> Any:
+    """The one point (3,) of a face (n, 3) that decides what is farther: the centroid of
+    a triangle; where the diagonals of a quad cross, or come nearest to each other.
+    """
+    if len(corners) == 3 or not np.isfinite(corners).all():
+        return np.nan_to_num(corners).mean(0)
+    a, b, c, d = corners
+    first, second, between = c - a, d - b, b - a
+    across = np.cross(first, second)
+    whole = across @ across
+    if whole <= 1e-20 * (first @ first) * (second @ second):
+        return corners.mean(0)
+    on_first = a + first * (np.cross(between, second) @ across / whole)
+    on_second = b + second * (np.cross(between, first) @ across / whole)
+    return (on_first + on_second) / 2
+
+
+def _add_lines(layer: Layer, lines: DrawLines, view: View, pull: float = 0.0) -> None:
+    colours = np.broadcast_to(lines.colours, (len(lines.points), 4))
+    for points, colour in zip(lines.points, colours, strict=True):
+        if not np.isfinite(points).all():
+            continue
+        ends = view.seen(points)
+        middle = -ends[:, 2].mean()
+        # A line is a polygon of two corners; each cut point comes twice.
+        kept = pieces.clip_near([(end, np.zeros(0)) for end in ends], view.near)
+        if len(kept) < 2:
+            continue
+        seen = np.array([kept[0][0], kept[1][0]])
+        piece = LinePiece(view, seen, colour, lines.width, lines.part, pull)
+        goes_to = layer.lines if colour[3] >= 1 else layer.blended
+        goes_to.append(Group(float(middle), [piece]))
+
+
+class Canvas:
+    """The samples of one layer: who won each, and how near it is.
+
+    winners: int (H, W, S), row in `pieces` or -1; keys: float64 (H, W, S).
+    """
+
+    def __init__(self, size: tuple[int, int], samples: int) -> None:
+        self.size, self.offsets = size, np.array(OFFSETS[samples]) * 16
+        self.pieces: list[Piece] = []
+        shape = (size[1], size[0], samples)
+        self.winners = np.full(shape, -1)
+        self.keys = np.full(shape, -np.inf)
+
+    def _near(self, piece: Piece) -> tuple[Any, Any, tuple[slice, slice]]:
+        """Samples (h, w, S) around a piece, in steps, and which pixels these are."""
+        left, top, right, bottom = piece.bounds()
+        width, height = self.size
+        columns = slice(
+            min(max(left // 256 - 1, 0), width), min(max(right // 256 + 2, 0), width)
+        )
+        rows = slice(
+            min(max(top // 256 - 1, 0), height), min(max(bottom // 256 + 2, 0), height)
+        )
+        y, x = np.mgrid[rows, columns] * 256 + 128
+        x = x[..., None] + self.offsets[:, 0]
+        y = y[..., None] + self.offsets[:, 1]
+        return x, y, (rows, columns)
+
+    def _covered(self, piece: Piece) -> Iterator[tuple[Any, Any, Any, Any, Any]]:
+        """Pixels that a piece reaches: x, y, key and whether covered, each (h, w, S),
+        and which pixels these are. Nothing if it reaches none.
+        """
+        x, y, where = self._near(piece)
+        covered = piece.inside(x, y)
+        if isinstance(piece, FacePiece):
+            covered &= _pattern(piece, where)[..., None]
+            covered &= _mask(piece, x, y, covered)[..., None]
+        if not covered.any():
+            return
+        keys = piece.key(x.ravel(), y.ravel()).reshape(x.shape)
+        yield x, y, keys, covered, where
+
+    def add(self, group: Group, has_test: bool = True) -> None:
+        """Let a group win samples."""
+        for piece in group.pieces:
+            for _, _, keys, covered, where in self._covered(piece):
+                if has_test:
+                    covered &= keys > self.keys[where]
+                self.winners[where][covered] = len(self.pieces)
+                self.keys[where][covered] = keys[covered]
+                self.pieces.append(piece)
+
+    def _won(self) -> Iterator[tuple[Piece, Any, Any, Any, Any]]:
+        """Every piece with its pixels: row and column (n,), samples (n, S), and the
+        mean place of these samples in steps (n, 2).
+        """
+        for number, piece in enumerate(self.pieces):
+            won = self.winners == number
+            rows, columns = np.nonzero(won.any(-1))
+            if len(rows):
+                samples = won[rows, columns]
+                yield piece, rows, columns, samples, self._mean(rows, columns, samples)
+
+    def _mean(self, rows: Any, columns: Any, samples: Any) -> Any:
+        centre = np.stack([columns, rows], 1) * 256.0 + 128
+        return centre + samples @ self.offsets / samples.sum(1, keepdims=True)
+
+    def colour(self, picture: Any) -> None:
+        """Put the mean of the samples into a picture (H, W, 4), linear, times alpha."""
+        picture *= (self.winners < 0).mean(-1, keepdims=True)
+        for piece, rows, columns, samples, at in self._won():
+            colour = piece.colour_at(at[:, 0], at[:, 1])
+            share = samples.mean(1)
+            picture[rows, columns, :3] += colour[:, :3] * share[:, None]
+            picture[rows, columns, 3] += share
+
+    def blend(self, group: Group, picture: Any) -> None:
+        """Draw a group that is seen through over the picture."""
+        for piece in group.pieces:
+            for _, _, keys, covered, where in self._covered(piece):
+                covered &= keys > self.keys[where]
+                rows, columns = np.nonzero(covered.any(-1))
+                if not len(rows):
+                    continue
+                samples = covered[rows, columns]
+                rows, columns = rows + where[0].start, columns + where[1].start
+                at = self._mean(rows, columns, samples)
+                colour = piece.colour_at(at[:, 0], at[:, 1])
+                share = (colour[:, 3] * samples.mean(1))[:, None]
+                colour = np.concatenate([colour[:, :3], np.ones((len(rows), 1))], 1)
+                old = picture[rows, columns]
+                picture[rows, columns] = old * (1 - share) + colour * share
+
+    def fill_buffers(self, view: View, target: Target) -> None:
+        """Depth, normal, part and heat of the piece nearest in each pixel."""
+        for array, empty in (
+            (target.depth, np.inf),
+            (target.normal, 0),
+            (target.part, -1),
+            (target.heat, np.nan),
+        ):
+            if array is not None:
+                array[:] = empty
+        nearest = np.full(self.keys.shape[:2], -np.inf)
+        for piece, rows, columns, samples, at in self._won():
+            keys = np.where(samples, self.keys[rows, columns], -np.inf).max(1)
+            keep = keys > nearest[rows, columns]
+            rows, columns, (x, y) = rows[keep], columns[keep], at[keep].T
+            nearest[rows, columns] = keys[keep]
+            if target.depth is not None:
+                target.depth[rows, columns] = view.distance(piece.key(x, y))
+            if target.normal is not None:
+                target.normal[rows, columns] = piece.normal_at(x, y)
+            if target.part is not None:
+                target.part[rows, columns] = piece.part
+            if target.heat is not None:
+                target.heat[rows, columns] = piece.heat_at(x, y)
+
+
+def _pattern(piece: FacePiece, where: tuple[slice, slice]) -> Any:
+    """Pixels (h, w) that the screen door lets through."""
+    rows, columns = np.mgrid[where]
+    return BAYER[rows & 7, columns & 7] < piece.surface.look.opacity * 64
+
+
+def _mask(piece: FacePiece, x: Any, y: Any, covered: Any) -> Any:
+    """Pixels (h, w) whose alpha at the centre is not below the cutoff."""
+    kept = np.ones(covered.shape[:2], bool)
+    look = piece.surface.look
+    if look.alpha == "mask":
+        touched = covered.any(-1)
+        centre_x, centre_y = x.mean(-1)[touched], y.mean(-1)[touched]
+        kept[touched] = piece.base(centre_x, centre_y)[:, 3] >= look.cutoff
+    return kept
