@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bench"]
 
-NAMES = ("pose", "skin")
+NAMES = ("pose", "skin", "draw")
 
 
 def bench(
@@ -36,7 +36,12 @@ def bench(
         typer.Option(help="A file to measure too; can be given several times."),
     ] = None,
 ) -> None:
-    """Measure how fast this machine poses and deforms characters."""
+    r"""Measure how fast this machine poses, deforms and draws characters.
+
+    For draw, also how fast others draw the same: moderngl on Mesa's llvmpipe and
+    raylib, where they are installed (pip install 'flexor\[bench]'; on Debian and
+    Ubuntu apt-get install libegl1 libgl1 libgl1-mesa-dri).
+    """
     wanted = names or list(NAMES)
     for name in wanted:
         if name not in NAMES:
@@ -47,17 +52,19 @@ def bench(
         _write_json(list(results), json_to)
         return
     for result in results:
-        typer.echo(f"{result.name:36} {result.value:10.3f} {result.unit}")
+        typer.echo(f"{result.name:42} {result.value:10.3f} {result.unit}")
 
 
 def _run(names: list[str], characters: dict[str, Character]) -> Iterator[Result]:
     # Imported here: they compile kernels.
-    from flexor.app.bench import pose, skin
+    from flexor.app.bench import draw, pose, skin
 
     if "pose" in names:
         yield from pose.run()
     if "skin" in names:
         yield from skin.run(characters)
+    if "draw" in names:
+        yield from draw.run()
 
 
 def _write_json(results: list[Result], to: str) -> None:
