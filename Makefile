@@ -30,7 +30,7 @@ sample: $(VENV)/.dev
 
 $(VENV)/.run: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q -e .
+	$(BIN)/pip install -q -e ".[video]"
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.run

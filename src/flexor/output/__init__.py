@@ -1,0 +1,1 @@
+"""Pixels to files: pictures, videos and arrays, each written whole or not at all."""
