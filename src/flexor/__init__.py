@@ -6,6 +6,7 @@
     pose = hero.pose("Walk", 0.4)
     for part in hero.deform(pose):
         print(part.node, part.primitive, part.positions.shape)
+    picture = flexor.draw(hero, pose)
     flexor.save(hero, "out.glb")
 
 Names are imported on first use, so `import flexor` is quick and loads no compiler.
@@ -13,26 +14,38 @@ Names are imported on first use, so `import flexor` is quick and loads no compil
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from flexor import samples
     from flexor.app.character import Character, SkinnedPrimitive
+    from flexor.app.drawing import Drawer, contact_sheet, draw
     from flexor.app.load_save import load, save
+    from flexor.draw.style import DrawStyle
     from flexor.errors import AssetError, FlexorError
     from flexor.pose.pose import Pose
+    from flexor.scene.camera import Camera
     from flexor.scene.finding import Finding
+    from flexor.scene.light import Light
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "AssetError": "flexor.errors",
+    "Camera": "flexor.scene.camera",
     "Character": "flexor.app.character",
+    "DrawStyle": "flexor.draw.style",
+    "Drawer": "flexor.app.drawing",
     "Finding": "flexor.scene.finding",
     "FlexorError": "flexor.errors",
+    "Light": "flexor.scene.light",
     "Pose": "flexor.pose.pose",
     "SkinnedPrimitive": "flexor.app.character",
+    "contact_sheet": "flexor.app.drawing",
+    "draw": "flexor.app.drawing",
     "load": "flexor.app.load_save",
     "samples": "flexor.samples",
     "save": "flexor.app.load_save",
@@ -40,12 +53,18 @@ _HOMES = {
 
 __all__ = [
     "AssetError",
+    "Camera",
     "Character",
+    "DrawStyle",
+    "Drawer",
     "Finding",
     "FlexorError",
+    "Light",
     "Pose",
     "SkinnedPrimitive",
     "__version__",
+    "contact_sheet",
+    "draw",
     "load",
     "samples",
     "save",
@@ -62,3 +81,17 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+class _Face(ModuleType):
+    """Keeps `flexor.draw` the function: the import of the folder of the same name would
+    put the folder in its place. What is in it comes by `from flexor.draw.x import y`.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        home = _HOMES.get(name, f"flexor.{name}")
+        if home == f"flexor.{name}" or not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Face

@@ -63,6 +63,12 @@ class Character:
             f"{len(self.clips)} clips)"
         )
 
+    def _repr_png_(self) -> bytes | None:
+        """A small picture, shown by notebooks."""
+        from flexor.app.drawing import picture_png
+
+        return picture_png(self)
+
     @property
     def skeleton(self) -> Skeleton:
         """The node tree."""

@@ -1,0 +1,147 @@
+"""A character in a backend, made once and shared by everything that draws it."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.app.character import Character
+from flexor.draw.backend import Backend, open_backend
+from flexor.draw.bones import BoneAssets, bone_points, upload_bones
+from flexor.draw.build import Dress, dress_scene
+from flexor.draw.shadow import SurfaceSamples, sample_surface, upload_shadow
+from flexor.draw.style import DrawStyle
+from flexor.draw.upload import SceneAssets, upload_scene
+from flexor.pose.pose import Pose
+from flexor.scene.finding import Finding
+
+__all__ = ["Kit", "bounds", "dressed", "many", "reach"]
+
+MOST_DRESSES = 16
+MOMENTS = 24  # of a clip, to see how far it reaches
+MOST_POINTS = 3_000_000
+
+
+@dataclass(slots=True, eq=False)
+class Kit:
+    """A character in a backend.
+
+    samples: points on its surface; shadow_mesh: number of the grid for shadows; size:
+    metres, the longest side of its bounds at rest; low: metres, its lowest point at
+    rest; has_skin: whether there is a surface, or lines, to draw; dresses: by what a
+    style says about looks.
+    """
+
+    backend: Backend
+    assets: SceneAssets
+    findings: tuple[Finding, ...]
+    bones: BoneAssets
+    samples: SurfaceSamples
+    shadow_mesh: int
+    size: float
+    low: float
+    has_skin: bool
+    dresses: dict[tuple[Any, ...], Dress] = field(default_factory=dict)
+
+
+# A kit holds the scene but not the character, so that it goes when the character does.
+_KITS: WeakKeyDictionary[Character, dict[str, Kit]] = WeakKeyDictionary()
+_LOCK = threading.Lock()
+
+
+def dressed(
+    character: Character, style: DrawStyle, backend: str = "raster"
+) -> tuple[Kit, Dress]:
+    """The character in a backend, and in a style; both made once and kept."""
+    key = (
+        style.style,
+        style.heat,
+        style.smooth,
+        style.line_width,
+        style.line_colour,
+        style.crease,
+        style.cel_bands,
+        style.opacity,
+    )
+    with _LOCK:
+        kits = _KITS.setdefault(character, {})
+        kit = kits.get(backend)
+        if kit is None or (key not in kit.dresses and len(kit.dresses) >= MOST_DRESSES):
+            # Backends cannot give back a single mesh: after many styles, start anew.
+            kit = kits[backend] = _make_kit(character, backend)
+        if key not in kit.dresses:
+            kit.dresses[key] = dress_scene(kit.assets, style)
+        return kit, kit.dresses[key]
+
+
+def reach(
+    character: Character, kit: Kit, what: str | Pose | None
+) -> NDArray[np.float32]:
+    """All there is to see of a clip, a pose or many, or at rest: points (N, P, 3)."""
+    if isinstance(what, Pose):
+        poses = what if what.is_many else many(what)
+    elif what is None:
+        poses = character.pose_many(None, [0.0])
+    else:
+        last = character.clip_tables(what).duration
+        vertices = sum(bind.vertex_count for bind in character.binds)
+        count = min(MOMENTS, max(2, MOST_POINTS // max(vertices, 1)))
+        poses = character.pose_many(what, np.linspace(0, last, count))
+    if not kit.has_skin:
+        return np.stack([bone_points(kit.bones, world) for world in poses.world])
+    skins = character.deform_many(poses)
+    return np.concatenate([skin.positions for skin in skins], 1)
+
+
+def bounds(points: NDArray[np.float32]) -> tuple[float, float]:
+    """The lowest y of points (..., P, 3), and the longest side of the largest moment.
+
+    What is not finite does not count; a single point has the size of 1 metre.
+    """
+    is_finite = np.isfinite(points).all(-1, keepdims=True)
+    if not is_finite.any():
+        return 0.0, 1.0
+    low = np.where(is_finite, points, np.inf).min(-2).astype(np.float64)
+    high = np.where(is_finite, points, -np.inf).max(-2).astype(np.float64)
+    size = float((high - low).max())
+    return float(low[..., 1].min()), size if size > 0 else 1.0
+
+
+def many(pose: Pose) -> Pose:
+    """A single pose as a pose of one moment."""
+    return Pose(
+        pose.translations[None],
+        pose.rotations[None],
+        pose.scales[None],
+        pose.world[None],
+        pose.weights[None],
+    )
+
+
+def _make_kit(character: Character, name: str) -> Kit:
+    backend = open_backend(name)
+    assets, findings = upload_scene(backend, character.scene)
+    bones = upload_bones(backend, character.scene)
+    rest = character.pose()
+    positions = [skin.positions for skin in character.deform(rest)]
+    none = np.zeros((0, 3), np.int32)
+    faces = [none if part.mesh is None else part.mesh.faces for part in assets.parts]
+    has_skin = any(p.mesh is not None or p.ends is not None for p in assets.parts)
+    points = np.concatenate(positions) if has_skin else bone_points(bones, rest.world)
+    low, size = bounds(points)
+    return Kit(
+        backend,
+        assets,
+        findings,
+        bones,
+        sample_surface(positions, faces),
+        upload_shadow(backend),
+        size,
+        low,
+        has_skin,
+    )

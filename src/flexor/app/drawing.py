@@ -1,0 +1,280 @@
+"""Pictures of characters: from a character and a pose to pixels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from io import BytesIO
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexor.app.character import Character, SkinnedPrimitive
+from flexor.app.draw_kit import bounds, dressed, many, reach
+from flexor.arrays import Floats
+from flexor.draw.bones import bone_points, build_bones
+from flexor.draw.build import build_items
+from flexor.draw.drawlist import DrawItem, DrawLines, DrawList
+from flexor.draw.fit import FOV, MARGIN, THREE_QUARTER, fit_camera, fit_shape
+from flexor.draw.ground import ground_grid
+from flexor.draw.labels import label_points
+from flexor.draw.lighting import lights_with_camera
+from flexor.draw.shadow import ShadowState, cast_shadow, init_shadow, sample_points
+from flexor.draw.sheet import join_pictures
+from flexor.draw.style import DrawStyle, style_of
+from flexor.draw.target import init_target
+from flexor.errors import SettingError, ShapeError
+from flexor.pose.pose import Pose
+from flexor.scene.camera import Camera
+from flexor.scene.finding import Finding
+from flexor.scene.light import DAYLIGHT
+
+__all__ = ["Drawer", "contact_sheet", "draw", "picture_png"]
+
+SHEET_PIXELS = 240 * 240  # of one picture in a sheet, unless its size is given
+
+
+class Drawer:
+    """Draws one character again and again into the same arrays.
+
+    target: where the last picture is, with the buffers that the style asks for; floor:
+    metres, of ground and shadow: the style's, or found at the first fit or picture.
+    Each thread needs a drawer of its own; what they upload is shared.
+
+    Examples
+    --------
+    >>> import flexor
+    >>> hero = flexor.samples.mannequin()
+    >>> drawer = flexor.Drawer(hero, (320, 240), "cel")
+    >>> camera = drawer.fit("walk")
+    >>> drawer.draw(hero.pose("walk", 0.4), camera).shape
+    (240, 320, 4)
+    """
+
+    def __init__(
+        self,
+        character: Character,
+        size: tuple[int, int] = (640, 480),
+        style: DrawStyle | str = "shaded",
+        *,
+        backend: str = "raster",
+    ) -> None:
+        self.character = character
+        self.style = style_of(style)
+        self.target = init_target(size, self.style.samples, self.style.buffers)
+        self.floor = self.style.floor
+        self._kit, self._dress = dressed(character, self.style, backend)
+        self._skins: list[SkinnedPrimitive] | None = None
+        self._shadow: ShadowState | None = None
+        self._size: float | None = None
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was wrong with the character's looks, and with the last picture."""
+        skipped = self.target.skipped
+        if not skipped:
+            return self._kit.findings
+        text = f"{skipped} faces are left out: a corner is not a finite place"
+        return *self._kit.findings, Finding("warning", "skipped-faces", "", text)
+
+    def fit(
+        self,
+        what: str | Pose | None = None,
+        *,
+        direction: ArrayLike = THREE_QUARTER,
+        fov: float = FOV,
+        is_flat: bool = False,
+        margin: float = MARGIN,
+    ) -> Camera:
+        """A camera that has a whole clip in the picture, or a pose, or many.
+
+        what: a clip's name, a pose, or None for the rest pose; direction: from the
+        character to the camera; fov: radians; is_flat: without perspective; margin:
+        share of the picture left free on each side.
+        """
+        points = reach(self.character, self._kit, what)
+        self._measure(points)
+        return fit_camera(
+            points,
+            self.target.size,
+            direction=direction,
+            fov=fov,
+            is_flat=is_flat,
+            margin=margin,
+        )
+
+    def draw(self, pose: Pose, camera: Camera | None = None) -> NDArray[np.uint8]:
+        """The picture of a pose, (H, W, 4): the target's own, until the next picture.
+
+        camera: None for one fitted to the pose.
+        """
+        positions, normals, points = self._deform(pose)
+        if self._size is None or self.floor is None:
+            self._measure(points)
+        if camera is None:
+            camera = fit_camera(points, self.target.size)
+        style, kit = self.style, self._kit
+        items, lines = build_items(self._dress, positions, normals, pose.world)
+        items = (*items, *self._extras(positions, pose, points))
+        if style.ground:
+            lines = (*lines, self._grid(camera, len(self._dress.parts)))
+        lights = style.lights
+        draw_list = DrawList(
+            camera,
+            items,
+            lines,
+            lights_with_camera(DAYLIGHT, camera) if lights is None else lights,
+            style.paper,
+            style.order,
+        )
+        picture = kit.backend.draw(draw_list, self.target)
+        if style.names:
+            places = pose.world[kit.bones.joints, :, 3]
+            label_points(picture, camera, places, kit.bones.names)
+        return picture
+
+    def _deform(
+        self, pose: Pose
+    ) -> tuple[list[Floats], list[Floats], NDArray[np.float32]]:
+        """Positions and normals of every part, and all there is to see as (P, 3)."""
+        if pose.is_many:
+            raise ShapeError(f"a pose of {len(pose)} moments; draw one of them")
+        self._skins = self.character.deform_many(many(pose), out=self._skins)
+        positions = [skin.positions[0] for skin in self._skins]
+        normals = [skin.normals[0] for skin in self._skins]
+        if not self._kit.has_skin:
+            return positions, normals, bone_points(self._kit.bones, pose.world)
+        return positions, normals, np.concatenate(positions)
+
+    def _extras(
+        self, positions: Sequence[Floats], pose: Pose, points: NDArray[np.float32]
+    ) -> list[DrawItem]:
+        """Shadow and bones."""
+        kit, style, size = self._kit, self.style, self._size or 1.0
+        items: list[DrawItem] = []
+        if style.has_shadow:
+            if self._shadow is None or self._shadow.size != size:
+                self._shadow = init_shadow(kit.shadow_mesh, size)
+            area = kit.samples.area * (size / kit.size) ** 2
+            if kit.has_skin:
+                points = sample_points(kit.samples, positions)
+            else:
+                # A skeleton casts the shadow of sticks.
+                area = size * size * 0.3 / max(len(points), 1)
+            shadow = cast_shadow(self._shadow, points, area, self.floor or 0.0)
+            items += [] if shadow is None else [shadow]
+        if not kit.has_skin:
+            items += build_bones(kit.bones, pose.world, size, layer=0)
+        elif style.bones:
+            items += build_bones(kit.bones, pose.world, size)
+        return items
+
+    def _grid(self, camera: Camera, part: int) -> DrawLines:
+        grid = ground_grid(camera.target, self._size or 1.0, self.floor or 0.0)
+        return replace(grid, part=part)
+
+    def _measure(self, points: NDArray[np.float32]) -> None:
+        """Find the floor and the size of what stands at points (..., P, 3)."""
+        low, self._size = bounds(points)
+        if self.style.floor is not None:
+            return
+        kit = self._kit
+        is_moving = points.ndim == 3 and len(points) > 1
+        is_near = abs(low - kit.low) < 0.5 * self._size
+        # One pose may be in the air; a whole motion comes down to the floor.
+        self.floor = kit.low if kit.has_skin and is_near and not is_moving else low
+
+
+def draw(
+    character: Character,
+    pose: Pose,
+    camera: Camera | None = None,
+    size: tuple[int, int] = (640, 480),
+    *,
+    style: DrawStyle | str = "shaded",
+) -> NDArray[np.uint8]:
+    """A picture of a character in a pose: uint8 (H, W, 4), sRGB and alpha.
+
+    camera: None for one fitted to the pose; size: width and height in pixels; style:
+    a name such as "cel", or a DrawStyle. Several threads may call it at once. To draw
+    many pictures of one character, a Drawer is quicker.
+
+    Examples
+    --------
+    >>> import flexor
+    >>> hero = flexor.samples.mannequin()
+    >>> flexor.draw(hero, hero.pose("walk", 0.4)).shape
+    (480, 640, 4)
+    """
+    return Drawer(character, size, style).draw(pose, camera)
+
+
+def contact_sheet(
+    character: Character,
+    clip: str | None = None,
+    count: int = 12,
+    *,
+    size: tuple[int, int] | None = None,
+    style: DrawStyle | str = "shaded",
+    camera: Camera | None = None,
+    direction: ArrayLike = THREE_QUARTER,
+    columns: int | None = None,
+) -> NDArray[np.uint8]:
+    """Poses of a clip in one picture, all seen by one camera, with their times.
+
+    clip: None for the first; count: how many poses, evenly spread; size: of each, None
+    for one that suits the character; camera: None for one that has the whole clip in
+    the picture, seen from `direction`. Gives uint8 (H, W, 4).
+    """
+    if count < 1:
+        raise SettingError(f"count: {count}, expected 1 or more")
+    if clip is None and character.clips:
+        clip = next(iter(character.clips))
+    times = [0.0] if clip is None else _spread(character, clip, count)
+    poses = character.pose_many(clip, times)
+    if size is None:
+        kit, _ = dressed(character, style_of(style))
+        shape = fit_shape(reach(character, kit, clip), direction)
+        shape = min(max(shape, 0.5), 2.0)
+        wide = round(math.sqrt(SHEET_PIXELS * shape))
+        size = wide, round(SHEET_PIXELS / wide)
+    drawer = Drawer(character, size, style)
+    fitted = drawer.fit(clip, direction=direction)
+    pictures = [
+        drawer.draw(poses[row], camera or fitted).copy() for row in range(len(times))
+    ]
+    captions = [f"{time:.2f} s" for time in times] if clip is not None else None
+    return join_pictures(
+        pictures, captions, columns=columns, background=drawer.style.paper
+    )
+
+
+def picture_png(
+    character: Character, size: tuple[int, int] = (360, 360)
+) -> bytes | None:
+    """A small picture at rest as the bytes of a PNG; None if it cannot be drawn."""
+    try:
+        from PIL import Image
+
+        stream = BytesIO()
+        picture = draw(character, character.pose(), size=size)
+        Image.fromarray(picture).save(stream, "PNG")
+        return stream.getvalue()
+    except Exception:  # a notebook shows the text instead; an odd file is no reason
+        return None
+
+
+def _spread(character: Character, clip: str, count: int) -> list[float]:
+    """Times over a clip; without its end where that is its beginning again."""
+    last = character.clip_tables(clip).duration
+    if not last > 0:
+        return [0.0]
+    first, final = character.pose_many(clip, [0.0, last]).world.astype(np.float64)
+    span = float(np.ptp(first[:, :, 3], axis=0).max(initial=0))
+    apart = np.abs(first - final)
+    moved, turned = apart[..., 3].max(initial=0), apart[..., :3].max(initial=0)
+    scale = float(np.abs(first[..., :3]).max(initial=0))
+    is_loop = bool(moved <= 0.02 * span and turned <= 0.05 * scale)
+    times = np.linspace(0, last, count, endpoint=not is_loop)
+    return [float(time) for time in times]

@@ -1,0 +1,126 @@
+"""The skeleton on top of a picture: bones, joints, and their names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Floats, Ints
+from flexor.draw.backend import Backend
+from flexor.draw.drawlist import DrawItem, DrawMesh, Look, Strokes
+from flexor.scene.scene import Scene
+
+__all__ = ["BoneAssets", "bone_points", "build_bones", "find_joints", "upload_bones"]
+
+LOOK = Look(shading="flat")
+EDGES = Strokes(1.0, (0.01, 0.012, 0.02, 1.0), silhouette=True, border=True)
+BONE_COLOUR = (0.86, 0.56, 0.16, 1.0)
+JOINT_COLOUR = (0.10, 0.25, 0.55, 1.0)
+WAIST = 0.15  # where a bone is thickest, from its joint to the next
+THICKNESS = 0.085  # half of it, in lengths of the bone
+THICKEST = 0.02  # the same at most, in sizes of the character
+JOINT = 0.008  # half the thickness of a joint, in sizes of the character
+
+# A bone: its joint, four corners around the waist, the next joint.
+START_FACES = (0, 2, 1), (0, 3, 2), (0, 4, 3), (0, 1, 4)
+END_FACES = (5, 1, 2), (5, 2, 3), (5, 3, 4), (5, 4, 1)
+FACES = np.array([*START_FACES, *END_FACES], np.int32)
+JOINT_CORNERS = np.array(
+    [(0, 0, -1), (1, 0, 0), (0, 1, 0), (-1, 0, 0), (0, -1, 0), (0, 0, 1)], np.float32
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoneAssets:
+    """A skeleton in a backend.
+
+    mesh: number of the one shape that bones and joints have; joints: int32 (B,), nodes
+    that are shown; ends: int32 (E, 2), nodes at both ends of each bone; names: B texts.
+    """
+
+    mesh: int
+    joints: Ints
+    ends: Ints
+    names: tuple[str, ...]
+
+
+def find_joints(scene: Scene) -> Ints:
+    """Nodes that matter: joints of skins and what lies between them; else all shown."""
+    shown, parents = scene.shown_nodes(), scene.skeleton.parents
+    matters = np.zeros(len(shown), bool)
+    for skin in scene.skins:
+        matters[skin.joints] = True
+    matters &= shown
+    if not matters.any():
+        return np.nonzero(shown)[0].astype(np.int32)
+    for joint in np.nonzero(matters)[0].tolist():
+        between, above = [], int(parents[joint])
+        while above >= 0 and not matters[above]:
+            between.append(above)
+            above = int(parents[above])
+        if above >= 0:
+            matters[between] = True
+    return np.nonzero(matters)[0].astype(np.int32)
+
+
+def upload_bones(backend: Backend, scene: Scene) -> BoneAssets:
+    """Upload the shape of bones; gives it with the joints of a scene."""
+    joints = find_joints(scene)
+    parents = scene.skeleton.parents
+    has_bone = np.isin(parents[joints], joints)
+    ends = np.stack([parents[joints], joints], 1)[has_bone]
+    names = tuple(scene.skeleton.names[joint] for joint in joints.tolist())
+    mesh = backend.upload(DrawMesh(6, FACES.copy()))
+    return BoneAssets(mesh, joints, np.ascontiguousarray(ends, np.int32), names)
+
+
+def build_bones(
+    assets: BoneAssets, world: Floats, size: float, *, layer: int = 1
+) -> tuple[DrawItem, ...]:
+    """Bones and joints of a pose for a character of `size` metres.
+
+    world: float32 (J, 3, 4), world_from_node.
+    """
+    places = np.ascontiguousarray(world[..., 3])
+    items = []
+    for shapes, colour in (
+        (_bones(places[assets.ends], size), BONE_COLOUR),
+        (places[assets.joints][:, None] + JOINT_CORNERS * (JOINT * size), JOINT_COLOUR),
+    ):
+        if len(shapes):
+            tints = np.tile(np.array(colour, np.float32), (len(shapes), 1))
+            positions = np.ascontiguousarray(shapes, np.float32)
+            items.append(
+                DrawItem(assets.mesh, positions, None, LOOK, EDGES, tints, layer=layer)
+            )
+    return tuple(items)
+
+
+def bone_points(assets: BoneAssets, world: Floats, count: int = 12) -> Floats:
+    """Points along all bones, (E * count + B, 3), for what is not drawn but cast."""
+    places = world[..., 3]
+    start, end = places[assets.ends[:, 0]], places[assets.ends[:, 1]]
+    steps = ((np.arange(count, dtype=np.float32) + 0.5) / count)[:, None, None]
+    with np.errstate(all="ignore"):  # what is not finite is left out later
+        along = start + (end - start) * steps
+    return np.concatenate([along.reshape(-1, 3), places[assets.joints]])
+
+
+def _bones(ends: NDArray[np.float32], size: float) -> NDArray[np.float64]:
+    """Corners (E, 6, 3) of bones between ends (E, 2, 3)."""
+    start, end = ends[:, 0].astype(np.float64), ends[:, 1].astype(np.float64)
+    with np.errstate(all="ignore"):  # a bone without length or place is not seen
+        along = end - start
+        length = np.linalg.norm(along, axis=1, keepdims=True)
+        unit = along / np.where(length > 0, length, 1)
+        # Any way across will do; the axis that the bone follows least is farthest off.
+        least = np.eye(3)[np.argmin(np.abs(unit), axis=1)]
+        side = np.cross(unit, least)
+        side /= np.where(length > 0, np.linalg.norm(side, axis=1, keepdims=True), 1)
+        other = np.cross(unit, side)
+        thick = np.minimum(length * THICKNESS, size * THICKEST)
+        waist = start + along * WAIST
+        around = [waist + way * thick for way in (side, other, -side, -other)]
+        return np.stack([start, *around, end], 1)

@@ -1,0 +1,72 @@
+"""Weights of joints on vertices, and colours for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexor.arrays import Floats
+from flexor.scene.scene import Scene
+
+__all__ = ["colour_ramp", "joint_weights", "linear_from_srgb"]
+
+# sRGB from dark blue over green to light red: each lighter than the one before, so that
+# the order can be seen without seeing hues.
+RAMP = np.array(
+    [
+        (32, 36, 98),
+        (34, 70, 132),
+        (16, 108, 120),
+        (40, 138, 78),
+        (140, 154, 44),
+        (222, 148, 52),
+        (255, 140, 116),
+    ]
+)
+
+
+def joint_weights(
+    scene: Scene, node: int, primitive: int, joints: Iterable[int]
+) -> Floats:
+    """How much some joints together pull each vertex of a primitive at a node: (V,).
+
+    A primitive without a skin hangs on its node, or on the joint of a skin that is next
+    above it, with all its weight.
+    """
+    wanted = set(joints)
+    surface = scene.meshes[scene.node_mesh[node]].primitives[primitive]
+    skin_row = int(scene.node_skin[node])
+    if skin_row >= 0 and surface.skin is not None:
+        nodes = scene.skins[skin_row].joints
+        named = np.isin(nodes, list(wanted))
+        if not len(named):
+            return np.zeros(len(surface), np.float32)
+        # Rows of joints without weight may be of no joint at all.
+        rows = np.minimum(surface.skin.joints, len(named) - 1)
+        pull = np.where(named[rows], surface.skin.weights, 0)
+        sums: Floats = pull.sum(1, dtype=np.float64).astype(np.float32)
+        return sums
+    skinned = {int(joint) for skin in scene.skins for joint in skin.joints}
+    above = node
+    while above >= 0 and above not in wanted and above not in skinned:
+        above = int(scene.skeleton.parents[above])
+    return np.full(len(surface), above in wanted, np.float32)
+
+
+def colour_ramp(values: ArrayLike) -> Floats:
+    """Linear colours (V, 4) for numbers 0 to 1, (V,): blue, green, red."""
+    places = np.clip(np.nan_to_num(np.asarray(values, np.float64)), 0, 1)
+    stops = np.linspace(0, 1, len(RAMP))
+    mixed = np.stack([np.interp(places, stops, RAMP[:, c]) for c in range(3)], -1)
+    colours = np.ones((*places.shape, 4), np.float32)
+    colours[..., :3] = linear_from_srgb(mixed)
+    return colours
+
+
+def linear_from_srgb(levels: ArrayLike) -> NDArray[np.float64]:
+    """Linear light 0 to 1 of sRGB levels 0 to 255."""
+    share = np.asarray(levels, np.float64) / 255
+    curve = ((np.maximum(share, 0.04045) + 0.055) / 1.055) ** 2.4
+    return np.where(share <= 0.04045, share / 12.92, curve)

@@ -1,0 +1,103 @@
+"""Small texts on finished pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexor.scene.camera import Camera
+
+__all__ = ["label_points", "text_strip"]
+
+INK, HALO = (24, 26, 32, 255), (255, 255, 255, 235)
+
+
+@cache
+def load_font(pixels: int) -> Any:
+    """The font that comes with Pillow."""
+    from PIL import ImageFont
+
+    return ImageFont.load_default(pixels)
+
+
+def label_points(
+    picture: NDArray[np.uint8],
+    camera: Camera,
+    points: ArrayLike,
+    names: Sequence[str],
+    *,
+    pixels: int = 11,
+) -> int:
+    """Write names beside points of a picture, into the picture itself.
+
+    picture: (H, W, 4), drawn with `camera`; points: (P, 3), metres. The nearest come
+    first; a name that would lie over another, or outside, is left out. Gives how many
+    were written.
+    """
+    from PIL import Image, ImageDraw
+
+    height, width = picture.shape[:2]
+    with np.errstate(all="ignore"):  # points behind the camera have no place
+        seen = camera.project(points, (width, height))
+    is_inside = np.isfinite(seen).all(1) & (np.abs(seen[:, :2]) < 1e5).all(1)
+    order = np.argsort(np.where(is_inside, seen[:, 2], np.inf), kind="stable")
+    font = load_font(pixels)
+    image = Image.fromarray(picture)
+    draw = ImageDraw.Draw(image)
+    taken: list[tuple[float, float, float, float]] = []
+    for row in order[: int(is_inside.sum())].tolist():
+        text = _short(names[row])
+        if not text:
+            continue
+        place = float(round(seen[row, 0] + 5)), float(round(seen[row, 1]))
+        box = draw.textbbox(place, text, font=font, anchor="lm", stroke_width=1)
+        if box[0] < 0 or box[1] < 0 or box[2] > width or box[3] > height:
+            continue
+        if any(_overlap(box, other) for other in taken):
+            continue
+        draw.text(
+            place,
+            text,
+            INK,
+            font=font,
+            anchor="lm",
+            stroke_width=1,
+            stroke_fill=HALO,
+        )
+        taken.append(box)
+    picture[:] = np.asarray(image)
+    return len(taken)
+
+
+def text_strip(
+    text: str, width: int, height: int, background: tuple[int, int, int, int]
+) -> NDArray[np.uint8]:
+    """A line of text in the middle of a strip of (width, height) pixels."""
+    from PIL import Image, ImageDraw
+
+    image = Image.new("RGBA", (width, height), background)
+    is_light = sum(background[:3]) > 384 or background[3] < 128
+    ink = INK if is_light else (240, 240, 240, 255)
+    font = load_font(max(6, round(height * 0.62)))
+    shown = _short(text, 200)
+    draw = ImageDraw.Draw(image)
+    while len(shown) > 1 and draw.textlength(shown, font=font) > width - 4:
+        shown = shown[:-2] + "…" if len(shown) > 2 else shown[:1]
+    draw.text((width / 2, height / 2), shown, ink, font=font, anchor="mm")
+    return np.array(image)
+
+
+def _short(text: str, most: int = 40) -> str:
+    """Text on one line: names in files can be anything."""
+    line = "".join(c if c.isprintable() else " " for c in text[: most + 1]).strip()
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def _overlap(
+    a: tuple[float, float, float, float], b: tuple[float, float, float, float]
+) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
