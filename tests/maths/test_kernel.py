@@ -193,18 +193,14 @@ def test_kernels_run_without_the_lock_and_keep_their_code() -> None:
 @pytest.mark.jit
 def test_a_changed_helper_is_compiled_anew(tmp_path: Path) -> None:
     """Numba alone would look at the kernel's own file and keep the old code."""
-    (tmp_path / "tiny.py").write_text(TINY)
-    script = (
-        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        "from flexor.maths import kernel\n"
-        "old = kernel._stamp_helpers()\n"
-        "kernel._stamp_helpers = lambda: {stamp}\n"
-        "import tiny"
-    )
+    (tmp_path / "tiny.py").write_text("from kernel_help import HOW_MUCH\n" + TINY)
+    (tmp_path / "kernel_help.py").write_text("HOW_MUCH = 1\n")
+    script = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import tiny"
     cache = str(tmp_path / "cache")
-    run_script(script.format(stamp="old"), NUMBA_CACHE_DIR=cache)
-    assert run_script(script.format(stamp="old"), NUMBA_CACHE_DIR=cache)[1] == ""
-    _, said = run_script(script.format(stamp="'new'"), NUMBA_CACHE_DIR=cache)
+    run_script(script, NUMBA_CACHE_DIR=cache)
+    assert run_script(script, NUMBA_CACHE_DIR=cache)[1] == ""
+    (tmp_path / "kernel_help.py").write_text("HOW_MUCH = 12\n")
+    _, said = run_script(script, NUMBA_CACHE_DIR=cache)
     assert "compiling" in said
 
 

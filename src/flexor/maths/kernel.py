@@ -105,7 +105,9 @@ def jit(signature: str) -> Callable[[Callable[..., Any]], Any]:
 
 
 def _compile(function: Callable[..., Any], signature: Any, has_cache: bool) -> Any:
-    kernel = numba.njit(fastmath=FAST, nogil=True, cache=has_cache)(function)
+    kernel = numba.njit(
+        fastmath=FAST, nogil=True, cache=has_cache, error_model="numpy"
+    )(function)
     if numba.config.DISABLE_JIT:
         return kernel
     if has_cache:
@@ -132,4 +134,4 @@ def _stamp_helpers(folder: Path) -> tuple[tuple[str, float, int], ...]:
 
 def inline(function: Callable[..., Any]) -> Any:
     """A helper that is compiled into the kernels that call it."""
-    return numba.njit(fastmath=FAST, forceinline=True)(function)
+    return numba.njit(fastmath=FAST, forceinline=True, error_model="numpy")(function)

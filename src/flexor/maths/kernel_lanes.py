@@ -29,10 +29,17 @@ __all__ = [
     "fma8",
     "load4",
     "load8",
+    "make4",
+    "max4",
     "max8",
+    "min4",
+    "min8",
+    "pick4",
     "put",
+    "ramp8",
     "rows8",
     "scatter8",
+    "splat4",
     "splat8",
     "spread4",
     "spread8",
@@ -40,6 +47,7 @@ __all__ = [
     "store4",
     "store8",
     "take",
+    "words4",
 ]
 
 _FLAGS = tuple(sorted(FAST))
@@ -59,6 +67,7 @@ class _Lanes(types.Type):  # type: ignore[misc]
 
 
 _EIGHT, _FOUR = _Lanes(8), _Lanes(4)
+FLOATS8 = _EIGHT
 
 
 @register_model(_Lanes)
@@ -178,12 +187,60 @@ def _put(typing: Any, array: Any, at: Any, value: Any) -> Any:
     return types.void(array, types.int64, array.dtype), build
 
 
-@intrinsic
-def _splat8(typing: Any, value: Any) -> Any:
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _splat(builder, args[0], _EIGHT)
+def _splatter(lanes: _Lanes) -> Any:
+    @intrinsic
+    def splat(typing: Any, value: Any) -> Any:
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return _splat(builder, args[0], lanes)
 
-    return _EIGHT(types.float32), build
+        return lanes(types.float32), build
+
+    return splat
+
+
+@intrinsic
+def _ramp8(typing: Any, start: Any, step: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        counts = ir.Constant(_EIGHT.vector, [float(lane) for lane in range(8)])
+        start, step = (_splat(builder, value, _EIGHT) for value in args)
+        return _call(builder, "fmuladd", _EIGHT, counts, step, start)
+
+    return _EIGHT(types.float32, types.float32), build
+
+
+@intrinsic
+def _make4(typing: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        value = ir.Constant(_FOUR.vector, ir.Undefined)
+        for lane, number in enumerate(args):
+            value = builder.insert_element(value, number, _WORD(lane))
+        return value
+
+    return _FOUR(*[types.float32] * 4), build
+
+
+@intrinsic
+def _pick4(typing: Any, value: Any, lane: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.extract_element(args[0], builder.trunc(args[1], _WORD))
+
+    return types.float32(_FOUR, types.int64), build
+
+
+@intrinsic
+def _words4(typing: Any, array: Any, at: Any) -> Any:
+    if not _is_flat(array) or array.dtype != types.uint16:
+        return None
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = _place(context, builder, signature, args)
+        kind = ir.VectorType(ir.IntType(16), 4)
+        words = builder.load(builder.bitcast(place, kind.as_pointer()))
+        words.align = 2
+        wide = builder.zext(words, ir.VectorType(_WORD, 4))
+        return builder.sitofp(wide, _FOUR.vector)
+
+    return _FOUR(array, types.int64), build
 
 
 @intrinsic
@@ -194,13 +251,18 @@ def _sqrt8(typing: Any, a: Any) -> Any:
     return _EIGHT(_EIGHT), build
 
 
-@intrinsic
-def _max8(typing: Any, a: Any, b: Any) -> Any:
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        is_greater = builder.fcmp_ordered(">", args[0], args[1])
-        return builder.select(is_greater, args[0], args[1])
+def _chooser(lanes: _Lanes, symbol: str) -> Any:
+    """The first of two where it compares so, else the second."""
 
-    return _EIGHT(_EIGHT, _EIGHT), build
+    @intrinsic
+    def choose(typing: Any, a: Any, b: Any) -> Any:
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            is_first = builder.fcmp_ordered(symbol, args[0], args[1])
+            return builder.select(is_first, args[0], args[1])
+
+        return lanes(lanes, lanes), build
+
+    return choose
 
 
 @intrinsic
@@ -315,6 +377,10 @@ if config.DISABLE_JIT:
         """One number eight times."""
         return np.full(8, value, np.float32)
 
+    def ramp8(start: Any, step: Any) -> Any:
+        """Eight numbers from `start` on, `step` apart."""
+        return np.float32(start) + np.float32(step) * np.arange(8, dtype=np.float32)
+
     def fma8(a: Any, b: Any, c: Any) -> Any:
         """The sum of a * b and c."""
         return a * b + c
@@ -350,7 +416,27 @@ if config.DISABLE_JIT:
         """One number of a flat array four times."""
         return np.full(4, take(array, at), np.float32)
 
-    fma4 = fma8
+    def splat4(value: Any) -> Any:
+        """One number four times."""
+        return np.full(4, value, np.float32)
+
+    def make4(a: Any, b: Any, c: Any, d: Any) -> Any:
+        """Four numbers."""
+        return np.array([a, b, c, d], np.float32)
+
+    def pick4(value: Any, lane: int) -> Any:
+        """One of four numbers."""
+        return value[lane]
+
+    def words4(array: Any, at: int) -> Any:
+        """Four numbers of a flat array of uint16, from `at` on."""
+        return _window(array, at, 4).astype(np.float32)
+
+    def min4(a: Any, b: Any) -> Any:
+        """The smaller of two; b where a is NaN."""
+        return np.where(a < b, a, b)
+
+    fma4, max4, min8 = fma8, max8, min4
 
 else:
     take, put = _take, _put
@@ -358,5 +444,9 @@ else:
     store8, store4 = _storer(_EIGHT), _storer(_FOUR)
     spread8, spread4 = _spreader(_EIGHT), _spreader(_FOUR)
     fma8, fma4 = _multiply_adder(_EIGHT), _multiply_adder(_FOUR)
-    splat8, sqrt8, max8 = _splat8, _sqrt8, _max8
+    splat8, splat4 = _splatter(_EIGHT), _splatter(_FOUR)
+    max8, max4 = _chooser(_EIGHT, ">"), _chooser(_FOUR, ">")
+    min8, min4 = _chooser(_EIGHT, "<"), _chooser(_FOUR, "<")
+    sqrt8, ramp8 = _sqrt8, _ramp8
+    make4, pick4, words4 = _make4, _pick4, _words4
     rows8, scatter8 = _rows8, _scatter8

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from threading import Lock
 
-__all__ = ["run_slices", "thread_count"]
+__all__ = ["run_slices", "run_team", "thread_count"]
 
 _pool: ThreadPoolExecutor | None = None
 _lock = Lock()
@@ -51,6 +51,28 @@ def run_slices(work: Callable[[slice], None], count: int) -> None:
         for future in futures:
             future.exception()  # wait, so that nothing writes after we return
     for future in futures:
+        future.result()
+
+
+def run_team(work: Callable[[], None], count: int) -> None:
+    """Call `work` in up to `count` threads, this one among them; wait for all.
+
+    The calls share out what is to be done among themselves (`maths.kernel_team`), so a
+    call that has not begun when this one is done is not needed, and is dropped.
+    """
+    futures = []
+    try:
+        for _ in range(count - 1):
+            futures.append(_get_pool().submit(work))
+    except RuntimeError:
+        pass  # no new threads, as when the interpreter shuts down: we do all
+    try:
+        work()
+    finally:
+        waiting = [future for future in futures if not future.cancel()]
+        for future in waiting:
+            future.exception()  # wait, so that nothing writes after we return
+    for future in waiting:
         future.result()
 
 

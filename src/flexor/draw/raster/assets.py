@@ -1,0 +1,143 @@
+"""Uploaded meshes and textures as the kernels read them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Ints
+from flexor.draw.drawlist import DrawMesh, DrawTexture
+from flexor.draw.raster import kernel_layout as at
+
+__all__ = [
+    "KeptMesh",
+    "KeptTexture",
+    "address",
+    "encode_table",
+    "find_edges",
+    "keep_texture",
+]
+
+WRAPS = {"repeat": at.REPEAT, "mirror": at.MIRROR, "clamp": at.CLAMP}
+
+
+def address(array: NDArray[np.generic] | None) -> int:
+    """Where an array's numbers begin; 0: there is none."""
+    if array is None:
+        return 0
+    where: int = array.__array_interface__["data"][0]
+    return where
+
+
+class KeptMesh:
+    """A mesh; its edges are found when strokes first need them.
+
+    triangles: int32 (T, 3); smooth: uint8 (T,), or None; edges: int32 (E, 4).
+    """
+
+    def __init__(self, mesh: DrawMesh) -> None:
+        self.mesh = mesh
+        self.triangles = np.ascontiguousarray(mesh.triangles)
+        self.corners = mesh.faces.shape[1]
+        self.smooth: NDArray[np.uint8] | None = None
+        if mesh.smooth is not None:
+            per_face = self.corners - 2
+            self.smooth = np.repeat(mesh.smooth.astype(np.uint8), per_face)
+
+    @cached_property
+    def edges(self) -> Ints:
+        """Each edge once, (E, 4): its ends, and the third corners of the faces on both
+        sides, such that (a, b, c) and (b, a, d) go around as the faces do; d is -1 at a
+        border. The diagonals of quads are no edges.
+        """
+        return find_edges(self.mesh)
+
+
+def find_edges(mesh: DrawMesh) -> Ints:
+    """See KeptMesh.edges. Where more than two faces meet, each pairs with the next."""
+    faces = mesh.faces
+    if mesh.welded is not None:
+        faces = mesh.welded[faces]
+    if not len(faces):
+        return np.empty((0, 4), np.int32)
+    a = faces.reshape(-1)
+    b = np.roll(faces, -1, 1).reshape(-1)
+    c = np.roll(faces, -2, 1).reshape(-1)
+    is_edge = a != b
+    a, b, c = a[is_edge], b[is_edge], c[is_edge]
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    order = np.lexsort((high, low))
+    a, b, c, low, high = (values[order] for values in (a, b, c, low, high))
+    is_new = np.ones(len(a), bool)
+    is_new[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
+    first = np.flatnonzero(is_new)
+    count = np.diff(np.append(first, len(a)))
+    edges = np.full((len(first), 4), -1, np.int32)
+    edges[:, 0], edges[:, 1], edges[:, 2] = a[first], b[first], c[first]
+    has_other = count > 1
+    edges[has_other, 3] = c[first[has_other] + 1]
+    return np.ascontiguousarray(edges)
+
+
+def decode_table() -> NDArray[np.uint16]:
+    """Linear light of every sRGB byte, 0 to 65535."""
+    level = np.arange(256) / 255
+    linear = np.where(level <= 0.04045, level / 12.92, ((level + 0.055) / 1.055) ** 2.4)
+    return np.round(linear * 65535).astype(np.uint16)
+
+
+def encode_table(rows: int) -> NDArray[np.uint8]:
+    """SRGB bytes of linear light, in `rows` equal steps from 0 to 1."""
+    linear = np.arange(rows) / (rows - 1)
+    level = np.where(
+        linear <= 0.0031308, linear * 12.92, 1.055 * linear ** (1 / 2.4) - 0.055
+    )
+    return np.round(level * 255).astype(np.uint8)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptTexture:
+    """texels: uint16, linear RGBA of all levels; row: int64, its table row."""
+
+    texels: NDArray[np.uint16]
+    row: NDArray[np.int64]
+
+
+def keep_texture(texture: DrawTexture) -> KeptTexture:
+    """Decode a texture and make its smaller levels: means of 2 x 2 in linear light."""
+    decode = decode_table()
+    level = np.empty(texture.pixels.shape, np.uint16)
+    level[..., :3] = decode[texture.pixels[..., :3]]
+    level[..., 3] = texture.pixels[..., 3].astype(np.uint16) * 257
+    levels = [level]
+    while (
+        texture.has_mipmaps
+        and max(levels[-1].shape[:2]) > 1
+        and len(levels) < at.MOST_LEVELS
+    ):
+        levels.append(_halve(levels[-1]))
+    row = np.zeros(at.TEXTURE_INTS, np.int64)
+    begin = 0
+    for number, level in enumerate(levels):
+        height, width = level.shape[:2]
+        first = at.LEVEL_ROWS + 3 * number
+        row[first : first + 3] = begin, width, height
+        begin += width * height
+    texels = np.concatenate([level.reshape(-1) for level in levels])
+    row[at.TEXELS], row[at.TEXEL_COUNT] = address(texels), len(texels)
+    row[at.LEVELS], row[at.IS_NEAREST] = len(levels), texture.is_nearest
+    row[at.WRAP_S], row[at.WRAP_T] = WRAPS[texture.wrap_s], WRAPS[texture.wrap_t]
+    return KeptTexture(texels, row)
+
+
+def _halve(level: NDArray[np.uint16]) -> NDArray[np.uint16]:
+    """Half as wide and high, rounded down, at least 1."""
+    height, width = (max(n // 2, 1) for n in level.shape[:2])
+    rows = level[: 2 * height].astype(np.uint32)
+    rows = rows[0::2] + rows[1::2] if level.shape[0] > 1 else rows * 2
+    columns = rows[:, : 2 * width]
+    both = columns[:, 0::2] + columns[:, 1::2] if level.shape[1] > 1 else columns * 2
+    return ((both + 2) // 4).astype(np.uint16)

@@ -1,0 +1,224 @@
+"""The rasteriser as a backend: keeps assets, lays out frames, runs the kernels."""
+
+from __future__ import annotations
+
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Floats, Ints, check_array
+from flexor.draw.check import check_list
+from flexor.draw.drawlist import DrawList, DrawMesh, DrawTexture
+from flexor.draw.raster import kernel_frame
+from flexor.draw.raster import kernel_layout as at
+from flexor.draw.raster.assets import (
+    KeptMesh,
+    KeptTexture,
+    encode_table,
+    keep_texture,
+)
+from flexor.draw.raster.tables import Tables, make_tables
+from flexor.draw.target import Target
+from flexor.errors import BackendError
+from flexor.maths import threads
+
+__all__ = ["RasterBackend", "open"]
+
+_NO_FLOATS, _NO_INTS = np.zeros(0, np.float32), np.zeros(0, np.int32)
+
+
+class _Room:
+    """Arrays that one picture needs while it is drawn; kept for the next."""
+
+    def __init__(self) -> None:
+        self.team = np.zeros(at.TEAM_INTS, np.int64)
+        self.screen = self.lit = _NO_FLOATS
+        self.pieces = np.zeros((0, at.PIECE_FLOATS), np.float32)
+        self.sources = _NO_INTS
+        self.refs = self.lists = self.starts = np.zeros((0, 0), np.int32)
+        self.found = np.zeros((0, at.FOUND_INTS), np.int64)
+        self.floats = np.zeros((0, at.SCRATCH_FLOATS), np.float32)
+        self.ints = np.zeros((0, at.SCRATCH_INTS), np.int32)
+        self.passed = np.zeros((0, at.MOST_ENTRIES * at.LONGEST_ENTRY), np.uint8)
+
+    def fit(self, tables: Tables, needs: tuple[int, int, int], team: int) -> None:
+        """Make room; needs: refs, list places and pieces of the largest chunk."""
+        frame, chunks = tables.frame, len(tables.chunks)
+        self.screen = _grown(self.screen, 4 * int(frame[at.VERTEX_COUNT]))
+        self.lit = _grown(self.lit, 4 * tables.lit_rows)
+        tiles = int(frame[at.TILES_X] * frame[at.TILES_Y]) + 1
+        refs, places, pieces = needs
+        if self.refs.shape[0] < chunks or self.refs.shape[1] < 2 * refs:
+            self.refs = np.empty((chunks, 2 * refs), np.int32)
+        if self.lists.shape[0] < chunks or self.lists.shape[1] < places:
+            self.lists = np.empty((chunks, places), np.int32)
+        if self.starts.shape[0] < chunks or self.starts.shape[1] != tiles:
+            self.starts = np.empty((chunks, tiles), np.int32)
+        if len(self.found) < chunks:
+            self.found = np.zeros((chunks, at.FOUND_INTS), np.int64)
+        if len(self.pieces) < chunks * pieces:
+            self.pieces = np.empty((chunks * pieces, at.PIECE_FLOATS), np.float32)
+            self.sources = np.empty(chunks * pieces, np.int32)
+        if len(self.floats) < team:
+            self.floats = np.empty((team, at.SCRATCH_FLOATS), np.float32)
+            self.ints = np.zeros((team, at.SCRATCH_INTS), np.int32)
+            self.passed = np.empty((team, self.passed.shape[1]), np.uint8)
+        frame[at.REF_ROOM], frame[at.LIST_ROOM] = refs, places
+        frame[at.PIECE_ROOM] = pieces
+
+
+def _grown(array: Floats, length: int) -> Floats:
+    return array if len(array) >= length else np.empty(length, np.float32)
+
+
+class RasterBackend:
+    """Draws on the CPU, on all threads of the library.
+
+    Several Python threads may draw at once; each picture has its own room to work in.
+    """
+
+    def __init__(self) -> None:
+        self._meshes: list[KeptMesh] = []
+        self._textures: list[KeptTexture] = []
+        self._rooms: list[_Room] = []
+        self._to_srgb = encode_table(int(kernel_frame.TOP) + 1)
+        self._lock = Lock()
+        self._is_closed = False
+
+    def upload(self, asset: DrawMesh | DrawTexture) -> int:
+        """Keep a mesh or a texture; gives its number."""
+        self._check_open()
+        if isinstance(asset, DrawMesh):
+            mesh = KeptMesh(asset)
+            with self._lock:
+                self._meshes.append(mesh)
+                return len(self._meshes) - 1
+        texture = keep_texture(asset)
+        with self._lock:
+            self._textures.append(texture)
+            return len(self._textures) - 1
+
+    def draw(self, draw_list: DrawList, target: Target) -> NDArray[np.uint8]:
+        """Draw into the arrays of `target`; gives its colour (H, W, 4)."""
+        self._check_open()
+        counts = [kept.mesh.vertex_count for kept in self._meshes]
+        check_list(draw_list, counts, len(self._textures))
+        pixels, buffers = _check_target(target)
+        tables = make_tables(draw_list, target, self._meshes, self._textures)
+        with self._lock:
+            room = self._rooms.pop() if self._rooms else _Room()
+        try:
+            target.skipped = _run(tables, room, self._to_srgb, pixels, buffers)
+        finally:
+            with self._lock:
+                self._rooms.append(room)
+        return target.colour
+
+    def close(self) -> None:
+        """Let go of all assets."""
+        with self._lock:
+            self._is_closed = True
+            self._meshes, self._textures, self._rooms = [], [], []
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise BackendError("the backend is closed")
+
+
+def _check_target(
+    target: Target,
+) -> tuple[NDArray[np.uint32], tuple[Floats, Floats, Ints, Floats]]:
+    """The target's arrays as the kernels want them: flat, or without length."""
+    width, height = target.size
+    check_array(target.colour, np.uint8, (height, width, 4), "target.colour")
+    depth, normal, part, heat = _NO_FLOATS, _NO_FLOATS, _NO_INTS, _NO_FLOATS
+    if target.depth is not None:
+        check_array(target.depth, np.float32, (height, width), "target.depth")
+        depth = target.depth.reshape(-1)
+    if target.normal is not None:
+        check_array(target.normal, np.float32, (height, width, 3), "target.normal")
+        normal = target.normal.reshape(-1)
+    if target.part is not None:
+        check_array(target.part, np.int32, (height, width), "target.part")
+        part = target.part.reshape(-1)
+    if target.heat is not None:
+        check_array(target.heat, np.float32, (height, width), "target.heat")
+        heat = target.heat.reshape(-1)
+    pixels = target.colour.reshape(-1).view(np.uint32)
+    return pixels, (depth, normal, part, heat)
+
+
+def _run(
+    tables: Tables,
+    room: _Room,
+    to_srgb: NDArray[np.uint8],
+    pixels: NDArray[np.uint32],
+    buffers: tuple[Floats, Floats, Ints, Floats],
+) -> int:
+    """Draw a picture; gives how many faces were skipped."""
+    spans = tables.chunks[:, at.CHUNK_LAST] - tables.chunks[:, at.CHUNK_FIRST]
+    largest = int(spans.max(initial=0))
+    has_lines = tables.frame[at.EDGE_COUNT] + tables.frame[at.LINE_COUNT] > 0
+    needs = (largest + 64, 2 * largest + 256, 2 * largest if has_lines else 64)
+    while True:
+        needs = (
+            max(needs[0], room.refs.shape[1] // 2),
+            max(needs[1], room.lists.shape[1]),
+            max(needs[2], len(room.pieces) // max(len(tables.chunks), 1)),
+        )
+        team = threads.thread_count()
+        room.fit(tables, needs, team)
+        room.team[:] = 0
+        answers: list[int] = []
+
+        def work() -> None:
+            answers.append(
+                kernel_frame.draw_frame(
+                    tables.view,
+                    tables.frame,
+                    tables.items,
+                    tables.looks,
+                    tables.lines,
+                    tables.widths,
+                    tables.textures,
+                    tables.lights,
+                    tables.segments,
+                    tables.chunks,
+                    tables.order,
+                    tables.patterns,
+                    tables.ranks,
+                    tables.behind,
+                    to_srgb,
+                    room.team,
+                    room.screen,
+                    room.lit,
+                    room.pieces,
+                    room.sources,
+                    room.refs,
+                    room.starts,
+                    room.lists,
+                    room.found,
+                    room.floats,
+                    room.ints,
+                    room.passed,
+                    pixels,
+                    *buffers,
+                )
+            )
+
+        threads.run_team(work, team)
+        found = room.found[: len(tables.chunks)]
+        if not any(answers):
+            return int(found[:, at.FOUND_SKIPPED].sum())
+        most = found.max(0)
+        needs = (
+            max(needs[0], int(most[at.FOUND_REFS]) * 5 // 4),
+            max(needs[1], int(most[at.FOUND_LIST]) * 5 // 4),
+            max(needs[2], int(most[at.FOUND_PIECES]) * 5 // 4),
+        )
+
+
+def open() -> RasterBackend:
+    """A new rasteriser."""
+    return RasterBackend()

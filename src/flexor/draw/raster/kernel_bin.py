@@ -1,0 +1,347 @@
+"""Which triangles touch which tiles.
+
+The stream of elements (triangles, edges, lines) is divided into chunks. Each chunk
+turns its elements into refs: rows of triangles, or of pieces where an element had to be
+cut or is a line; culls them; and sorts what is left by tile. Chunks do not touch each
+other's rows, so any thread can take any of them.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from flexor.draw.raster import kernel_layout as at
+from flexor.draw.raster.kernel_cut import (
+    CORNER,
+    CUT_ROOM,
+    cut_polygon,
+    land,
+    lay_line,
+    see,
+    snap,
+)
+from flexor.draw.raster.kernel_refs import corners_of, find_row, nobody, own
+from flexor.maths.kernel import inline, jit
+from flexor.maths.kernel_borrow import floats_at, ints_at
+from flexor.maths.kernel_lanes import take
+
+F = np.float32
+
+
+@inline
+def tiles_of(frame, x0, y0, x1, y1, x2, y2):
+    """The tiles that a triangle's samples can lie in, packed: first and last column and
+    row, eight bits each; -1 if none.
+    """
+    # Samples lie up to 96/256 pixel from a pixel's centre.
+    spread = 96 if frame[at.SAMPLES] > 1 else 0
+    left = max((min(x0, x1, x2) + 127 - spread) >> 8, 0)
+    right = min((max(x0, x1, x2) - 128 + spread) >> 8, frame[at.WIDTH] - 1)
+    top = max((min(y0, y1, y2) + 127 - spread) >> 8, 0)
+    bottom = min((max(y0, y1, y2) - 128 + spread) >> 8, frame[at.HEIGHT] - 1)
+    if left > right or top > bottom:
+        return -1
+    return (
+        left // at.TILE_W
+        | right // at.TILE_W << 8
+        | top // at.TILE_H << 16
+        | bottom // at.TILE_H << 24
+    )
+
+
+@inline
+def add_ref(frame, chunk, count, ref, is_two_sided, corners, refs, starts):
+    """Keep a triangle if it can be seen; gives the new count of refs.
+
+    corners: three screen rows. Counts past the room there is, without writing.
+    """
+    x0, y0, x1, y1, x2, y2 = corners
+    area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
+    # Seen from the front they go around counter-clockwise, and y points down.
+    if area == 0 or (area > 0 and not is_two_sided):
+        return count
+    tiles = tiles_of(frame, x0, y0, x1, y1, x2, y2)
+    if tiles < 0:
+        return count
+    if count < frame[at.REF_ROOM]:
+        refs[chunk, 2 * count] = ref
+        refs[chunk, 2 * count + 1] = tiles
+        for row in range(tiles >> 16 & 255, (tiles >> 24 & 255) + 1):
+            for column in range(tiles & 255, (tiles >> 8 & 255) + 1):
+                starts[chunk, row * frame[at.TILES_X] + column + 1] += 1
+    return count + 1
+
+
+@inline
+def piece_corners(row):
+    return (
+        np.int64(row[0]),
+        np.int64(row[1]),
+        np.int64(row[4]),
+        np.int64(row[5]),
+        np.int64(row[8]),
+        np.int64(row[9]),
+    )
+
+
+@jit("i8(f8[::1], i8[::1], i8[::1], i8, i8, i8, i8, i8, out f8[::1], out f4[:, ::1])")
+def cut_triangle(view, frame, item, instance, a, b, c, piece, room, pieces):
+    """Cut one triangle; gives how many pieces it makes, rows from `piece` on.
+
+    Rows beyond the room there is are not written.
+    """
+    vertices = item[at.VERTICES]
+    positions = floats_at(item[at.POSITIONS], vertices * item[at.INSTANCES] * 3)
+    for corner in range(3):
+        vertex = a if corner == 0 else (b if corner == 1 else c)
+        p = 3 * (instance * vertices + vertex)
+        across, down, distance = see(
+            view,
+            np.float64(positions[p]),
+            np.float64(positions[p + 1]),
+            np.float64(positions[p + 2]),
+        )
+        to = corner * CORNER
+        room[to], room[to + 1], room[to + 2] = across, down, distance
+        room[to + 3] = 1.0 if corner == 1 else 0.0
+        room[to + 4] = 1.0 if corner == 2 else 0.0
+    is_flat = frame[at.IS_FLAT_VIEW]
+    count = cut_polygon(view, is_flat, 3, room)
+    made = 0
+    for i in range(1, count - 1):
+        if piece + made < len(pieces):
+            row = pieces[piece + made]
+            for corner in range(3):
+                p = (0 if corner == 0 else i + corner - 1) * CORNER
+                x, y, near_by, depth = land(
+                    view, is_flat, room[p], room[p + 1], room[p + 2], 0.0
+                )
+                row[4 * corner], row[4 * corner + 1] = F(snap(x)), F(snap(y))
+                row[4 * corner + 2], row[4 * corner + 3] = F(near_by), F(depth)
+                row[at.PIECE_SHARES + 2 * corner] = F(room[p + 3])
+                row[at.PIECE_SHARES + 2 * corner + 1] = F(room[p + 4])
+        made += 1
+    return made
+
+
+@inline
+def normal_of(p, a, b, c):
+    """Normal of a triangle of positions, as long as twice its area."""
+    ux, uy, uz = p[b] - p[a], p[b + 1] - p[a + 1], p[b + 2] - p[a + 2]
+    vx, vy, vz = p[c] - p[a], p[c + 1] - p[a + 1], p[c + 2] - p[a + 2]
+    return uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+
+
+@inline
+def is_stroke(view, frame, item, look, p, a, b, c, d):
+    """Whether the edge a b, with faces a b c and b a d (d below 0: none), is drawn."""
+    kinds = item[at.STROKE_KINDS]
+    if kinds & at.AT_ALL:
+        return True
+    if d < 0:
+        return kinds & at.AT_BORDER != 0
+    nx, ny, nz = normal_of(p, a, b, c)
+    mx, my, mz = normal_of(p, b, a, d)
+    if kinds & at.AT_SILHOUETTE:
+        # From the surface to the eye; without perspective it is the same everywhere.
+        ex, ey, ez = F(view[at.EYE]), F(view[at.EYE + 1]), F(view[at.EYE + 2])
+        if not frame[at.IS_FLAT_VIEW]:
+            ex, ey, ez = ex - p[a], ey - p[a + 1], ez - p[a + 2]
+        if (nx * ex + ny * ey + nz * ez > 0) != (mx * ex + my * ey + mz * ez > 0):
+            return True
+    if kinds & at.AT_CREASE:
+        both = (nx * nx + ny * ny + nz * nz) * (mx * mx + my * my + mz * mz)
+        inner = nx * mx + ny * my + nz * mz
+        return inner < look[at.CREASE] * F(math.sqrt(both))
+    return False
+
+
+@jit(
+    "i8(i8, i8, i8, f8[::1], i8[::1], i8[:, ::1], f4[:, ::1], i8[:, ::1], f4[::1],"
+    " out f4[:, ::1])"
+)
+def lay_stroke(element, kind, piece, view, frame, items, looks, lines, widths, pieces):
+    """The pieces of an edge (kind 1) or a line (kind 2); gives how many."""
+    if piece + 2 > len(pieces):
+        return 2
+    is_flat = frame[at.IS_FLAT_VIEW]
+    if kind == 2:
+        row = find_row(lines, at.FIRST_LINE, element)
+        points = floats_at(lines[row, at.LINE_POINTS], lines[row, at.LINES] * 6)
+        p = 6 * (element - lines[row, at.FIRST_LINE])
+        for k in range(6):
+            if not abs(points[p + k]) < np.inf:
+                return -1
+        x0, y0, z0 = points[p], points[p + 1], points[p + 2]
+        x1, y1, z1 = points[p + 3], points[p + 4], points[p + 5]
+        width = np.float64(widths[row])
+        pull = 0.0
+    else:
+        row = find_row(items, at.FIRST_EDGE, element)
+        item = items[row]
+        instance, edge = divmod(element - item[at.FIRST_EDGE], item[at.EDGES_EACH])
+        edges = ints_at(item[at.EDGES], item[at.EDGES_EACH] * 4)
+        total = item[at.VERTICES] * item[at.INSTANCES]
+        points = floats_at(item[at.POSITIONS], total * 3)
+        base = instance * item[at.VERTICES]
+        a, b = 3 * (base + edges[4 * edge]), 3 * (base + edges[4 * edge + 1])
+        c, d = 3 * (base + edges[4 * edge + 2]), edges[4 * edge + 3]
+        if d >= 0:
+            d = 3 * (base + d)
+        for k in range(3):
+            if not (abs(points[a + k]) < np.inf and abs(points[b + k]) < np.inf):
+                return -1
+        if not is_stroke(view, frame, item, looks[row], points, a, b, c, d):
+            return 0
+        x0, y0, z0 = points[a], points[a + 1], points[a + 2]
+        x1, y1, z1 = points[b], points[b + 1], points[b + 2]
+        width = np.float64(looks[row, at.STROKE_WIDTH])
+        pull = view[at.BIAS]
+    return lay_line(
+        view,
+        is_flat,
+        pull,
+        width,
+        np.float64(x0),
+        np.float64(y0),
+        np.float64(z0),
+        np.float64(x1),
+        np.float64(y1),
+        np.float64(z1),
+        piece,
+        pieces,
+    )
+
+
+@inline
+def sort_by_tile(frame, chunk, count, refs, starts, lists):
+    """From counts (in the row after each tile's) to starts, and the refs to lists."""
+    tile_count = frame[at.TILES_X] * frame[at.TILES_Y]
+    before = 0
+    for tile in range(tile_count + 1):
+        here = starts[chunk, tile]
+        starts[chunk, tile] = before
+        before += here
+    # Now starts[t + 1] is where tile t begins; it moves to where tile t ends.
+    starts[chunk, 0] = 0
+    for i in range(count):
+        ref, tiles = refs[chunk, 2 * i], refs[chunk, 2 * i + 1]
+        for row in range(tiles >> 16 & 255, (tiles >> 24 & 255) + 1):
+            for column in range(tiles & 255, (tiles >> 8 & 255) + 1):
+                tile = row * frame[at.TILES_X] + column + 1
+                lists[chunk, starts[chunk, tile]] = ref
+                starts[chunk, tile] += 1
+
+
+@jit(
+    "void(i8, f8[::1], i8[::1], i8[:, ::1], f4[:, ::1], i8[:, ::1], f4[::1],"
+    " i8[:, ::1], i8[:, ::1], i4[::1], f4[::1], out f4[:, ::1], out i4[::1],"
+    " out i4[:, ::1], out i4[:, ::1], out i4[:, ::1], out i8[:, ::1])"
+)
+def fill_bins(
+    chunk,
+    view,
+    frame,
+    items,
+    looks,
+    lines,
+    widths,
+    segments,
+    chunks,
+    order,
+    screen,
+    pieces,
+    sources,
+    refs,
+    starts,
+    lists,
+    found,
+):
+    """Sort the elements of one chunk into tiles.
+
+    Afterwards lists[chunk, starts[chunk, t]:starts[chunk, t + 1]] are the refs of tile
+    t, in the order of the stream; found[chunk] tells what there was or would have been.
+    """
+    room = np.empty(CUT_ROOM, np.float64)
+    tile_count = frame[at.TILES_X] * frame[at.TILES_Y]
+    for tile in range(tile_count + 1):
+        starts[chunk, tile] = 0
+    triangles, edges = frame[at.TRIANGLE_COUNT], frame[at.EDGE_COUNT]
+    first_ref = triangles  # pieces come after all triangles
+    first_piece = chunk * frame[at.PIECE_ROOM]
+    mine = pieces[first_piece : first_piece + frame[at.PIECE_ROOM]]
+    count, made, skipped = 0, 0, 0
+    segment = chunks[chunk, at.CHUNK_SEGMENT]
+    owner = nobody()
+    for place in range(chunks[chunk, at.CHUNK_FIRST], chunks[chunk, at.CHUNK_LAST]):
+        while (
+            segment + 1 < len(segments)
+            and segments[segment + 1, at.SEGMENT_FIRST] <= place
+        ):
+            segment += 1
+        element = place - segments[segment, at.SEGMENT_FIRST]
+        if segments[segment, at.SEGMENT_ORDER] >= 0:
+            element = np.int64(order[element + segments[segment, at.SEGMENT_ORDER]])
+        else:
+            element += segments[segment, at.SEGMENT_BASE]
+        if element >= triangles:
+            kind = 1 if element < triangles + edges else 2
+            own_number = element - triangles - (edges if kind == 2 else 0)
+            laid = lay_stroke(
+                own_number, kind, made, view, frame, items, looks, lines, widths, mine
+            )
+            is_two_sided = True
+            if laid < 0:
+                skipped += 1
+                continue
+        else:
+            owner = own(items, element, owner)
+            a, b, c = corners_of(items, element, owner)
+            base = owner[3]
+            is_two_sided = items[owner[0], at.IS_TWO_SIDED] != 0
+            i, j, k = 4 * (base + a), 4 * (base + b), 4 * (base + c)
+            least = min(
+                take(screen, i + 2), min(take(screen, j + 2), take(screen, k + 2))
+            )
+            if least > F(0):
+                spots = (
+                    np.int64(take(screen, i)),
+                    np.int64(take(screen, i + 1)),
+                    np.int64(take(screen, j)),
+                    np.int64(take(screen, j + 1)),
+                    np.int64(take(screen, k)),
+                    np.int64(take(screen, k + 1)),
+                )
+                count = add_ref(
+                    frame, chunk, count, element, is_two_sided, spots, refs, starts
+                )
+                continue
+            total = take(screen, i + 2) + take(screen, j + 2) + take(screen, k + 2)
+            if total != total:
+                skipped += 1
+                continue
+            laid = cut_triangle(
+                view, frame, items[owner[0]], owner[4], a, b, c, made, room, mine
+            )
+        for number in range(made, min(made + laid, len(mine))):
+            sources[first_piece + number] = element
+            count = add_ref(
+                frame,
+                chunk,
+                count,
+                first_ref + first_piece + number,
+                is_two_sided,
+                piece_corners(mine[number]),
+                refs,
+                starts,
+            )
+        made += laid
+    total = 0
+    for tile in range(tile_count):
+        total += starts[chunk, tile + 1]
+    found[chunk, at.FOUND_REFS], found[chunk, at.FOUND_LIST] = count, total
+    found[chunk, at.FOUND_PIECES], found[chunk, at.FOUND_SKIPPED] = made, skipped
+    if count <= frame[at.REF_ROOM] and total <= frame[at.LIST_ROOM]:
+        sort_by_tile(frame, chunk, count, refs, starts, lists)

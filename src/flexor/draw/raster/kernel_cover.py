@@ -1,0 +1,127 @@
+"""Which samples of a tile a triangle covers, eight pixels at a time.
+
+Edges are whole numbers: each is the exact side of a sample, divided by 256 and rounded
+down, which does not change its sign. So a sample on a shared edge goes to exactly one
+triangle. A number that does not fit 32 bits is cut off: its sign is the same all over
+the tile then.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flexor.draw.raster import kernel_layout as at
+from flexor.maths.kernel import inline
+from flexor.maths.kernel_ints import (
+    load_ints8,
+    mark8,
+    nearer8,
+    ramp_ints8,
+    splat_ints8,
+)
+from flexor.maths.kernel_lanes import max8, min8, ramp8, splat8
+
+F = np.float32
+
+
+@inline
+def sample_offset(sample, samples):
+    """Where a sample lies from its pixel's centre, in 1/256 pixel."""
+    if samples == 1:
+        return 0, 0
+    if sample == 0:
+        return -32, -96
+    if sample == 1:
+        return 96, -32
+    if sample == 2:
+        return -96, 32
+    return 32, 96
+
+
+@inline
+def side(x0, y0, x1, y1, x, y):
+    """On which side of an edge a sample is: 0 or more is inside, top-left rule."""
+    dx, dy = x1 - x0, y1 - y0
+    value = dx * (y - y0) - dy * (x - x0)
+    if not (dy < 0 or (dy == 0 and dx > 0)):
+        value -= 1
+    return min(max(value >> 8, -at.EDGE_BOUND), at.EDGE_BOUND)
+
+
+@inline
+def slopes(spots, depths_of):
+    """How depth grows from pixel to pixel, to the right and downward."""
+    x0, y0, x1, y1, x2, y2 = spots
+    d0, d1, d2 = depths_of
+    area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
+    unit = F(at.SUB) / F(area)
+    return (
+        ((d1 - d0) * F(y2 - y0) - (d2 - d0) * F(y1 - y0)) * unit,
+        ((d2 - d0) * F(x1 - x0) - (d1 - d0) * F(x2 - x0)) * unit,
+    )
+
+
+@inline
+def cover(
+    spots, depths_of, left, top, right, bottom, samples, pattern, patterns, ref,
+    depths, marks, is_kept,
+):  # fmt: skip
+    """Put a triangle into a tile.
+
+    spots: x and y of its corners, 1/256 pixel, clockwise as seen with y down; depths_of
+    them; left to bottom: the tile's first pixels and the pixels after its last;
+    pattern: row of `patterns` that leaves pixels out, or -1. If is_kept, `ref` goes
+    into `marks` wherever it is nearest, and its depth into `depths`; else a bit for
+    each sample that is not hidden is set in `marks`, whose planes are one.
+    """
+    x0, y0, x1, y1, x2, y2 = spots
+    d0, d1, d2 = depths_of
+    slope_x, slope_y = slopes(spots, depths_of)
+    # Slivers have steep planes; no sample is nearer or farther than the corners.
+    least, most = splat8(min(d0, min(d1, d2))), splat8(max(d0, max(d1, d2)))
+    low_x, high_x = min(x0, min(x1, x2)), max(x0, max(x1, x2))
+    low_y, high_y = min(y0, min(y1, y2)), max(y0, max(y1, y2))
+    across_a = ramp_ints8(0, y0 - y1)
+    across_b = ramp_ints8(0, y1 - y2)
+    across_c = ramp_ints8(0, y2 - y0)
+    down_a, down_b, down_c = (
+        splat_ints8(x1 - x0),
+        splat_ints8(x2 - x1),
+        splat_ints8(x0 - x2),
+    )
+    for sample in range(samples):
+        move_x, move_y = sample_offset(sample, samples)
+        first_x = max((low_x + 127 - move_x) >> 8, left)
+        last_x = min((high_x - 128 - move_x) >> 8, right - 1)
+        first_y = max((low_y + 127 - move_y) >> 8, top)
+        last_y = min((high_y - 128 - move_y) >> 8, bottom - 1)
+        if first_x > last_x or first_y > last_y:
+            continue
+        x, y = first_x * 256 + 128 + move_x, first_y * 256 + 128 + move_y
+        row_a = splat_ints8(side(x0, y0, x1, y1, x, y)) + across_a
+        row_b = splat_ints8(side(x1, y1, x2, y2, x, y)) + across_b
+        row_c = splat_ints8(side(x2, y2, x0, y0, x, y)) + across_c
+        depth = d0 + slope_x * F(x - x0) * F(1 / 256) + slope_y * F(y - y0) * F(1 / 256)
+        plane = sample * at.PLANE
+        for line in range(first_y, last_y + 1):
+            place = plane + (line - top) * at.STRIDE - left
+            a, b, c = row_a, row_b, row_c
+            depth_row = ramp8(depth, slope_x)
+            for column in range(first_x, last_x + 1, 8):
+                inside = a | b | c
+                if pattern >= 0:
+                    spot = (pattern * 8 + (line & 7)) * 16 + (column & 7)
+                    inside = inside | load_ints8(patterns, spot)
+                near = min8(max8(depth_row, least), most)
+                if is_kept:
+                    nearer8(depths, marks, place + column, inside, near, ref)
+                else:
+                    to = place + column - plane
+                    mark8(depths, place + column, inside, near, 1 << sample, marks, to)
+                if column + 8 <= last_x:
+                    a = a + splat_ints8((y0 - y1) * 8)
+                    b = b + splat_ints8((y1 - y2) * 8)
+                    c = c + splat_ints8((y2 - y0) * 8)
+                    depth_row = depth_row + splat8(slope_x * F(8))
+            row_a, row_b, row_c = row_a + down_a, row_b + down_b, row_c + down_c
+            depth += slope_y

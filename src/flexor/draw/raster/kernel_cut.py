@@ -1,0 +1,161 @@
+"""What reaches behind the camera or far beside the picture is cut before projecting."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from flexor.draw.raster import kernel_layout as at
+from flexor.maths.kernel import inline, jit
+
+F = np.float32
+# A triangle cut by five planes has at most eight corners. Each is a row of: across,
+# down and distance from the camera, and the shares of the second and third corner.
+MOST_CORNERS, CORNER = 8, 5
+CUT_ROOM = 2 * (MOST_CORNERS + 1) * CORNER
+
+
+@inline
+def see(view, x, y, z):
+    """A world point as the camera sees it: across and down in 1/256 pixel at a distance
+    of one metre (or at any, without perspective), and distance.
+    """
+    scale = view[at.SCALE]
+    across = (view[0] * x + view[1] * y + view[2] * z + view[3]) * scale
+    down = -(view[4] * x + view[5] * y + view[6] * z + view[7]) * scale
+    return across, down, view[8] * x + view[9] * y + view[10] * z + view[11]
+
+
+@inline
+def beyond(plane, view, is_flat, across, down, distance):
+    """How far a point is inside one of five planes: near, right, left, bottom, top.
+
+    The sides stand a little nearer than GUARD, so that rounding stays inside.
+    """
+    if plane == 0:
+        return distance - view[at.NEAR]
+    reach = F(at.GUARD - 2 * at.SUB) * (1.0 if is_flat else distance)
+    middle = 1.0 if is_flat else distance
+    if plane == 1:
+        return reach - (across + view[at.CENTRE_X] * middle)
+    if plane == 2:
+        return reach + (across + view[at.CENTRE_X] * middle)
+    if plane == 3:
+        return reach - (down + view[at.CENTRE_Y] * middle)
+    return reach + (down + view[at.CENTRE_Y] * middle)
+
+
+@jit("i8(f8[::1], i8, i8, out f8[::1])")
+def cut_polygon(view, is_flat, corners, room):
+    """Cut a polygon in the first half of `room` by all planes; gives its corners left,
+    which stand in the first half again.
+    """
+    half = (MOST_CORNERS + 1) * CORNER
+    for plane in range(5):
+        kept = 0
+        for i in range(corners):
+            a, b = i * CORNER, (i + 1) % corners * CORNER
+            in_a = beyond(plane, view, is_flat, room[a], room[a + 1], room[a + 2])
+            in_b = beyond(plane, view, is_flat, room[b], room[b + 1], room[b + 2])
+            if in_a >= 0 and kept < MOST_CORNERS:
+                for k in range(CORNER):
+                    room[half + kept * CORNER + k] = room[a + k]
+                kept += 1
+            if (in_a >= 0) != (in_b >= 0) and kept < MOST_CORNERS:
+                # From the inside out, so that two triangles with this edge agree.
+                if in_a < 0:
+                    a, b, in_a, in_b = b, a, in_b, in_a
+                share = in_a / (in_a - in_b)
+                for k in range(CORNER):
+                    cut = room[a + k] + (room[b + k] - room[a + k]) * share
+                    room[half + kept * CORNER + k] = cut
+                kept += 1
+        corners = kept
+        for k in range(corners * CORNER):
+            room[k] = room[half + k]
+        if corners < 3:
+            return 0
+    return corners
+
+
+@inline
+def land(view, is_flat, across, down, distance, pull):
+    """Screen row of a point that was cut: x, y in 1/256 pixel, not rounded; 1/distance
+    and depth, pulled forward by `pull` metres, or its share of the distance.
+    """
+    if is_flat:
+        return (
+            view[at.CENTRE_X] + across,
+            view[at.CENTRE_Y] + down,
+            1.0,
+            pull - distance,
+        )
+    near_by = 1.0 / distance
+    return (
+        view[at.CENTRE_X] + across * near_by,
+        view[at.CENTRE_Y] + down * near_by,
+        near_by,
+        near_by / (1.0 - pull),
+    )
+
+
+@inline
+def snap(value):
+    return math.floor(value + 0.5)
+
+
+@jit("i8(f8[::1], i8, f8, f8, f8, f8, f8, f8, f8, f8, i8, out f4[:, ::1])")
+def lay_line(view, is_flat, pull, width, x0, y0, z0, x1, y1, z1, piece, pieces):
+    """A line from one world point to another as two pieces, rows `piece` and the next.
+
+    width: pixels. Gives how many pieces: 2, or 0 if nothing can be seen.
+    """
+    a0, b0, d0 = see(view, x0, y0, z0)
+    a1, b1, d1 = see(view, x1, y1, z1)
+    for plane in range(5):
+        in_0 = beyond(plane, view, is_flat, a0, b0, d0)
+        in_1 = beyond(plane, view, is_flat, a1, b1, d1)
+        if not (in_0 >= 0 or in_1 >= 0):
+            return 0
+        if in_0 < 0:
+            share = in_1 / (in_1 - in_0)
+            a0, b0, d0 = (
+                a1 + (a0 - a1) * share,
+                b1 + (b0 - b1) * share,
+                d1 + (d0 - d1) * share,
+            )
+        elif in_1 < 0:
+            share = in_0 / (in_0 - in_1)
+            a1, b1, d1 = (
+                a0 + (a1 - a0) * share,
+                b0 + (b1 - b0) * share,
+                d0 + (d1 - d0) * share,
+            )
+    px, py, pw, pd = land(view, is_flat, a0, b0, d0, pull)
+    qx, qy, qw, qd = land(view, is_flat, a1, b1, d1, pull)
+    ux, uy = qx - px, qy - py
+    length = math.sqrt(ux * ux + uy * uy)
+    half = width * (at.SUB / 2.0)
+    if length > 0:
+        ux, uy = ux / length * half, uy / length * half
+    else:
+        ux, uy = half, 0.0
+    # Around: beyond p on one side, beyond q on both, beyond p on the other side.
+    for k in range(2):
+        row = pieces[piece + k]
+        for corner in range(3):
+            # Corners 0 1 2 of the rectangle, then 0 2 3.
+            which = corner if k == 0 or corner == 0 else corner + 1
+            is_q = which == 1 or which == 2
+            along = 1.0 if is_q else -1.0
+            aside = 1.0 if which == 0 or which == 1 else -1.0
+            x = (qx if is_q else px) + along * ux - aside * uy
+            y = (qy if is_q else py) + along * uy + aside * ux
+            row[4 * corner] = F(snap(x))
+            row[4 * corner + 1] = F(snap(y))
+            row[4 * corner + 2] = F(qw if is_q else pw)
+            row[4 * corner + 3] = F(qd if is_q else pd)
+        for k2 in range(at.PIECE_SHARES, at.PIECE_FLOATS):
+            row[k2] = F(0)
+    return 2

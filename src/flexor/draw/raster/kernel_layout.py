@@ -1,0 +1,121 @@
+"""Columns of the tables that a frame is described by, and sizes the kernels share.
+
+Everything that a draw list holds becomes rows of numbers; arrays are named by their
+address (`floats_at`), so that one call draws any number of things.
+"""
+
+from __future__ import annotations
+
+# Screen positions are whole numbers of 1/256 pixel. A triangle that reaches further
+# than GUARD from the corner of the picture is cut, so that edges fit 32 bits inside a
+# tile: 2^23 per pixel, times 64 + 8 + 32 pixels, is less than half of 2^31.
+SUB = 256
+GUARD = 1 << 22
+TILE_W, TILE_H = 64, 32
+STRIDE = TILE_W + 8  # rows of a tile are written eight pixels at a time
+PLANE = STRIDE * TILE_H
+EDGE_BOUND = 1 << 30
+
+# What the first screen number of a vertex means, third column of `screen`: 1/distance
+# is above zero; these are not.
+NEEDS_CUT = -1.0
+
+# --- frame: float64 ---
+VIEW = 0  # camera_from_world, 12 numbers; its third row gives the distance
+SCALE, CENTRE_X, CENTRE_Y, NEAR = 12, 13, 14, 15  # in 1/256 pixel; near in metres
+EYE = 16  # where the camera is, or which way it looks back if it has no perspective
+BIAS = 19  # metres by which strokes are pulled forward, or their share of the distance
+FRAME_SIZE = 20
+
+# --- frame: int64 ---
+IS_FLAT_VIEW, WIDTH, HEIGHT, TILES_X, TILES_Y, SAMPLES, IS_SORTED = range(7)
+VERTEX_COUNT, TRIANGLE_COUNT, EDGE_COUNT, LINE_COUNT = range(7, 11)
+VERTEX_CHUNKS, CHUNKS, REF_ROOM, LIST_ROOM, PIECE_ROOM, BACKGROUND = range(11, 17)
+HAS_BUFFERS, LIGHT_COUNT = 17, 18
+FRAME_INTS = 19
+
+# --- items: int64 ---
+(
+    POSITIONS,
+    NORMALS,
+    TRIANGLES,
+    TEXCOORDS,
+    COLOURS,
+    SMOOTH,
+    TINTS,
+    HEAT,
+    EDGES,
+    VERTICES,
+    INSTANCES,
+    FACES,
+    FIRST_VERTEX,
+    FIRST_TRIANGLE,
+    FIRST_LIT,
+    EDGES_EACH,
+    FIRST_EDGE,
+    SHADING,
+    IS_TWO_SIDED,
+    ALPHA,
+    TEXTURE,
+    GLOW_TEXTURE,
+    PATTERN,
+    PART,
+    STROKE_KINDS,
+) = range(25)
+ITEM_INTS = 25
+UNLIT, BY_VERTEX, BY_PIXEL, BY_FACE, CEL = range(5)
+OPAQUE, MASK, BLEND = range(3)
+AT_SILHOUETTE, AT_BORDER, AT_CREASE, AT_ALL = 1, 2, 4, 8
+
+# --- items: float32 ---
+COLOUR, TRANSFORM, CUTOFF, GLOW, BANDS = 0, 4, 10, 11, 14
+STROKE_COLOUR, STROKE_WIDTH, CREASE = 15, 19, 20
+ITEM_FLOATS = 21
+
+# --- lines: int64 and float32 ---
+LINE_POINTS, LINE_COLOURS, LINE_STEP, LINES, FIRST_LINE, LINE_PART = range(6)
+LINE_INTS = 6  # LINE_STEP: 4 if each line has its colour, 0 if all have one
+
+# --- textures: int64 ---
+TEXELS, TEXEL_COUNT, LEVELS, WRAP_S, WRAP_T, IS_NEAREST = range(6)
+LEVEL_ROWS = 6  # then, for each level: where it begins, its width, its height
+MOST_LEVELS = 14
+TEXTURE_INTS = LEVEL_ROWS + 3 * MOST_LEVELS
+REPEAT, MIRROR, CLAMP = range(3)
+
+# --- lights: float32 ---
+LIGHT_KIND, LIGHT_COLOUR, LIGHT_PLACE, LIGHT_REACH, LIGHT_GROUND = 0, 1, 4, 7, 8
+LIGHT_FLOATS = 11
+AMBIENT, DIRECTIONAL, POINT = range(3)
+
+# --- stream segments and chunks: int64 ---
+# The stream is everything to be drawn, in order. A segment stands for elements that
+# follow each other, from SEGMENT_BASE on, or from row SEGMENT_ORDER of `order`.
+SEGMENT_FIRST, SEGMENT_BASE, SEGMENT_ORDER = range(3)
+SEGMENT_INTS = 3
+CHUNK_FIRST, CHUNK_LAST, CHUNK_QUEUE, CHUNK_SEGMENT = range(4)
+CHUNK_INTS = 4
+# Opaque and blended elements of layer 0, then of layer 1.
+QUEUES = 4
+
+# --- pieces: triangles made while drawing, float32 ---
+# Three corners of x, y, 1/distance, depth; then for each corner how much of the second
+# and third corner of the triangle it was cut from.
+PIECE_SHARES = 12
+PIECE_FLOATS = 18
+
+# --- team: int64 counters ---
+NEXT_VERTEX, DONE_VERTEX, NEXT_CHUNK, DONE_CHUNK, NEXT_TILE, NEXT_THREAD = range(6)
+TEAM_STEP = 8  # a cache line each, so that threads do not wait for each other
+TEAM_INTS = 6 * TEAM_STEP
+# What each chunk found, rows of `found`: how many of each it would have needed.
+FOUND_REFS, FOUND_LIST, FOUND_PIECES, FOUND_SKIPPED = range(4)
+FOUND_INTS = 4
+
+# --- scratch of a thread, for one tile ---
+# An entry is a ref, a pixel, how many pixels follow each other, and the samples it has.
+# Each pixel can have as many as it has samples.
+LONGEST_ENTRY = 16
+MOST_ENTRIES = 4 * TILE_W * TILE_H
+SCRATCH_FLOATS = 4 * PLANE + 4 * TILE_W * TILE_H  # depths of samples, colours
+SCRATCH_INTS = 5 * PLANE + 2 * TILE_H + 4 * MOST_ENTRIES  # marks, bits, rows, entries

@@ -1,0 +1,198 @@
+"""In which order things are drawn, and how the work is divided.
+
+Elements are numbered: triangles of all items, then edges of all items, then lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Floats, Ints
+from flexor.draw.drawlist import DrawItem, DrawList
+from flexor.draw.raster import kernel_layout as at
+from flexor.draw.raster.assets import KeptMesh
+from flexor.scene.camera import Camera
+
+__all__ = ["Stream", "make_stream", "polygon_distances"]
+
+ELEMENTS_A_CHUNK, MOST_CHUNKS = 512, 64
+
+Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stream:
+    """segments, chunks: see kernel_layout; order: int32, elements of sorted segments;
+    ranks: float32, for each element its place from far to near if all are sorted.
+    """
+
+    segments: NDArray[np.int64]
+    chunks: NDArray[np.int64]
+    order: Ints
+    ranks: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Run:
+    """Elements that follow each other; source: row among the list's items or lines."""
+
+    kind: str
+    source: int
+    first: int
+    count: int
+
+
+def make_stream(
+    draw_list: DrawList,
+    items: NDArray[np.int64],
+    lines: NDArray[np.int64],
+    meshes: Sequence[KeptMesh],
+    counts: tuple[int, int, int],
+) -> Stream:
+    """Lay out the stream; counts: of triangles, edges and lines."""
+    queues = _queues(draw_list, items, lines, counts)
+    is_sorted = draw_list.order == "sort"
+    ranks = np.zeros(sum(counts) if is_sorted else 1, np.float32)
+    orders: list[Ints] = []
+    segments: list[tuple[int, int, int]] = []
+    ends = [0]
+    for layer in range(2):
+        pair = queues[2 * layer : 2 * layer + 2]
+        sorted_runs = [*pair[0], *pair[1]] if is_sorted else pair[1]
+        elements = _far_to_near(draw_list, meshes, sorted_runs)
+        if is_sorted:
+            ranks[elements] = np.arange(1, len(elements) + 1)
+        for number, runs in enumerate(pair):
+            place = ends[-1]
+            if not (is_sorted or number):
+                for run in runs:
+                    segments.append((place, run.first, -1))
+                    place += run.count
+            elif runs:
+                own = elements
+                if is_sorted:
+                    own = elements[_is_in(elements, runs)]
+                segments.append((place, 0, sum(len(order) for order in orders)))
+                orders.append(own)
+                place += len(own)
+            ends.append(place)
+    table = np.array(segments or [(0, 0, -1)], np.int64)
+    return Stream(
+        table,
+        _chunks(ends, table),
+        np.concatenate(orders) if orders else np.zeros(1, np.int32),
+        ranks,
+    )
+
+
+def _queues(
+    draw_list: DrawList,
+    items: NDArray[np.int64],
+    lines: NDArray[np.int64],
+    counts: tuple[int, int, int],
+) -> list[list[_Run]]:
+    """Opaque and blended runs of each layer, in the order of the list."""
+    queues: list[list[_Run]] = [[] for _ in range(at.QUEUES)]
+    strokes: list[tuple[int, _Run]] = []
+    for source, item in enumerate(draw_list.items):
+        row = items[source]
+        first, count = row[at.FIRST_TRIANGLE], row[at.FACES] * row[at.INSTANCES]
+        if item.look is not None and count:
+            queue = 2 * item.layer + (item.look.alpha == "blend")
+            queues[queue].append(_Run("triangles", source, int(first), int(count)))
+        first, count = row[at.FIRST_EDGE], row[at.EDGES_EACH] * row[at.INSTANCES]
+        if item.strokes is not None and count:
+            queue = 2 * item.layer + (item.strokes.colour[3] < 1)
+            run = _Run("edges", source, counts[0] + int(first), int(count))
+            strokes.append((queue, run))
+    for source, group in enumerate(draw_list.lines):
+        if len(group.points):
+            first = sum(counts[:2]) + int(lines[source, at.FIRST_LINE])
+            run = _Run("lines", source, first, len(group.points))
+            is_clear = bool((group.colours[..., 3] < 1).any())
+            strokes.append((2 * group.layer + is_clear, run))
+    for queue, run in strokes:
+        queues[queue].append(run)
+    return queues
+
+
+def _is_in(elements: Ints, runs: Sequence[_Run]) -> NDArray[np.bool_]:
+    is_in = np.zeros(len(elements), bool)
+    for run in runs:
+        is_in |= (elements >= run.first) & (elements < run.first + run.count)
+    return is_in
+
+
+def _far_to_near(
+    draw_list: DrawList, meshes: Sequence[KeptMesh], runs: Sequence[_Run]
+) -> Ints:
+    """The elements of runs, by the distance of one point of each."""
+    if not runs:
+        return np.zeros(0, np.int32)
+    camera = draw_list.camera
+    distances = []
+    for run in runs:
+        if run.kind == "lines":
+            points = draw_list.lines[run.source].points
+            distances.append(_distances(camera, points).mean(-1))
+            continue
+        item = draw_list.items[run.source]
+        kept = meshes[item.mesh]
+        if run.kind == "triangles":
+            far = polygon_distances(camera, item, kept)
+            distances.append(np.repeat(far, kept.corners - 2, -1).reshape(-1))
+        else:
+            of_vertices = _distances(camera, item.positions)
+            distances.append(of_vertices[..., kept.edges[:, :2]].mean(-1).reshape(-1))
+    keys = np.nan_to_num(np.concatenate(distances), posinf=0, neginf=0)
+    elements = [np.arange(r.first, r.first + r.count, dtype=np.int32) for r in runs]
+    return np.concatenate(elements)[np.argsort(-keys, kind="stable")]
+
+
+def _distances(camera: Camera, points: Floats) -> Doubles:
+    """Distance along the view of points (..., 3); NaN where they are not finite."""
+    row = -camera.view()[2]
+    with np.errstate(invalid="ignore", over="ignore"):
+        far: Doubles = points.astype(np.float64) @ row[:3] + row[3]
+    return far
+
+
+def polygon_distances(camera: Camera, item: DrawItem, kept: KeptMesh) -> Doubles:
+    """Distance (F,) or (N, F) of one point of each face: the crossing of the diagonals
+    of a quad, the centroid of a triangle.
+    """
+    faces = kept.mesh.faces
+    far = _distances(camera, item.positions)[..., faces]
+    if faces.shape[1] == 3:
+        return np.asarray(far.mean(-1))
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        a, b, c, d = (
+            item.positions[..., faces[:, i], :].astype(np.float64) for i in range(4)
+        )
+        # a + share * (c - a) = b + ... * (d - b)
+        across, other = c - a, d - b
+        normal = np.cross(across, other)
+        square = (normal * normal).sum(-1)
+        share = (np.cross(b - a, other) * normal).sum(-1) / square
+        crossing = far[..., 0] + share * (far[..., 2] - far[..., 0])
+    is_flat = ~np.isfinite(crossing) | (square <= 1e-24)
+    return np.where(is_flat, far.mean(-1), crossing)
+
+
+def _chunks(ends: list[int], segments: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Divide each queue into chunks; their number does not depend on the threads."""
+    size = max(ELEMENTS_A_CHUNK, -(-ends[-1] // MOST_CHUNKS))
+    rows = []
+    for queue in range(at.QUEUES):
+        first, last = ends[queue], ends[queue + 1]
+        for begin in range(first, last, size):
+            firsts = segments[:, at.SEGMENT_FIRST]
+            segment = int(np.searchsorted(firsts, begin, "right")) - 1
+            rows.append((begin, min(begin + size, last), queue, segment))
+    return np.array(rows or np.zeros((0, at.CHUNK_INTS)), np.int64).reshape(
+        -1, at.CHUNK_INTS
+    )

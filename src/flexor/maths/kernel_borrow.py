@@ -1,0 +1,50 @@
+"""Arrays by their address, for kernels that read as many arrays as there are things.
+
+The caller checks each array (C order, the right dtype) and holds it until the kernel is done.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+from numba import carray, config, types
+from numba.extending import intrinsic
+
+from flexor.maths.kernel import inline
+
+__all__ = ["bytes_at", "floats_at", "ints_at", "words_at"]
+
+
+def _maker(dtype: type[np.generic], kind: Any) -> Any:
+    """A function of (address, count) that gives the flat array of `dtype` there."""
+    if config.DISABLE_JIT:
+
+        def at(address: int, count: int) -> Any:
+            if count == 0:
+                return np.empty(0, dtype)
+            size = count * np.dtype(dtype).itemsize
+            return np.frombuffer((ctypes.c_char * size).from_address(address), dtype)
+
+        return at
+
+    @intrinsic
+    def pointer(typing: Any, address: Any) -> Any:
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            target = context.get_value_type(signature.return_type)
+            return builder.inttoptr(args[0], target)
+
+        return types.CPointer(kind)(types.int64), build
+
+    @inline
+    def at_jit(address: Any, count: Any) -> Any:
+        return carray(pointer(address), count)
+
+    return at_jit
+
+
+floats_at = _maker(np.float32, types.float32)
+ints_at = _maker(np.int32, types.int32)
+words_at = _maker(np.uint16, types.uint16)
+bytes_at = _maker(np.uint8, types.uint8)

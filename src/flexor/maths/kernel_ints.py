@@ -1,0 +1,197 @@
+"""Eight int32 at once, and the choice among eight pixels that goes with them."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.core.datamodel import models
+from numba.extending import intrinsic, overload, register_model
+
+from flexor.maths import kernel_lanes
+
+__all__ = ["load_ints8", "mark8", "nearer8", "ramp_ints8", "splat_ints8"]
+
+_WORD = ir.IntType(32)
+_WORDS = ir.VectorType(_WORD, 8)
+_FLOATS = ir.VectorType(ir.FloatType(), 8)
+
+
+class _Ints(types.Type):  # type: ignore[misc]
+    """The Numba type of eight int32."""
+
+    def __init__(self) -> None:
+        super().__init__(name="int32x8")
+
+
+_EIGHT = _Ints()
+
+
+@register_model(_Ints)
+class _IntsModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _WORDS)
+
+
+def _splat(builder: Any, value: Any) -> Any:
+    empty = ir.Constant(_WORDS, ir.Undefined)
+    one = builder.insert_element(empty, builder.trunc(value, _WORD), _WORD(0))
+    return builder.shuffle_vector(one, empty, ir.Constant(_WORDS, [0] * 8))
+
+
+@intrinsic
+def _splat_ints8(typing: Any, value: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _splat(builder, args[0])
+
+    return _EIGHT(types.int64), build
+
+
+@intrinsic
+def _ramp_ints8(typing: Any, start: Any, step: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        start, step = (_splat(builder, value) for value in args)
+        counts = ir.Constant(_WORDS, list(range(8)))
+        return builder.add(start, builder.mul(step, counts))
+
+    return _EIGHT(types.int64, types.int64), build
+
+
+def _eight_at(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
+    """Pointer to eight numbers of a flat array."""
+    data = context.make_array(kind)(context, builder, array).data
+    vector = _FLOATS if kind.dtype == types.float32 else _WORDS
+    return builder.bitcast(builder.gep(data, [at]), vector.as_pointer())
+
+
+@intrinsic
+def _nearer8(
+    typing: Any, depths: Any, marks: Any, at: Any, inside: Any, depth: Any, mark: Any
+) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kinds = signature.args
+        old_depths = _eight_at(context, builder, kinds[0], args[0], args[2])
+        old_marks = _eight_at(context, builder, kinds[1], args[1], args[2])
+        was_depth, was_mark = builder.load(old_depths), builder.load(old_marks)
+        was_depth.align = was_mark.align = 4
+        is_inside = builder.icmp_signed(">=", args[3], ir.Constant(_WORDS, [0] * 8))
+        is_nearer = builder.fcmp_ordered(">", args[4], was_depth)
+        is_kept = builder.and_(is_inside, is_nearer)
+        depth = builder.select(is_kept, args[4], was_depth)
+        mark = builder.select(is_kept, _splat(builder, args[5]), was_mark)
+        builder.store(depth, old_depths).align = 4
+        builder.store(mark, old_marks).align = 4
+        return context.get_dummy_value()
+
+    floats = kernel_lanes.FLOATS8
+    kinds = (depths, marks, types.int64, _EIGHT, floats, types.int64)
+    return types.void(*kinds), build
+
+
+@intrinsic
+def _mark8(
+    typing: Any,
+    depths: Any,
+    at: Any,
+    inside: Any,
+    depth: Any,
+    bit: Any,
+    bits: Any,
+    to: Any,
+) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kinds = signature.args
+        old_depths = _eight_at(context, builder, kinds[0], args[0], args[1])
+        was_depth = builder.load(old_depths)
+        place = _eight_at(context, builder, kinds[5], args[5], args[6])
+        was_bits = builder.load(place)
+        was_depth.align = was_bits.align = 4
+        is_inside = builder.icmp_signed(">=", args[2], ir.Constant(_WORDS, [0] * 8))
+        is_nearer = builder.fcmp_ordered(">", args[3], was_depth)
+        is_seen = builder.and_(is_inside, is_nearer)
+        more = builder.or_(was_bits, _splat(builder, args[4]))
+        builder.store(builder.select(is_seen, more, was_bits), place).align = 4
+        return context.get_dummy_value()
+
+    floats = kernel_lanes.FLOATS8
+    kinds = (depths, types.int64, _EIGHT, floats, types.int64, bits, types.int64)
+    return types.void(*kinds), build
+
+
+@intrinsic
+def _load_ints8(typing: Any, array: Any, at: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = _eight_at(context, builder, signature.args[0], *args)
+        value = builder.load(place)
+        value.align = 4
+        return value
+
+    return _EIGHT(array, types.int64), build
+
+
+def _overload_operator(symbol: Any, name: str) -> None:
+    """Let a two-sided operator such as "add" work on eight int32."""
+
+    @intrinsic
+    def both(typing: Any, a: Any, b: Any) -> Any:
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return getattr(builder, name)(*args)
+
+        return a(a, b), build
+
+    @overload(symbol)
+    def typed(a: Any, b: Any) -> Any:
+        if not (isinstance(a, _Ints) and isinstance(b, _Ints)):
+            return None
+
+        def implementation(a: Any, b: Any) -> Any:
+            return both(a, b)
+
+        return implementation
+
+
+_overload_operator(operator.add, "add")
+_overload_operator(operator.or_, "or_")
+
+
+if config.DISABLE_JIT:
+
+    def splat_ints8(value: int) -> Any:
+        """One number eight times."""
+        return np.full(8, value, np.int32)
+
+    def ramp_ints8(start: int, step: int) -> Any:
+        """Eight numbers from `start` on, `step` apart."""
+        return (start + step * np.arange(8)).astype(np.int32)
+
+    def nearer8(
+        depths: Any, marks: Any, at: int, inside: Any, depth: Any, mark: int
+    ) -> None:
+        """Where `inside` is not negative and `depth` is above what eight depths from
+        `at` on hold, put it there, and `mark` into the marks.
+        """
+        assert 0 <= at <= len(depths) - 8
+        is_kept = (inside >= 0) & (depth > depths[at : at + 8])
+        depths[at : at + 8][is_kept] = depth[is_kept]
+        marks[at : at + 8][is_kept] = mark
+
+    def mark8(
+        depths: Any, at: int, inside: Any, depth: Any, bit: int, bits: Any, to: int
+    ) -> None:
+        """Set `bit` in eight numbers from `to` on, where `nearer8` would put a mark."""
+        assert 0 <= at <= len(depths) - 8
+        assert 0 <= to <= len(bits) - 8
+        is_seen = (inside >= 0) & (depth > depths[at : at + 8])
+        bits[to : to + 8][is_seen] |= bit
+
+    def load_ints8(array: Any, at: int) -> Any:
+        """Eight numbers of a flat array of int32, from `at` on."""
+        assert 0 <= at <= len(array) - 8
+        return array[at : at + 8].copy()
+
+else:
+    splat_ints8, ramp_ints8 = _splat_ints8, _ramp_ints8
+    nearer8, mark8, load_ints8 = _nearer8, _mark8, _load_ints8
