@@ -149,6 +149,8 @@ def _dress(look: Look, style: DrawStyle, is_flat: bool) -> tuple[Look, Strokes |
     """The look and the strokes of a part whose material looks like `look`."""
     strokes = None
     shading = SHADINGS.get(style.style, "pixel")
+    if shading == "flat" and style.smooth is not None:
+        shading = "pixel"  # of those that are smooth
     if look.shading == "unlit" and style.style != "heat":
         shading = "unlit"
     elif is_flat and shading in ("pixel", "vertex"):

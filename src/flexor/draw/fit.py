@@ -70,9 +70,11 @@ def fit_camera(
         place = np.array([middle[0], middle[1], middle[2] + reach[2] + 2 * half])
         height = float(2 * half)
     else:
-        place = _perspective(seen, middle, reach, tangents)
+        place = _perspective(seen, tangents)
+        # What has no size, or none across the view, still needs room.
+        place[2] = max(place[2], high[2] + floor / tangents.min())
         height = None
-    distance = place[2] - middle[2]
+    distance, gap = place[2] - middle[2], place[2] - high[2]
     target = place - [0, 0, distance]
     where, target = place @ axes, target @ axes
     return Camera(
@@ -81,15 +83,12 @@ def fit_camera(
         up=up,
         fov=fov,
         height=height,
-        near=float(np.clip(distance * 0.005, 1e-30, 1e30)),
+        near=float(np.clip(min(distance * 0.005, gap / 2), 1e-30, 1e30)),
     )
 
 
 def _perspective(
-    seen: NDArray[np.float64],
-    middle: NDArray[np.float64],
-    reach: NDArray[np.float64],
-    tangents: NDArray[np.float64],
+    seen: NDArray[np.float64], tangents: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Where in camera axes the camera must stand to see points (P, 3).
 
@@ -98,14 +97,10 @@ def _perspective(
     x + tangent z and of -x + tangent z, and where both hold with equality the camera
     can come no nearer. The same for the height.
     """
-    across = seen[:, None, :2]
     lean = tangents * seen[:, 2:]
-    right = (across[:, 0] + lean).max(0)
-    left = (lean - across[:, 0]).max(0)
-    nearest = (right + left) / (2 * tangents)
-    away = max(nearest[0], nearest[1])
-    # What has no size still needs room.
-    away = max(away, middle[2] + (reach[:2] / tangents).max())
+    right = (lean + seen[:, :2]).max(0)
+    left = (lean - seen[:, :2]).max(0)
+    away = ((right + left) / (2 * tangents)).max()
     return np.array([(right[0] - left[0]) / 2, (right[1] - left[1]) / 2, away])
 
 

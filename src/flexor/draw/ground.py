@@ -39,7 +39,8 @@ def ground_grid(
     fade outward: each is cut where it meets others, and the pieces grow fainter.
     """
     step = grid_spacing(size)
-    count = math.ceil(REACH * min(max(size / step, 4), 10))
+    steps = size / step if math.isfinite(size) else 4.0
+    count = math.ceil(REACH * min(max(steps, 4.0), 10.0))
     x, _, z = np.nan_to_num(np.asarray(centre, np.float64), posinf=0, neginf=0)
     middle = np.round(np.array([x, z]) / step)
     marks = np.arange(-count, count + 1)
