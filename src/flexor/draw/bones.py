@@ -21,7 +21,8 @@ JOINT_COLOUR = (0.10, 0.25, 0.55, 1.0)
 WAIST = 0.15  # where a bone is thickest, from its joint to the next
 THICKNESS = 0.085  # half of it, in lengths of the bone
 THICKEST = 0.02  # the same at most, in sizes of the character
-JOINT = 0.008  # half the thickness of a joint, in sizes of the character
+JOINT = 0.007  # half the thickness of a joint, in sizes of the character
+JOINT_SHARE = 0.16  # the same at most, in lengths of the shortest bone there
 
 # A bone: its joint, four corners around the waist, the next joint.
 START_FACES = (0, 2, 1), (0, 3, 2), (0, 4, 3), (0, 1, 4)
@@ -87,7 +88,7 @@ def build_bones(
     items = []
     for shapes, colour in (
         (_bones(places[assets.ends], size), BONE_COLOUR),
-        (places[assets.joints][:, None] + JOINT_CORNERS * (JOINT * size), JOINT_COLOUR),
+        (_joints(places, assets, size), JOINT_COLOUR),
     ):
         if len(shapes):
             tints = np.tile(np.array(colour, np.float32), (len(shapes), 1))
@@ -106,6 +107,20 @@ def bone_points(assets: BoneAssets, world: Floats, count: int = 12) -> Floats:
     with np.errstate(all="ignore"):  # what is not finite is left out later
         along = start + (end - start) * steps
     return np.concatenate([along.reshape(-1, 3), places[assets.joints]])
+
+
+def _joints(places: Floats, assets: BoneAssets, size: float) -> NDArray[np.float64]:
+    """Corners (B, 6, 3) of joints at places (J, 3): small where bones are short."""
+    thick = np.full(len(places), JOINT * size)
+    with np.errstate(all="ignore"):  # what is not finite is not seen
+        start, end = places[assets.ends].astype(np.float64).transpose(1, 0, 2)
+        length = np.linalg.norm(end - start, axis=1)
+        # Joints in one place, as for a twist, are no reason to hide them.
+        length[~(length > JOINT * size * 0.2)] = np.inf
+        for side in range(2):
+            np.minimum.at(thick, assets.ends[:, side], JOINT_SHARE * length)
+        around = JOINT_CORNERS * thick[assets.joints, None, None]
+        return places[assets.joints, None] + around
 
 
 def _bones(ends: NDArray[np.float32], size: float) -> NDArray[np.float64]:

@@ -43,7 +43,7 @@ def label_points(
     height, width = picture.shape[:2]
     with np.errstate(all="ignore"):  # points behind the camera have no place
         seen = camera.project(points, (width, height))
-    is_inside = np.isfinite(seen).all(1) & (np.abs(seen[:, :2]) < 1e5).all(1)
+        is_inside = ((seen[:, :2] >= 0) & (seen[:, :2] < (width, height))).all(1)
     order = np.argsort(np.where(is_inside, seen[:, 2], np.inf), kind="stable")
     font = load_font(pixels)
     image = Image.fromarray(picture)
