@@ -93,13 +93,17 @@ def test_frames_that_do_not_change_are_frames_too(tmp_path: Path, name: str) -> 
     assert distance(back, np.stack(frames)) < 6
 
 
-def test_white_stays_white_in_a_gif(tmp_path: Path) -> None:
+@pytest.mark.parametrize("background", [(255, 255, 255), (234, 237, 240)])
+def test_the_background_of_a_gif_is_exact(
+    tmp_path: Path, background: tuple[int, int, int]
+) -> None:
     rng = np.random.default_rng(1)
-    frame = np.full((64, 64, 4), 255, np.uint8)
+    frame = np.full((64, 64, 4), (*background, 255), np.uint8)
+    frame[40:, :, :3] -= rng.integers(0, 4, (24, 64, 3), np.uint8)
     frame[20:40, 20:40, :3] = rng.integers(0, 255, (20, 20, 3))
     save_movie(tmp_path / "a.gif", [frame])
     back, _ = read_back(tmp_path / "a.gif")
-    assert (back[0, :20] == 255).all()
+    assert (back[0, :20] == (*background, 255)).all()
 
 
 def test_a_gif_has_colours_of_late_frames(tmp_path: Path) -> None:

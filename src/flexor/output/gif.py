@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -114,16 +115,35 @@ def _unpack(packed: bytes) -> tuple[Box, Pixels]:
     return (left, top, right, bottom), flat.reshape(bottom - top, right - left, 4)
 
 
-def _choose_palette(tiles: list[Pixels]) -> Image:
-    """Colours for all frames, as Pillow wants them: a picture with that palette."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Palette:
+    """Colours for all frames. picture: as Pillow wants them; common: (4,), the colour
+    that most pixels have; number: its place.
+    """
+
+    picture: Image
+    common: Pixels
+    number: int
+
+
+def _choose_palette(tiles: list[Pixels]) -> Palette:
+    """Colours for all frames, from some of their pixels."""
     from PIL import Image
 
     pixels = np.concatenate([tile.reshape(-1, 4) for tile in tiles])
     picture = Image.fromarray(pixels[None]).convert("RGB")
-    return picture.quantize(COLOURS, Image.Quantize.MEDIANCUT)
+    chosen = picture.quantize(COLOURS, Image.Quantize.MEDIANCUT)
+    # Colours are means of similar ones; the most common one, the background, is exact.
+    colours = np.array(chosen.getpalette(), np.int64).reshape(-1, 3)
+    words, counts = np.unique(pixels.view(np.uint32)[:, 0], return_counts=True)
+    common = words[counts.argmax() :][:1].view(np.uint8)
+    number = int(np.abs(colours - common[:3]).sum(1).argmin())
+    colours[number] = common[:3]
+    chosen.putpalette(colours.astype(np.uint8).tobytes())
+    return Palette(chosen, common, number)
 
 
-def _nearest(pixels: Pixels, palette: Image) -> Pixels:
+def _nearest(pixels: Pixels, palette: Palette) -> Pixels:
     """The number of the nearest colour of each pixel: (H, W, 4) to (H, W).
 
     Without dithering, which would flicker and hardly compress.
@@ -131,12 +151,15 @@ def _nearest(pixels: Pixels, palette: Image) -> Pixels:
     from PIL import Image
 
     picture = Image.fromarray(pixels).convert("RGB")
-    return np.asarray(picture.quantize(palette=palette, dither=Image.Dither.NONE))
+    chosen = picture.quantize(palette=palette.picture, dither=Image.Dither.NONE)
+    # Pillow looks colours up by their upper 6 bits, and so may miss the exact one.
+    is_common = pixels.view(np.uint32)[..., 0] == palette.common.view(np.uint32)
+    return np.where(is_common, np.uint8(palette.number), np.asarray(chosen))
 
 
-def _head(size: tuple[int, int], palette: Image) -> bytes:
+def _head(size: tuple[int, int], palette: Palette) -> bytes:
     """Everything before the first frame: size, palette, played for ever."""
-    colours = bytes(palette.getpalette() or b"")[: 3 * COLOURS]
+    colours = bytes(palette.picture.getpalette() or b"")[: 3 * COLOURS]
     screen = struct.pack("<6s2HBBB", b"GIF89a", *size, 0xF7, 0, 0)
     loop = b"!\xff\x0bNETSCAPE2.0\x03\x01\0\0\0"
     return screen + colours.ljust(3 * 256, b"\0") + loop

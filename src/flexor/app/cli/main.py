@@ -11,6 +11,7 @@ import typer
 import flexor
 from flexor.app.cli.bench import bench
 from flexor.app.cli.inspect import inspect
+from flexor.app.cli.render import render
 from flexor.errors import FlexorError
 
 __all__ = ["app", "main"]
@@ -22,17 +23,20 @@ Examples:
 
   flexor inspect hero.glb --json    the same for programs
 
+  flexor render hero.glb -o hero.mp4    a clip as a video
+
   flexor bench skin --json -        how fast this machine is
 """
 
 app = typer.Typer(
-    help="Real-time characters for Python: look into files, measure this machine.",
+    help="Real-time characters for Python: look into files, draw, measure.",
     epilog=EPILOG,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
 app.command(epilog="Example:  flexor inspect hero.glb --json | jq .clips")(inspect)
+app.command(epilog="Example:  flexor render hero.glb --clip walk -o walk.mp4")(render)
 app.command(epilog="Example:  flexor bench pose skin --json out.json")(bench)
 
 

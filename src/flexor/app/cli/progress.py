@@ -1,0 +1,71 @@
+"""How far a long command is: on a terminal alone, and on standard error."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+__all__ = ["show_progress", "tidy_when_ended"]
+
+
+@contextmanager
+def show_progress(what: str, count: int) -> Iterator[Callable[[], None]]:
+    """A bar with frames a second and the time left; call what it gives for each frame.
+
+    Nothing is shown where standard error is no terminal.
+    """
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        """Frames a second."""
+
+        def render(self, task: Task) -> Text:
+            return Text(f"{task.speed:.0f} fps" if task.speed else "")
+
+    console = Console(stderr=True)
+    with Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Rate(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as progress:
+        task = progress.add_task(what, total=count)
+        yield lambda: progress.advance(task)
+
+
+@contextmanager
+def tidy_when_ended() -> Iterator[None]:
+    """Let a request to end (SIGTERM) remove unfinished files, as Ctrl-C does."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        sys.exit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        sys.stderr.write("flexor: stopped, nothing was written\n")
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,357 @@
+"""`flexor render`: a clip as a video, a picture, or a sheet of poses."""
+
+from __future__ import annotations
+
+import math
+import time as clock
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import numpy as np
+import typer
+
+from flexor.app.cli.progress import show_progress, tidy_when_ended
+from flexor.app.cli.texts import (
+    VIEWS,
+    close_names,
+    parse_colour,
+    parse_size,
+    parse_view,
+)
+from flexor.draw.style import DrawStyle, Style
+from flexor.errors import SettingError
+from flexor.output.image import IMAGES, save_image
+from flexor.output.movie import MOVIES, is_folder, open_movie
+from flexor.output.place import check_parent
+
+if TYPE_CHECKING:
+    from flexor.app.character import Character
+    from flexor.app.drawing import Drawer
+    from flexor.scene.camera import Camera
+
+__all__ = ["render"]
+
+TURN_SECONDS = 4.0  # of one turn, at least
+MOMENTS, MOST_POINTS = 24, 3_000_000  # of a clip, to see how far it reaches
+
+File = Annotated[Path, typer.Argument(help="A .glb, .gltf, .vrm or .bvh file.")]
+Out = Annotated[
+    str,
+    typer.Option(
+        "--out",
+        "-o",
+        help=f"What to write: a picture ({' '.join(IMAGES)}), a movie "
+        f"({' '.join(MOVIES)}), or name/ for a folder of pictures.",
+    ),
+]
+Clip = Annotated[str | None, typer.Option(help="Which clip; the first, if not said.")]
+Rest = Annotated[bool, typer.Option("--rest", help="The rest pose, no clip.")]
+Time = Annotated[
+    float | None, typer.Option(help="Hold the clip at this time in seconds.")
+]
+Seconds = Annotated[
+    float | None, typer.Option(help="Length of the movie; the clip is repeated.")
+]
+Fps = Annotated[float, typer.Option(help="Frames a second.")]
+Size = Annotated[
+    str, typer.Option(help="Width x height; 640x480 if not said. Of a sheet, each.")
+]
+View = Annotated[
+    str,
+    typer.Option("--camera", help=f"{', '.join(VIEWS)}, or degrees around,above."),
+]
+Flat = Annotated[bool, typer.Option("--orthographic", help="Without perspective.")]
+StyleName = Annotated[str, typer.Option("--style", help=", ".join(get_args(Style)))]
+Turntable = Annotated[bool, typer.Option("--turntable", help="Go around it once.")]
+Sheet = Annotated[
+    int | None, typer.Option(help="This many poses of the clip in one picture.")
+]
+Bones = Annotated[bool, typer.Option("--bones", help="Show the skeleton.")]
+Names = Annotated[bool, typer.Option("--names", help="Show the names of joints.")]
+Heat = Annotated[
+    str | None, typer.Option(metavar="JOINT", help="Show the weights of this joint.")
+]
+Ground = Annotated[bool, typer.Option("--ground", help="A grid on the floor.")]
+Shadow = Annotated[bool | None, typer.Option(help="A soft shadow on the floor.")]
+Background = Annotated[
+    str | None, typer.Option(help="Such as white, transparent, #dde4ea.")
+]
+Samples = Annotated[int, typer.Option(help="4 for smooth edges, 1 for speed.")]
+
+
+def render(
+    file: File,
+    out: Out,
+    clip: Clip = None,
+    rest: Rest = False,
+    time: Time = None,
+    seconds: Seconds = None,
+    fps: Fps = 30.0,
+    size: Size = "",
+    camera: View = "three-quarter",
+    orthographic: Flat = False,
+    style: StyleName = "",
+    turntable: Turntable = False,
+    sheet: Sheet = None,
+    bones: Bones = False,
+    names: Names = False,
+    heat: Heat = None,
+    ground: Ground = False,
+    shadow: Shadow = None,
+    background: Background = None,
+    samples: Samples = 4,
+) -> None:
+    """Draw a character: a clip as a video, one pose as a picture, many as a sheet."""
+    looks = DrawStyle(
+        style=style or ("heat" if heat else "shaded"),  # type: ignore[arg-type]
+        samples=samples,
+        background=None if background is None else parse_colour(background),
+        ground=ground,
+        shadow=shadow,
+        bones=bones,
+        names=names,
+        heat=heat,
+    )
+    shot = Shot(
+        out,
+        parse_size(size) if size else None,
+        parse_view(camera),
+        orthographic,
+        looks,
+    )
+    kind = _kind(
+        out,
+        is_sheet=sheet is not None,
+        is_held=time is not None,
+        is_turning=turntable,
+    )
+    check_parent(Path(out))
+
+    from flexor.app.load_save import load
+
+    with tidy_when_ended():
+        character = load(file)
+        if heat is not None:
+            _check_joint(character, heat)
+        name = _choose_clip(character, clip, rest)
+        if sheet is not None:
+            if name is None and character.clips:
+                raise SettingError("--sheet: shows a clip; leave out --rest")
+            _write_sheet(character, shot, name, sheet)
+        elif kind == "picture":
+            _write_picture(character, shot, name, time or 0.0)
+        else:
+            # Without a clip nothing would move.
+            turns = turntable or (name is None and time is None)
+            plan = _plan(character, name, time, seconds, fps, turns)
+            _write_movie(character, shot, name, plan, fps)
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """How it is drawn. size: (width, height), None if not said; view: radians around
+    and above.
+    """
+
+    out: str
+    size: tuple[int, int] | None
+    view: tuple[float, float]
+    is_flat: bool
+    style: DrawStyle
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Of each frame: time in the clip, seconds; turn of the camera, radians."""
+
+    times: tuple[float, ...]
+    turns: tuple[float, ...]
+
+    @property
+    def is_turning(self) -> bool:
+        """Whether the camera moves."""
+        return any(self.turns)
+
+
+def _kind(out: str, *, is_sheet: bool, is_held: bool, is_turning: bool) -> str:
+    """What is to be written: "sheet", "picture" or "movie"."""
+    if is_sheet and (is_held or is_turning):
+        raise SettingError("--sheet: shows a whole clip; leave out --time, --turntable")
+    ending = Path(out).suffix.lower()
+    is_movie = is_folder(out) or ending in MOVIES
+    is_image = not is_folder(out) and ending in IMAGES
+    if not (is_movie or is_image):
+        raise SettingError(
+            f"-o {out}: unknown ending; pictures are {', '.join(IMAGES)}, movies are "
+            f'{", ".join(MOVIES)}, or "name/" for a folder of pictures'
+        )
+    if is_sheet and not is_image:
+        raise SettingError(f"-o {out}: a sheet is a picture, {', '.join(IMAGES)}")
+    if is_turning and not is_movie:
+        raise SettingError(
+            f"-o {out}: --turntable gives a movie, {', '.join(MOVIES)}, or "
+            '"name/" for a folder of pictures'
+        )
+    if is_sheet:
+        return "sheet"
+    # A .webp can be both.
+    is_still = is_held and not is_turning
+    return "picture" if is_image and (is_still or not is_movie) else "movie"
+
+
+def _choose_clip(character: Character, clip: str | None, rest: bool) -> str | None:
+    """The clip that is meant, None for the rest pose."""
+    if rest:
+        if clip is not None:
+            raise SettingError("--clip and --rest: only one of them can be drawn")
+        return None
+    if clip is None:
+        return next(iter(character.clips), None)
+    if clip not in character.clips:
+        there = ", ".join(repr(name) for name in character.clips) or "none"
+        raise SettingError(f"--clip: no clip {clip!r}; there are: {there}")
+    return clip
+
+
+def _check_joint(character: Character, name: str) -> None:
+    names = character.skeleton.names
+    if name in names:
+        return
+    close = ", ".join(repr(one) for one in close_names(name, names))
+    if close:
+        raise SettingError(f"--heat: no joint {name!r}; did you mean {close}?")
+    some = ", ".join(repr(one) for one in names[:8] if one)
+    more = ", ..." if len(names) > 8 else ""
+    raise SettingError(f"--heat: no joint {name!r}; there are: {some or 'none'}{more}")
+
+
+def _plan(
+    character: Character,
+    clip: str | None,
+    time: float | None,
+    seconds: float | None,
+    fps: float,
+    is_turning: bool,
+) -> Plan:
+    """Which frames a movie has."""
+    if not 0.01 <= fps <= 1000:
+        raise SettingError(f"--fps: {fps:g}, expected 0.01 to 1000 frames a second")
+    if seconds is not None and not 0 < seconds <= 86400:
+        raise SettingError(f"--seconds: {seconds:g}, expected above 0 to 86400")
+    length = character.clips[clip].duration if clip and time is None else 0.0
+    if seconds is None:
+        seconds = length
+        if is_turning:
+            # Whole clips, so that the movie can be repeated without a jump.
+            repeats = math.ceil(TURN_SECONDS / length) if length else 0
+            seconds = repeats * length or TURN_SECONDS
+    count = max(1, round(seconds * fps))
+    moments = [i / fps for i in range(count)]
+    if length:
+        times = [moment % length for moment in moments]
+    else:
+        times = [time or 0.0] * count
+    angle = math.tau / count if is_turning else 0.0
+    return Plan(tuple(times), tuple(angle * i for i in range(count)))
+
+
+def _write_movie(
+    character: Character, shot: Shot, clip: str | None, plan: Plan, fps: float
+) -> None:
+    from flexor.app.drawing import Drawer
+
+    size = shot.size or (640, 480)
+    count = len(plan.times)
+    # The file is opened first: what is wrong with it is said before work is done.
+    with open_movie(shot.out, size, fps) as movie:
+        drawer = Drawer(character, size, shot.style)
+        cameras = _cameras(drawer, shot, clip, plan)
+        started = clock.perf_counter()  # kernels are compiled by now
+        with show_progress(Path(shot.out).name, count) as advance:
+            for moment, camera in zip(plan.times, cameras, strict=True):
+                movie.add(drawer.draw(character.pose(clip, moment), camera))
+                advance()
+    elapsed = clock.perf_counter() - started
+    _say_findings(drawer)
+    typer.echo(
+        f"{shot.out}: {_name(clip)}, {count} frames of {size[0]} x {size[1]}, "
+        f"{count / fps:.2f} s at {fps:g} fps; written in {elapsed:.1f} s, "
+        f"{count / elapsed:.0f} frames a second"
+    )
+
+
+def _cameras(
+    drawer: Drawer, shot: Shot, clip: str | None, plan: Plan
+) -> Iterator[Camera]:
+    """The camera of each frame, which has the whole movement in the picture."""
+    from flexor.app.cli.turntable import fit_turning
+    from flexor.draw.fit import direction_of
+
+    character = drawer.character
+    is_held = len(set(plan.times)) == 1
+    fitted = drawer.fit(
+        character.pose(clip, plan.times[0]) if is_held else clip,
+        direction=direction_of(*shot.view),
+        is_flat=shot.is_flat,
+    )
+    if not plan.is_turning:
+        return (fitted for _ in plan.times)
+    vertices = sum(bind.vertex_count for bind in character.binds)
+    most = min(MOMENTS, max(2, MOST_POINTS // max(vertices, 1)))
+    times = np.unique(plan.times)
+    poses = character.pose_many(clip, times[:: math.ceil(len(times) / most)])
+    skins = [skin.positions for skin in character.deform_many(poses)]
+    points = np.concatenate(skins, 1) if skins else poses.world[..., 3]
+    camera = fit_turning(points, drawer.target.size, shot.view, shot.is_flat)
+    return (camera.turned(turn) for turn in plan.turns)
+
+
+def _write_picture(
+    character: Character, shot: Shot, clip: str | None, time: float
+) -> None:
+    from flexor.app.drawing import Drawer
+    from flexor.draw.fit import direction_of
+
+    size = shot.size or (640, 480)
+    drawer = Drawer(character, size, shot.style)
+    pose = character.pose(clip, time)
+    direction = direction_of(*shot.view)
+    camera = drawer.fit(pose, direction=direction, is_flat=shot.is_flat)
+    save_image(shot.out, drawer.draw(pose, camera))
+    _say_findings(drawer)
+    moment = "" if clip is None else f" at {time:g} s"
+    typer.echo(f"{shot.out}: {_name(clip)}{moment}, {size[0]} x {size[1]}")
+
+
+def _write_sheet(
+    character: Character, shot: Shot, clip: str | None, count: int
+) -> None:
+    from flexor.app.drawing import contact_sheet
+    from flexor.draw.fit import direction_of
+
+    if shot.is_flat:
+        raise SettingError("--sheet: always has perspective; leave out --orthographic")
+    picture = contact_sheet(
+        character,
+        clip,
+        count,
+        size=shot.size,
+        style=shot.style,
+        direction=direction_of(*shot.view),
+    )
+    save_image(shot.out, picture)
+    height, width = picture.shape[:2]
+    poses = f"{count} poses of" if clip is not None else "the"
+    typer.echo(f"{shot.out}: {poses} {_name(clip)}, {width} x {height}")
+
+
+def _name(clip: str | None) -> str:
+    return "rest pose" if clip is None else repr(clip)
+
+
+def _say_findings(drawer: Drawer) -> None:
+    """What was odd, on standard error."""
+    for finding in drawer.findings:
+        typer.echo(f"flexor: {finding}", err=True)

@@ -1,0 +1,82 @@
+"""Texts of the command line to values; each refusal says what would be right."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from flexor.errors import SettingError
+
+__all__ = ["VIEWS", "close_names", "parse_colour", "parse_size", "parse_view"]
+
+# Degrees: around the character from its front to its left, and above the horizon.
+VIEWS: dict[str, tuple[float, float]] = {
+    "three-quarter": (32, 12),
+    "front": (0, 0),
+    "side": (90, 0),
+    "left": (90, 0),
+    "right": (-90, 0),
+    "back": (180, 0),
+    "top": (0, 90),
+}
+
+COLOURS = {
+    "transparent": (255, 255, 255, 0),
+    "white": (255, 255, 255, 255),
+    "grey": (128, 128, 128, 255),
+    "black": (0, 0, 0, 255),
+}
+
+
+def parse_size(text: str) -> tuple[int, int]:
+    """Width and height in pixels, such as "640x480"."""
+    match = re.fullmatch(r"\s*(\d{1,6})\s*[xX\u00d7]\s*(\d{1,6})\s*", text)
+    if match is None:
+        raise SettingError(f"--size: {text!r}, expected such as 640x480")
+    return int(match[1]), int(match[2])
+
+
+def parse_view(text: str) -> tuple[float, float]:
+    """Where the camera is, radians around and above: a word, or such as "30,10"."""
+    degrees = VIEWS.get(text.strip().lower())
+    if degrees is None:
+        try:
+            around, above = (float(part) for part in text.split(","))
+        except ValueError:
+            around = above = math.nan
+        if not (abs(around) <= 3600 and abs(above) <= 90):
+            raise SettingError(
+                f"--camera: {text!r}, expected one of {', '.join(VIEWS)}, or degrees "
+                "around and above (up to 90) such as 30,10"
+            )
+        degrees = around, above
+    return math.radians(degrees[0]), math.radians(degrees[1])
+
+
+def parse_colour(text: str) -> tuple[int, int, int, int]:
+    """Levels of red, green, blue and alpha: a word, "#rrggbb" or "#rrggbbaa"."""
+    name = text.strip().lower()
+    if name in COLOURS:
+        return COLOURS[name]
+    if re.fullmatch(r"#?([0-9a-f]{6}|[0-9a-f]{8})", name) is None:
+        raise SettingError(
+            f"--background: {text!r}, expected one of {', '.join(COLOURS)}, or such "
+            "as #dde4ea"
+        )
+    levels = bytes.fromhex(name.removeprefix("#").ljust(8, "f"))
+    return levels[0], levels[1], levels[2], levels[3]
+
+
+def close_names(name: str, names: Iterable[str]) -> list[str]:
+    """Up to three of `names` that may be meant by `name`, the closest first."""
+    by_small: dict[str, str] = {}
+    for one in names:
+        if one:
+            by_small.setdefault(one.lower(), one)
+    small = name.lower()
+    close = get_close_matches(small, by_small, 3, 0.5)
+    # "hand" is not close to "mixamorig:LeftHand" in letters, but it is in it.
+    close += [one for one in by_small if small and small in one and one not in close]
+    return [by_small[one] for one in close[:3]]
