@@ -56,14 +56,18 @@ def bench(
 
 
 def _run(names: list[str], characters: dict[str, Character]) -> Iterator[Result]:
-    # Imported here: they compile kernels.
-    from flexor.app.bench import draw, pose, skin
-
+    # Imported where needed: they compile kernels.
     if "pose" in names:
+        from flexor.app.bench import pose
+
         yield from pose.run()
     if "skin" in names:
+        from flexor.app.bench import skin
+
         yield from skin.run(characters)
     if "draw" in names:
+        from flexor.app.bench import draw
+
         yield from draw.run()
 
 
