@@ -20,7 +20,7 @@ from flexor.draw.upload import SceneAssets, upload_scene
 from flexor.pose.pose import Pose
 from flexor.scene.finding import Finding
 
-__all__ = ["Kit", "bounds", "dressed", "many", "reach"]
+__all__ = ["Kit", "bounds", "dressed", "find_floor", "many", "reach"]
 
 MOST_DRESSES = 16
 MOMENTS = 24  # of a clip, to see how far it reaches
@@ -98,18 +98,32 @@ def reach(
     return np.concatenate([skin.positions for skin in skins], 1)
 
 
-def bounds(points: NDArray[np.float32]) -> tuple[float, float]:
-    """The lowest y of points (..., P, 3), and the longest side of the largest moment.
+def bounds(points: NDArray[np.float32]) -> tuple[NDArray[np.float64], float]:
+    """The lowest y of each moment (N,), and the longest side of the largest.
 
-    What is not finite does not count; a single point has the size of 1 metre.
+    points: (P, 3), or (N, P, 3) for N moments. What is not finite does not count; a
+    single point has the size of 1 metre.
     """
-    is_finite = np.isfinite(points).all(-1, keepdims=True)
-    if not is_finite.any():
-        return 0.0, 1.0
-    low = np.where(is_finite, points, np.inf).min(-2).astype(np.float64)
-    high = np.where(is_finite, points, -np.inf).max(-2).astype(np.float64)
+    moments = points if points.ndim == 3 else points[None]
+    is_finite = np.logical_and.reduce(np.isfinite(moments), 2, keepdims=True)
+    seen = np.logical_or.reduce(is_finite, 1)[:, 0]
+    if not seen.any():
+        return np.zeros(1), 1.0
+    low = np.where(is_finite, moments, np.inf).min(1)[seen].astype(np.float64)
+    high = np.where(is_finite, moments, -np.inf).max(1)[seen].astype(np.float64)
     size = float((high - low).max())
-    return float(low[..., 1].min()), size if size > 0 else 1.0
+    return low[:, 1], size if size > 0 else 1.0
+
+
+def find_floor(kit: Kit, lows: NDArray[np.float64], size: float) -> float:
+    """The height of the floor, from the lowest y of each moment (N,) of a motion.
+
+    Where the character stands at rest, if the motion stands there at some moment, or
+    a single pose is not far above or below: it may be in the air. Else its lowest.
+    """
+    apart = np.abs(lows - kit.low).min()
+    most = (0.5 if len(lows) == 1 else 0.03) * size
+    return kit.low if kit.has_skin and apart < most else float(lows.min())
 
 
 def many(pose: Pose) -> Pose:
@@ -133,7 +147,7 @@ def _make_kit(character: Character, name: str) -> Kit:
     faces = [none if part.mesh is None else part.mesh.faces for part in assets.parts]
     has_skin = any(p.mesh is not None or p.ends is not None for p in assets.parts)
     points = np.concatenate(positions) if has_skin else bone_points(bones, rest.world)
-    low, size = bounds(points)
+    lows, size = bounds(points)
     return Kit(
         backend,
         assets,
@@ -142,6 +156,6 @@ def _make_kit(character: Character, name: str) -> Kit:
         sample_surface(positions, faces),
         upload_shadow(backend),
         size,
-        low,
+        float(lows[0]),
         has_skin,
     )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexor.app.character import Character, SkinnedPrimitive
-from flexor.app.draw_kit import bounds, dressed, many, reach
+from flexor.app.draw_kit import bounds, dressed, find_floor, many, reach
 from flexor.arrays import Floats
 from flexor.draw.bones import bone_points, build_bones
 from flexor.draw.build import build_items
@@ -176,14 +176,9 @@ class Drawer:
 
     def _measure(self, points: NDArray[np.float32]) -> None:
         """Find the floor and the size of what stands at points (..., P, 3)."""
-        low, self._size = bounds(points)
-        if self.style.floor is not None:
-            return
-        kit = self._kit
-        is_moving = points.ndim == 3 and len(points) > 1
-        is_near = abs(low - kit.low) < 0.5 * self._size
-        # One pose may be in the air; a whole motion comes down to the floor.
-        self.floor = kit.low if kit.has_skin and is_near and not is_moving else low
+        lows, self._size = bounds(points)
+        if self.style.floor is None:
+            self.floor = find_floor(self._kit, lows, self._size)
 
 
 def draw(
@@ -219,13 +214,15 @@ def contact_sheet(
     style: DrawStyle | str = "shaded",
     camera: Camera | None = None,
     direction: ArrayLike = THREE_QUARTER,
+    is_flat: bool = False,
     columns: int | None = None,
 ) -> NDArray[np.uint8]:
     """Poses of a clip in one picture, all seen by one camera, with their times.
 
     clip: None for the first; count: how many poses, evenly spread; size: of each, None
     for one that suits the character; camera: None for one that has the whole clip in
-    the picture, seen from `direction`. Gives uint8 (H, W, 4).
+    the picture, seen from `direction`; is_flat: without perspective. Gives uint8
+    (H, W, 4).
     """
     if count < 1:
         raise SettingError(f"count: {count}, expected 1 or more")
@@ -240,7 +237,7 @@ def contact_sheet(
         wide = round(math.sqrt(SHEET_PIXELS * shape))
         size = wide, round(SHEET_PIXELS / wide)
     drawer = Drawer(character, size, style)
-    fitted = drawer.fit(clip, direction=direction)
+    fitted = drawer.fit(clip, direction=direction, is_flat=is_flat)
     pictures = [
         drawer.draw(poses[row], camera or fitted).copy() for row in range(len(times))
     ]

@@ -15,12 +15,12 @@ from flexor.scene.scene import Scene
 __all__ = ["BoneAssets", "bone_points", "build_bones", "find_joints", "upload_bones"]
 
 LOOK = Look(shading="flat")
-EDGES = Strokes(1.0, (0.01, 0.012, 0.02, 1.0), silhouette=True, border=True)
-BONE_COLOUR = (0.86, 0.56, 0.16, 1.0)
+EDGES = Strokes(0.8, (0.02, 0.02, 0.03, 1.0), silhouette=True)
+BONE_COLOUR = (0.42, 0.78, 0.80, 1.0)
 JOINT_COLOUR = (0.10, 0.25, 0.55, 1.0)
 WAIST = 0.15  # where a bone is thickest, from its joint to the next
-THICKNESS = 0.085  # half of it, in lengths of the bone
-THICKEST = 0.02  # the same at most, in sizes of the character
+THICKNESS = 0.10  # half of it, in lengths of the bone
+THICKEST = 0.016  # the same at most, in sizes of the character
 JOINT = 0.007  # half the thickness of a joint, in sizes of the character
 JOINT_SHARE = 0.16  # the same at most, in lengths of the shortest bone there
 

@@ -30,8 +30,8 @@ SAMPLES = 2500
 SIDE = 40  # vertices along each side of the grid
 CELLS = 26  # along a thing's size
 LOOK = Look(colour=(0.0, 0.0, 0.0, 1.0), alpha="blend", shading="unlit")
-# Two shadows: reach above the floor in sizes, blur in cells, darkness at most.
-LAYERS = ((0.10, 1.1, 0.50), (0.65, 3.2, 0.34))
+# Two shadows: reach above the floor in sizes, blur in cells, gain, darkness at most.
+LAYERS = ((0.07, 1.0, 3.0, 0.6), (0.7, 2.8, 2.5, 0.45))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,7 +120,7 @@ def init_shadow(mesh: int, size: float) -> ShadowState:
     steps = np.arange(SIDE)
     gaps = steps[:, None] - steps
     blurs = []
-    for _, width, _ in LAYERS:
+    for _, width, _, _ in LAYERS:
         blur = np.exp(-0.5 * (gaps / width) ** 2)
         blurs.append(blur / (width * np.sqrt(2 * np.pi)))
     edge = np.clip(np.minimum(steps, SIDE - 1 - steps) / 4, 0, 1)
@@ -159,13 +159,13 @@ def cast_shadow(
     places = np.where(inside, x * SIDE + z, 0).astype(np.intp)
     high = np.maximum(y - floor, 0) / state.size
     light = np.ones((SIDE, SIDE))
-    for (layer, _, darkness), blur in zip(LAYERS, state._blurs, strict=True):
+    for (layer, _, gain, darkness), blur in zip(LAYERS, state._blurs, strict=True):
         weights = np.maximum(1 - high / layer, 0)
         weights *= weights
         weights *= inside
         heap = np.bincount(places, weights, SIDE * SIDE).reshape(SIDE, SIDE)
         cover = 1 - np.exp(heap * (-area / cell**2))
-        light *= 1 - darkness * (blur @ cover @ blur)
+        light *= 1 - darkness * (1 - np.exp(blur @ cover @ blur * -gain))
     dark = (1 - light) * state._window
     if dark.max() < 0.004:
         return None
