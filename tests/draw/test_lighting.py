@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from flexor.draw.fit import direction_of
-from flexor.draw.lighting import lights_with_camera
+from flexor.draw.lighting import lights_of, lights_with_camera
+from flexor.draw.style import DrawStyle
 from flexor.scene.camera import Camera
 from flexor.scene.light import DAYLIGHT, Light
 
@@ -46,3 +47,12 @@ def test_from_above() -> None:
     (light,) = lights_with_camera((Light("directional", direction=(1, -1, 0)),), camera)
     np.testing.assert_allclose(light.direction, (1, -1, 0), atol=1e-12)
     assert math.isclose(light.reach, 1)
+
+
+def test_styles_have_their_own() -> None:
+    camera = Camera()
+    assert len(lights_of(DrawStyle(), camera)) == len(DAYLIGHT)
+    suns = [light.kind for light in lights_of(DrawStyle(style="cel"), camera)]
+    assert suns == ["ambient", "directional"]
+    own = (Light("ambient"),)
+    assert lights_of(DrawStyle(style="cel", lights=own), camera) == own

@@ -19,7 +19,7 @@ from flexor.draw.drawlist import DrawItem, DrawLines, DrawList
 from flexor.draw.fit import FOV, MARGIN, THREE_QUARTER, fit_camera, fit_shape
 from flexor.draw.ground import ground_grid
 from flexor.draw.labels import label_points
-from flexor.draw.lighting import lights_with_camera
+from flexor.draw.lighting import lights_of
 from flexor.draw.shadow import ShadowState, cast_shadow, init_shadow, sample_points
 from flexor.draw.sheet import join_pictures
 from flexor.draw.style import DrawStyle, style_of
@@ -28,7 +28,6 @@ from flexor.errors import SettingError, ShapeError
 from flexor.pose.pose import Pose
 from flexor.scene.camera import Camera
 from flexor.scene.finding import Finding
-from flexor.scene.light import DAYLIGHT
 
 __all__ = ["Drawer", "contact_sheet", "draw", "picture_png"]
 
@@ -119,12 +118,11 @@ class Drawer:
         items = (*items, *self._extras(positions, pose, points))
         if style.ground:
             lines = (*lines, self._grid(camera, len(self._dress.parts)))
-        lights = style.lights
         draw_list = DrawList(
             camera,
             items,
             lines,
-            lights_with_camera(DAYLIGHT, camera) if lights is None else lights,
+            lights_of(style, camera),
             style.paper,
             style.order,
         )

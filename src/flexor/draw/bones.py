@@ -120,7 +120,8 @@ def _joints(places: Floats, assets: BoneAssets, size: float) -> NDArray[np.float
         for side in range(2):
             np.minimum.at(thick, assets.ends[:, side], JOINT_SHARE * length)
         around = JOINT_CORNERS * thick[assets.joints, None, None]
-        return places[assets.joints, None] + around
+        corners: NDArray[np.float64] = places[assets.joints, None] + around
+    return corners
 
 
 def _bones(ends: NDArray[np.float32], size: float) -> NDArray[np.float64]:

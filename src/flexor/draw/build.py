@@ -161,7 +161,7 @@ def _dress(look: Look, style: DrawStyle, is_flat: bool) -> tuple[Look, Strokes |
     elif style.style == "ghost":
         look = replace(look, opacity=style.opacity)
     if style.style == "wire":
-        strokes = Strokes(style.line_width / 2, style.line_colour, wire=True)
+        strokes = Strokes(style.line_width * 0.4, style.line_colour, wire=True)
     elif style.style in ("cel", "lines"):
         strokes = Strokes(
             style.line_width,

@@ -6,10 +6,25 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 
+from flexor.draw.style import DrawStyle
 from flexor.scene.camera import Camera
-from flexor.scene.light import Light, Vector
+from flexor.scene.light import DAYLIGHT, Light, Vector
 
-__all__ = ["lights_with_camera"]
+__all__ = ["lights_of", "lights_with_camera"]
+
+# Steps of light are clear only where one light makes them.
+CEL_LIGHT = (
+    Light("ambient", (0.50, 0.52, 0.56)),
+    Light("directional", (0.62, 0.60, 0.55), direction=(0.45, -0.75, -0.6)),
+)
+
+
+def lights_of(style: DrawStyle, camera: Camera) -> tuple[Light, ...]:
+    """The lights of a style: as set, or its own, which stay with the camera."""
+    if style.lights is not None:
+        return style.lights
+    own = CEL_LIGHT if style.style == "cel" else DAYLIGHT
+    return lights_with_camera(own, camera)
 
 
 def lights_with_camera(lights: Iterable[Light], camera: Camera) -> tuple[Light, ...]:

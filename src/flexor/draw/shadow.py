@@ -29,6 +29,7 @@ __all__ = [
 SAMPLES = 2500
 SIDE = 40  # vertices along each side of the grid
 CELLS = 26  # along a thing's size
+FAINTEST = 0.008  # what is fainter is not drawn
 LOOK = Look(colour=(0.0, 0.0, 0.0, 1.0), alpha="blend", shading="unlit")
 # Two shadows: reach above the floor in sizes, blur in cells, gain, darkness at most.
 LAYERS = ((0.07, 1.0, 3.0, 0.6), (0.7, 2.8, 2.5, 0.45))
@@ -166,14 +167,19 @@ def cast_shadow(
         heap = np.bincount(places, weights, SIDE * SIDE).reshape(SIDE, SIDE)
         cover = 1 - np.exp(heap * (-area / cell**2))
         light *= 1 - darkness * (1 - np.exp(blur @ cover @ blur * -gain))
-    dark = (1 - light) * state._window
-    if dark.max() < 0.004:
+    dark = np.maximum((1 - light) * state._window - FAINTEST, 0)
+    rows, columns = np.nonzero(dark)
+    if not len(rows):
         return None
     grid = state.positions.reshape(SIDE, SIDE, 3)
+    # What is around the visible part is folded onto its rim: it has no area there and
+    # costs nothing.
     steps = np.arange(SIDE)
-    grid[..., 0] = ((steps + left) * cell)[:, None]
+    across = np.clip(steps, rows.min() - 1, rows.max() + 1) + left
+    along = np.clip(steps, columns.min() - 1, columns.max() + 1) + far
+    grid[..., 0] = (across * cell)[:, None]
     # A little above the floor, so that it lies on what is drawn there.
     grid[..., 1] = floor + 0.001 * state.size
-    grid[..., 2] = (steps + far) * cell
+    grid[..., 2] = along * cell
     state.colours[:, 3] = dark.ravel()
     return DrawItem(state.mesh, state.positions, None, LOOK, colours=state.colours)

@@ -34,10 +34,10 @@ class DrawStyle:
     the style "heat", and are in the heat buffer of any style; smooth: names of nodes,
     meshes, materials and joints that are smooth while the rest is flat, None for all;
     lights: None for daylight that stays with the camera; line_width: pixels, of strokes
-    and bones; line_colour: linear, of strokes; crease: radians from which an edge gets
-    a stroke; cel_bands: steps of light; opacity: share of the pixels that a "ghost"
-    covers; buffers: what is kept beside the colour; order: "sort" draws polygons from
-    far to near in place of a depth buffer.
+    (wires are thinner); line_colour: linear, of strokes; crease: radians from which an
+    edge gets a stroke; cel_bands: steps of light; opacity: share of the pixels that a
+    "ghost" covers; buffers: what is kept beside the colour; order: "sort" draws
+    polygons from far to near in place of a depth buffer.
     """
 
     style: Style = "shaded"
@@ -51,7 +51,7 @@ class DrawStyle:
     heat: str | None = None
     smooth: tuple[str, ...] | None = None
     lights: tuple[Light, ...] | None = None
-    line_width: float = 1.5
+    line_width: float = 2.0
     line_colour: RGBA = (0.02, 0.02, 0.025, 1.0)
     crease: float = math.radians(50)
     cel_bands: int = 3
