@@ -20,6 +20,7 @@ from tests.draw.shapes import (
     rectangle,
     sphere,
 )
+from tests.oracle.raster_colour import encode
 
 SIZE = (48, 40)
 BOTH_SIDES = Look(shading="unlit", cull="none")
@@ -115,8 +116,6 @@ def test_one_mesh_of_many_triangles(backend: Backend) -> None:
     target = draw(backend, SIZE, item, camera=camera, buffers=("part",))
     number, _, sure = cast(triangles, camera, SIZE)
     hit = sure & (number >= 0)
-    from tests.oracle.raster_colour import encode
-
     wanted = encode(levels[number[hit]])
     assert abs(target.colour[hit][:, 0].astype(int) - wanted).max() <= 1
     assert (target.part[sure] == np.where(number >= 0, 0, -1)[sure]).all()

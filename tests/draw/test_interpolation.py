@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from flexor.draw.backend import Backend
+from flexor.draw.drawlist import DrawItem
 from flexor.scene.camera import Camera
-from tests.draw.shapes import Shape, draw, floats, pixel_rays, plane, put
+from tests.draw.shapes import UNLIT, Shape, draw, floats, pixel_rays, plane, put
 from tests.oracle.raster_colour import encode
 
 SIZE = (64, 48)
@@ -80,27 +81,16 @@ def test_vertex_colours_on_a_slanted_plane(backend: Backend, camera: Camera) -> 
 
 def test_colours_of_the_mesh_and_of_the_item(backend: Backend) -> None:
     """An item's own colours stand in place of the mesh's."""
-    from flexor.draw.drawlist import DrawItem
-
     ground = plane()
     red = floats(np.tile([1, 0, 0, 1], (4, 1)))
     mesh = backend.upload(ground.mesh(colours=red))
-    from tests.draw.shapes import UNLIT
 
-    camera = Camera((0, 3, 0.01), (0, 0, 0))
-    item = DrawItem(mesh, ground.positions, look=UNLIT)
-    assert draw(backend, SIZE, item, camera=camera).colour[24, 32, :3].tolist() == [
-        255,
-        0,
-        0,
-    ]
     green = floats(np.tile([0, 1, 0, 1], (4, 1)))
-    item = DrawItem(mesh, ground.positions, look=UNLIT, colours=green)
-    assert draw(backend, SIZE, item, camera=camera).colour[24, 32, :3].tolist() == [
-        0,
-        255,
-        0,
-    ]
+    camera = Camera((0, 3, 0.01), (0, 0, 0))
+    for colours, wanted in ((None, [255, 0, 0]), (green, [0, 255, 0])):
+        item = DrawItem(mesh, ground.positions, look=UNLIT, colours=colours)
+        picture = draw(backend, SIZE, item, camera=camera).colour
+        assert picture[24, 32, :3].tolist() == wanted
 
 
 def test_behind_the_near_plane(backend: Backend) -> None:

@@ -22,6 +22,7 @@ from tests.draw.shapes import (
     at_pixels,
     cube,
     draw,
+    pixel_rays,
     plane,
     put,
     rectangle,
@@ -157,8 +158,6 @@ def test_near_plane_through_a_surface(
 
 def wall_distance(camera: Camera) -> Any:
     """Distance (H, W) along the view to the cube of half width 1 around the eye."""
-    from tests.draw.shapes import pixel_rays
-
     start, way = pixel_rays(camera, SIZE)
     with np.errstate(divide="ignore"):
         return np.min((np.sign(way) - start) / way, axis=-1, initial=1e9)

@@ -317,7 +317,12 @@ class Canvas:
         for piece, rows, columns, samples, at in self._won():
             keys = np.where(samples, self.keys[rows, columns], -np.inf).max(1)
             keep = keys > nearest[rows, columns]
-            rows, columns, (x, y) = rows[keep], columns[keep], at[keep].T
+            rows, columns = rows[keep], columns[keep]
+            x, y = columns * 256 + 128, rows * 256 + 128
+            # The centre may be outside, if other samples are inside.
+            is_inside = piece.inside(x, y)
+            x = np.where(is_inside, x, at[keep, 0])
+            y = np.where(is_inside, y, at[keep, 1])
             nearest[rows, columns] = keys[keep]
             if target.depth is not None:
                 target.depth[rows, columns] = view.distance(piece.key(x, y))
