@@ -1,8 +1,8 @@
 """PNG: pictures, and the chunks that animated ones are made of.
 
 Written by hand, because it is short: every row is stored as its difference to the row
-above and all are deflated. At 640 x 480 that is twice as fast as Pillow at the same
-size of file, and the compressor lets other threads run.
+above and all are deflated. For a figure at 640 x 480 that takes two thirds of Pillow's
+time for a file of the same size, and the compressor lets other threads run.
 """
 
 from __future__ import annotations
