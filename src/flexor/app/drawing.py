@@ -60,8 +60,9 @@ class Drawer:
         backend: str = "raster",
     ) -> None:
         self.character = character
-        self.style = style_of(style)
-        self.target = init_target(size, self.style.samples, self.style.buffers)
+        style = style_of(style)
+        self.target = init_target(size, style.samples, style.buffers)
+        self.style = style.for_height(self.target.size[1])
         self.floor = self.style.floor
         self._kit, self._dress = dressed(character, self.style, backend)
         self._skins: list[SkinnedPrimitive] | None = None

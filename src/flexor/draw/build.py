@@ -147,7 +147,7 @@ def _turned(dress: Dress, world: Floats) -> NDArray[np.bool_]:
 
 def _dress(look: Look, style: DrawStyle, is_flat: bool) -> tuple[Look, Strokes | None]:
     """The look and the strokes of a part whose material looks like `look`."""
-    strokes = None
+    strokes, width = None, style.line_width or LINE_PIXELS
     shading = SHADINGS.get(style.style, "pixel")
     if shading == "flat" and style.smooth is not None:
         shading = "pixel"  # of those that are smooth
@@ -161,10 +161,10 @@ def _dress(look: Look, style: DrawStyle, is_flat: bool) -> tuple[Look, Strokes |
     elif style.style == "ghost":
         look = replace(look, opacity=style.opacity)
     if style.style == "wire":
-        strokes = Strokes(style.line_width * 0.4, style.line_colour, wire=True)
+        strokes = Strokes(width * 0.4, style.line_colour, wire=True)
     elif style.style in ("cel", "lines"):
         strokes = Strokes(
-            style.line_width,
+            width,
             style.line_colour,
             silhouette=True,
             border=True,

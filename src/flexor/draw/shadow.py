@@ -32,7 +32,7 @@ CELLS = 26  # along a thing's size
 FAINTEST = 0.008  # what is fainter is not drawn
 LOOK = Look(colour=(0.0, 0.0, 0.0, 1.0), alpha="blend", shading="unlit")
 # Two shadows: reach above the floor in sizes, blur in cells, gain, darkness at most.
-LAYERS = ((0.07, 1.0, 3.0, 0.6), (0.7, 2.8, 2.5, 0.45))
+LAYERS = ((0.07, 1.0, 3.0, 0.6), (0.7, 2.4, 2.4, 0.45))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from flexor.draw.drawlist import RGBA, Order
@@ -34,10 +34,11 @@ class DrawStyle:
     the style "heat", and are in the heat buffer of any style; smooth: names of nodes,
     meshes, materials and joints that are smooth while the rest is flat, None for all;
     lights: None for daylight that stays with the camera; line_width: pixels, of strokes
-    (wires are thinner); line_colour: linear, of strokes; crease: radians from which an
-    edge gets a stroke; cel_bands: steps of light; opacity: share of the pixels that a
-    "ghost" covers; buffers: what is kept beside the colour; order: "sort" draws
-    polygons from far to near in place of a depth buffer.
+    (wires are thinner), None for what suits the size of the picture; line_colour:
+    linear, of strokes; crease: radians from which an edge gets a stroke; cel_bands:
+    steps of light; opacity: share of the pixels that a "ghost" covers; buffers: what is
+    kept beside the colour; order: "sort" draws polygons from far to near in place of a
+    depth buffer.
     """
 
     style: Style = "shaded"
@@ -51,7 +52,7 @@ class DrawStyle:
     heat: str | None = None
     smooth: tuple[str, ...] | None = None
     lights: tuple[Light, ...] | None = None
-    line_width: float = 2.0
+    line_width: float | None = None
     line_colour: RGBA = (0.02, 0.02, 0.025, 1.0)
     crease: float = math.radians(50)
     cel_bands: int = 3
@@ -73,6 +74,12 @@ class DrawStyle:
                 object.__setattr__(self, name, tuple(value))
         if self.floor is not None and not math.isfinite(self.floor):
             raise SettingError(f"floor: {self.floor}, expected metres")
+
+    def for_height(self, height: int) -> DrawStyle:
+        """The style with the width of lines that suits a picture of `height` pixels."""
+        if self.line_width is not None:
+            return self
+        return replace(self, line_width=min(max(height / 250, 1.2), 6.0))
 
     @property
     def paper(self) -> Background:
