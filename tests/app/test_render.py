@@ -303,23 +303,19 @@ def test_stopped_in_the_middle(tmp_path: Path, sent: signal.Signals, code: int) 
     out = tmp_path / "a.webp"
     out.write_bytes(b"old")
     words = ["render", str(MANNEQUIN), "--seconds", "9000", "-o", str(out)]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "flexor", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        for _ in range(1200):  # until frames are being written
-            files = [path for path in tmp_path.iterdir() if path != out]
-            if files and files[0].stat().st_size:
-                break
-            assert process.poll() is None
-            time.sleep(0.05)
-        process.send_signal(sent)
-        printed, said = process.communicate(timeout=60)
-    finally:
-        process.kill()
+    command = [sys.executable, "-m", "flexor", *words]
+    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as process:
+        try:
+            for _ in range(2400):  # until frames are being written
+                files = [path for path in tmp_path.iterdir() if path != out]
+                if process.poll() is not None or (files and files[0].stat().st_size):
+                    break
+                time.sleep(0.05)
+            process.send_signal(sent)
+            printed, said = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == code
     assert printed == ""
     assert said == "flexor: stopped, nothing was written\n"
