@@ -121,7 +121,8 @@ def morph_blocks(runs, data, deltas, weights, out):
     """
     for n in range(len(weights)):
         mine = out[n]
-        mine[:] = data
+        for i in range(len(data)):
+            mine[i] = data[i]
         for m in range(len(deltas)):
             if weights[n, m] == 0:
                 continue

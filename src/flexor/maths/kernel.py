@@ -25,6 +25,9 @@ from numba.core import event, types
 
 __all__ = ["FAST", "inline", "jit"]
 
+# Kernels make no arrays, so there is nothing to count: with Numba's counting of
+# references, every inlined helper would add and drop one for each of its arrays.
+_OPTIONS = {"error_model": "numpy", "_nrt": False}
 # Not `fastmath=True`: that would also let the compiler assume that no NaN exists.
 FAST = {"nsz", "arcp", "contract", "afn", "reassoc"}
 
@@ -106,7 +109,10 @@ def jit(signature: str) -> Callable[[Callable[..., Any]], Any]:
 
 def _compile(function: Callable[..., Any], signature: Any, has_cache: bool) -> Any:
     kernel = numba.njit(
-        fastmath=FAST, nogil=True, cache=has_cache, error_model="numpy"
+        fastmath=FAST,
+        nogil=True,
+        cache=has_cache,
+        **_OPTIONS,
     )(function)
     if numba.config.DISABLE_JIT:
         return kernel
@@ -134,4 +140,4 @@ def _stamp_helpers(folder: Path) -> tuple[tuple[str, float, int], ...]:
 
 def inline(function: Callable[..., Any]) -> Any:
     """A helper that is compiled into the kernels that call it."""
-    return numba.njit(fastmath=FAST, forceinline=True, error_model="numpy")(function)
+    return numba.njit(fastmath=FAST, forceinline=True, **_OPTIONS)(function)

@@ -1,6 +1,7 @@
 """Arrays by their address, for kernels that read as many arrays as there are things.
 
-The caller checks each array (C order, the right dtype) and holds it until the kernel is done.
+The caller checks each array (C order, the right dtype) and holds it until the
+kernel is done.
 """
 
 from __future__ import annotations
@@ -9,10 +10,9 @@ import ctypes
 from typing import Any
 
 import numpy as np
-from numba import carray, config, types
+from numba import config, types
 from numba.extending import intrinsic
-
-from flexor.maths.kernel import inline
+from numba.np import arrayobj
 
 __all__ = ["bytes_at", "floats_at", "ints_at", "words_at"]
 
@@ -30,18 +30,25 @@ def _maker(dtype: type[np.generic], kind: Any) -> Any:
         return at
 
     @intrinsic
-    def pointer(typing: Any, address: Any) -> Any:
+    def at_address(typing: Any, address: Any, count: Any) -> Any:
+        result = types.Array(kind, 1, "C", readonly=True)
+
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            target = context.get_value_type(signature.return_type)
-            return builder.inttoptr(args[0], target)
+            array = context.make_array(result)(context, builder)
+            size = context.get_constant(types.intp, np.dtype(dtype).itemsize)
+            arrayobj.populate_array(
+                array,
+                data=builder.inttoptr(args[0], array.data.type),
+                shape=[args[1]],
+                strides=[size],
+                itemsize=size,
+                meminfo=None,
+            )
+            return array._getvalue()
 
-        return types.CPointer(kind)(types.int64), build
+        return result(types.int64, types.int64), build
 
-    @inline
-    def at_jit(address: Any, count: Any) -> Any:
-        return carray(pointer(address), count)
-
-    return at_jit
+    return at_address
 
 
 floats_at = _maker(np.float32, types.float32)

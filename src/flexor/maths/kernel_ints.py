@@ -8,12 +8,27 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import config, types
+from numba.core import cgutils
 from numba.core.datamodel import models
 from numba.extending import intrinsic, overload, register_model
 
 from flexor.maths import kernel_lanes
 
-__all__ = ["load_ints8", "mark8", "nearer8", "ramp_ints8", "splat_ints8"]
+__all__ = [
+    "as_floats8",
+    "as_ints8",
+    "equal8",
+    "first_bit",
+    "load_ints8",
+    "mark8",
+    "max_ints8",
+    "min_ints8",
+    "nearer8",
+    "negative8",
+    "ramp_ints8",
+    "splat_ints8",
+    "store_ints8",
+]
 
 _WORD = ir.IntType(32)
 _WORDS = ir.VectorType(_WORD, 8)
@@ -78,9 +93,15 @@ def _nearer8(
         was_depth, was_mark = builder.load(old_depths), builder.load(old_marks)
         was_depth.align = was_mark.align = 4
         is_inside = builder.icmp_signed(">=", args[3], ir.Constant(_WORDS, [0] * 8))
-        is_nearer = builder.fcmp_ordered(">", args[4], was_depth)
-        is_kept = builder.and_(is_inside, is_nearer)
-        depth = builder.select(is_kept, args[4], was_depth)
+        # Written as a maximum: LLVM would make masked stores of a plain choice, which
+        # some processors take twenty cycles for.
+        nowhere = ir.Constant(_FLOATS, [float("-inf")] * 8)
+        depth = builder.select(is_inside, args[4], nowhere)
+        is_kept = builder.fcmp_ordered(">", depth, was_depth)
+        kind = ir.FunctionType(_FLOATS, [_FLOATS] * 2)
+        name = "llvm.maxnum.v8f32"
+        larger = cgutils.get_or_insert_function(builder.module, kind, name)
+        depth = builder.call(larger, (depth, was_depth), fastmath=("nnan",))
         mark = builder.select(is_kept, _splat(builder, args[5]), was_mark)
         builder.store(depth, old_depths).align = 4
         builder.store(mark, old_marks).align = 4
@@ -132,6 +153,78 @@ def _load_ints8(typing: Any, array: Any, at: Any) -> Any:
     return _EIGHT(array, types.int64), build
 
 
+@intrinsic
+def _store_ints8(typing: Any, array: Any, at: Any, value: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = _eight_at(context, builder, signature.args[0], args[0], args[1])
+        builder.store(args[2], place).align = 4
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, _EIGHT), build
+
+
+@intrinsic
+def _as_ints8(typing: Any, value: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        # A number that does not fit must not be undefined, only some number.
+        kind = ir.FunctionType(_WORDS, [_FLOATS])
+        name = "llvm.fptosi.sat.v8i32.v8f32"
+        convert = cgutils.get_or_insert_function(builder.module, kind, name)
+        return builder.call(convert, args)
+
+    return _EIGHT(kernel_lanes.FLOATS8), build
+
+
+@intrinsic
+def _as_floats8(typing: Any, value: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.sitofp(args[0], _FLOATS)
+
+    return kernel_lanes.FLOATS8(_EIGHT), build
+
+
+def _chooser(symbol: str) -> Any:
+    @intrinsic
+    def choose(typing: Any, a: Any, b: Any) -> Any:
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            is_first = builder.icmp_signed(symbol, args[0], args[1])
+            return builder.select(is_first, args[0], args[1])
+
+        return _EIGHT(_EIGHT, _EIGHT), build
+
+    return choose
+
+
+@intrinsic
+def _negative8(typing: Any, test: Any, a: Any, b: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        is_below = builder.icmp_signed("<", args[0], ir.Constant(_WORDS, [0] * 8))
+        return builder.select(is_below, args[1], args[2])
+
+    return _EIGHT(_EIGHT, _EIGHT, _EIGHT), build
+
+
+@intrinsic
+def _equal8(typing: Any, array: Any, at: Any, value: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = _eight_at(context, builder, signature.args[0], args[0], args[1])
+        there = builder.load(place)
+        there.align = 4
+        is_equal = builder.icmp_signed("==", there, _splat(builder, args[2]))
+        bits = builder.bitcast(is_equal, ir.IntType(8))
+        return builder.zext(bits, ir.IntType(64))
+
+    return types.int64(array, types.int64, types.int64), build
+
+
+@intrinsic
+def _first_bit(typing: Any, bits: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.IntType(1)(1))
+
+    return types.int64(types.int64), build
+
+
 def _overload_operator(symbol: Any, name: str) -> None:
     """Let a two-sided operator such as "add" work on eight int32."""
 
@@ -154,6 +247,8 @@ def _overload_operator(symbol: Any, name: str) -> None:
 
 
 _overload_operator(operator.add, "add")
+_overload_operator(operator.sub, "sub")
+_overload_operator(operator.mul, "mul")
 _overload_operator(operator.or_, "or_")
 
 
@@ -192,6 +287,44 @@ if config.DISABLE_JIT:
         assert 0 <= at <= len(array) - 8
         return array[at : at + 8].copy()
 
+    def store_ints8(array: Any, at: int, value: Any) -> None:
+        """Put eight numbers into a flat array of int32, from `at` on."""
+        assert 0 <= at <= len(array) - 8
+        array[at : at + 8] = value
+
+    def as_ints8(value: Any) -> Any:
+        """Float32 to int32, toward zero; too large ones as large as it goes."""
+        whole = np.nan_to_num(value.astype(np.float64), nan=0.0)
+        return np.clip(np.trunc(whole), -(2.0**31), 2.0**31 - 1).astype(np.int32)
+
+    def as_floats8(value: Any) -> Any:
+        """Eight int32 as float32."""
+        return value.astype(np.float32)
+
+    def min_ints8(a: Any, b: Any) -> Any:
+        """The smaller of two."""
+        return np.minimum(a, b)
+
+    def max_ints8(a: Any, b: Any) -> Any:
+        """The larger of two."""
+        return np.maximum(a, b)
+
+    def negative8(test: Any, a: Any, b: Any) -> Any:
+        """The first where `test` is negative, else the second."""
+        return np.where(test < 0, a, b)
+
+    def equal8(array: Any, at: int, value: int) -> int:
+        """A bit for each of eight numbers from `at` on that is equal to `value`."""
+        assert 0 <= at <= len(array) - 8
+        return sum(1 << i for i in range(8) if array[at + i] == value)
+
+    def first_bit(bits: int) -> int:
+        """The lowest bit that is set, of a number that is not zero."""
+        return (bits & -bits).bit_length() - 1
+
 else:
+    min_ints8, max_ints8 = _chooser("<"), _chooser(">")
+    store_ints8, as_ints8, as_floats8 = _store_ints8, _as_ints8, _as_floats8
+    negative8, equal8, first_bit = _negative8, _equal8, _first_bit
     splat_ints8, ramp_ints8 = _splat_ints8, _ramp_ints8
     nearer8, mark8, load_ints8 = _nearer8, _mark8, _load_ints8

@@ -26,6 +26,7 @@ from flexor.maths.kernel import FAST
 
 __all__ = [
     "fma4",
+    "floor8",
     "fma8",
     "load4",
     "load8",
@@ -243,12 +244,17 @@ def _words4(typing: Any, array: Any, at: Any) -> Any:
     return _FOUR(array, types.int64), build
 
 
-@intrinsic
-def _sqrt8(typing: Any, a: Any) -> Any:
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _call(builder, "sqrt", _EIGHT, *args)
+def _single(name: str) -> Any:
+    """A function of LLVM of one number, such as "sqrt"."""
 
-    return _EIGHT(_EIGHT), build
+    @intrinsic
+    def single(typing: Any, a: Any) -> Any:
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return _call(builder, name, _EIGHT, *args)
+
+        return _EIGHT(_EIGHT), build
+
+    return single
 
 
 def _chooser(lanes: _Lanes, symbol: str) -> Any:
@@ -389,6 +395,10 @@ if config.DISABLE_JIT:
         """Square roots."""
         return np.sqrt(a)
 
+    def floor8(a: Any) -> Any:
+        """Whole numbers below."""
+        return np.floor(a)
+
     def max8(a: Any, b: Any) -> Any:
         """The larger of two; b where a is NaN."""
         return np.where(a > b, a, b)
@@ -447,6 +457,6 @@ else:
     splat8, splat4 = _splatter(_EIGHT), _splatter(_FOUR)
     max8, max4 = _chooser(_EIGHT, ">"), _chooser(_FOUR, ">")
     min8, min4 = _chooser(_EIGHT, "<"), _chooser(_FOUR, "<")
-    sqrt8, ramp8 = _sqrt8, _ramp8
+    sqrt8, floor8, ramp8 = _single("sqrt"), _single("floor"), _ramp8
     make4, pick4, words4 = _make4, _pick4, _words4
     rows8, scatter8 = _rows8, _scatter8

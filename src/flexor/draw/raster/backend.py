@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints, check_array
 from flexor.draw.check import check_list
 from flexor.draw.drawlist import DrawList, DrawMesh, DrawTexture
-from flexor.draw.raster import kernel_frame
+from flexor.draw.raster import kernel_cut, kernel_frame
 from flexor.draw.raster import kernel_layout as at
 from flexor.draw.raster.assets import (
     KeptMesh,
@@ -34,13 +34,12 @@ class _Room:
     def __init__(self) -> None:
         self.team = np.zeros(at.TEAM_INTS, np.int64)
         self.screen = self.lit = _NO_FLOATS
-        self.pieces = np.zeros((0, at.PIECE_FLOATS), np.float32)
-        self.sources = _NO_INTS
+        self.pieces, self.sources = _NO_FLOATS, _NO_INTS
         self.refs = self.lists = self.starts = np.zeros((0, 0), np.int32)
         self.found = np.zeros((0, at.FOUND_INTS), np.int64)
+        self.cuts = np.zeros(0)
         self.floats = np.zeros((0, at.SCRATCH_FLOATS), np.float32)
         self.ints = np.zeros((0, at.SCRATCH_INTS), np.int32)
-        self.passed = np.zeros((0, at.MOST_ENTRIES * at.LONGEST_ENTRY), np.uint8)
 
     def fit(self, tables: Tables, needs: tuple[int, int, int], team: int) -> None:
         """Make room; needs: refs, list places and pieces of the largest chunk."""
@@ -57,13 +56,13 @@ class _Room:
             self.starts = np.empty((chunks, tiles), np.int32)
         if len(self.found) < chunks:
             self.found = np.zeros((chunks, at.FOUND_INTS), np.int64)
-        if len(self.pieces) < chunks * pieces:
-            self.pieces = np.empty((chunks * pieces, at.PIECE_FLOATS), np.float32)
+            self.cuts = np.zeros(chunks * kernel_cut.CUT_ROOM)
+        if len(self.sources) < chunks * pieces:
+            self.pieces = np.empty(chunks * pieces * at.PIECE_FLOATS, np.float32)
             self.sources = np.empty(chunks * pieces, np.int32)
         if len(self.floats) < team:
             self.floats = np.empty((team, at.SCRATCH_FLOATS), np.float32)
             self.ints = np.zeros((team, at.SCRATCH_INTS), np.int32)
-            self.passed = np.empty((team, self.passed.shape[1]), np.uint8)
         frame[at.REF_ROOM], frame[at.LIST_ROOM] = refs, places
         frame[at.PIECE_ROOM] = pieces
 
@@ -165,7 +164,7 @@ def _run(
         needs = (
             max(needs[0], room.refs.shape[1] // 2),
             max(needs[1], room.lists.shape[1]),
-            max(needs[2], len(room.pieces) // max(len(tables.chunks), 1)),
+            max(needs[2], len(room.sources) // max(len(tables.chunks), 1)),
         )
         team = threads.thread_count()
         room.fit(tables, needs, team)
@@ -177,12 +176,12 @@ def _run(
                 kernel_frame.draw_frame(
                     tables.view,
                     tables.frame,
-                    tables.items,
-                    tables.looks,
-                    tables.lines,
+                    tables.items.reshape(-1),
+                    tables.looks.reshape(-1),
+                    tables.lines.reshape(-1),
                     tables.widths,
-                    tables.textures,
-                    tables.lights,
+                    tables.textures.reshape(-1),
+                    tables.lights.reshape(-1),
                     tables.segments,
                     tables.chunks,
                     tables.order,
@@ -199,9 +198,9 @@ def _run(
                     room.starts,
                     room.lists,
                     room.found,
+                    room.cuts,
                     room.floats,
                     room.ints,
-                    room.passed,
                     pixels,
                     *buffers,
                 )

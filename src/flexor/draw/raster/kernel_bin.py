@@ -75,25 +75,30 @@ def add_ref(frame, chunk, count, ref, is_two_sided, corners, refs, starts):
 
 
 @inline
-def piece_corners(row):
+def piece_corners(pieces, piece):
+    """x and y of the corners of a piece."""
+    i = piece * at.PIECE_FLOATS
     return (
-        np.int64(row[0]),
-        np.int64(row[1]),
-        np.int64(row[4]),
-        np.int64(row[5]),
-        np.int64(row[8]),
-        np.int64(row[9]),
+        np.int64(pieces[i]),
+        np.int64(pieces[i + 1]),
+        np.int64(pieces[i + 4]),
+        np.int64(pieces[i + 5]),
+        np.int64(pieces[i + 8]),
+        np.int64(pieces[i + 9]),
     )
 
 
-@jit("i8(f8[::1], i8[::1], i8[::1], i8, i8, i8, i8, i8, out f8[::1], out f4[:, ::1])")
-def cut_triangle(view, frame, item, instance, a, b, c, piece, room, pieces):
+@jit("i8(f8[::1], i8[::1], i8[::1], i8, i8, i8, i8, i8, i8, i8, out f8[::1],"
+    " out f4[::1])")
+def cut_triangle(
+    view, frame, items, item, instance, a, b, c, piece, last, room, pieces
+):
     """Cut one triangle; gives how many pieces it makes, rows from `piece` on.
 
-    Rows beyond the room there is are not written.
+    Rows from `last` on are not written.
     """
-    vertices = item[at.VERTICES]
-    positions = floats_at(item[at.POSITIONS], vertices * item[at.INSTANCES] * 3)
+    vertices = items[item + at.VERTICES]
+    positions = floats_at(items[item + at.POSITIONS], vertices * items[item + at.INSTANCES] * 3)
     for corner in range(3):
         vertex = a if corner == 0 else (b if corner == 1 else c)
         p = 3 * (instance * vertices + vertex)
@@ -111,17 +116,18 @@ def cut_triangle(view, frame, item, instance, a, b, c, piece, room, pieces):
     count = cut_polygon(view, is_flat, 3, room)
     made = 0
     for i in range(1, count - 1):
-        if piece + made < len(pieces):
-            row = pieces[piece + made]
+        if piece + made < last:
+            row = (piece + made) * at.PIECE_FLOATS
             for corner in range(3):
                 p = (0 if corner == 0 else i + corner - 1) * CORNER
                 x, y, near_by, depth = land(
                     view, is_flat, room[p], room[p + 1], room[p + 2], 0.0
                 )
-                row[4 * corner], row[4 * corner + 1] = F(snap(x)), F(snap(y))
-                row[4 * corner + 2], row[4 * corner + 3] = F(near_by), F(depth)
-                row[at.PIECE_SHARES + 2 * corner] = F(room[p + 3])
-                row[at.PIECE_SHARES + 2 * corner + 1] = F(room[p + 4])
+                to = row + 4 * corner
+                pieces[to], pieces[to + 1] = F(snap(x)), F(snap(y))
+                pieces[to + 2], pieces[to + 3] = F(near_by), F(depth)
+                to = row + at.PIECE_SHARES + 2 * corner
+                pieces[to], pieces[to + 1] = F(room[p + 3]), F(room[p + 4])
         made += 1
     return made
 
@@ -135,9 +141,8 @@ def normal_of(p, a, b, c):
 
 
 @inline
-def is_stroke(view, frame, item, look, p, a, b, c, d):
+def is_stroke(view, frame, kinds, crease, p, a, b, c, d):
     """Whether the edge a b, with faces a b c and b a d (d below 0: none), is drawn."""
-    kinds = item[at.STROKE_KINDS]
     if kinds & at.AT_ALL:
         return True
     if d < 0:
@@ -154,23 +159,28 @@ def is_stroke(view, frame, item, look, p, a, b, c, d):
     if kinds & at.AT_CREASE:
         both = (nx * nx + ny * ny + nz * nz) * (mx * mx + my * my + mz * mz)
         inner = nx * mx + ny * my + nz * mz
-        return inner < look[at.CREASE] * F(math.sqrt(both))
+        return inner < crease * F(math.sqrt(both))
     return False
 
 
 @jit(
-    "i8(i8, i8, i8, f8[::1], i8[::1], i8[:, ::1], f4[:, ::1], i8[:, ::1], f4[::1],"
-    " out f4[:, ::1])"
+    "i8(i8, i8, i8, i8, f8[::1], i8[::1], i8[::1], f4[::1], i8[::1], f4[::1],"
+    " out f4[::1])"
 )
-def lay_stroke(element, kind, piece, view, frame, items, looks, lines, widths, pieces):
-    """The pieces of an edge (kind 1) or a line (kind 2); gives how many."""
-    if piece + 2 > len(pieces):
+def lay_stroke(
+    element, kind, piece, last, view, frame, items, looks, lines, widths, pieces
+):
+    """The pieces of an edge (kind 1) or a line (kind 2), rows from `piece` on; gives
+    how many, or would be if `last` leaves no room; -1 if a point is not finite.
+    """
+    if piece + 2 > last:
         return 2
     is_flat = frame[at.IS_FLAT_VIEW]
     if kind == 2:
-        row = find_row(lines, at.FIRST_LINE, element)
-        points = floats_at(lines[row, at.LINE_POINTS], lines[row, at.LINES] * 6)
-        p = 6 * (element - lines[row, at.FIRST_LINE])
+        row = find_row(lines, at.LINE_INTS, at.FIRST_LINE, element)
+        line = row * at.LINE_INTS
+        points = floats_at(lines[line + at.LINE_POINTS], lines[line + at.LINES] * 6)
+        p = 6 * (element - lines[line + at.FIRST_LINE])
         for k in range(6):
             if not abs(points[p + k]) < np.inf:
                 return -1
@@ -179,13 +189,13 @@ def lay_stroke(element, kind, piece, view, frame, items, looks, lines, widths, p
         width = np.float64(widths[row])
         pull = 0.0
     else:
-        row = find_row(items, at.FIRST_EDGE, element)
-        item = items[row]
-        instance, edge = divmod(element - item[at.FIRST_EDGE], item[at.EDGES_EACH])
-        edges = ints_at(item[at.EDGES], item[at.EDGES_EACH] * 4)
-        total = item[at.VERTICES] * item[at.INSTANCES]
-        points = floats_at(item[at.POSITIONS], total * 3)
-        base = instance * item[at.VERTICES]
+        row = find_row(items, at.ITEM_INTS, at.FIRST_EDGE, element)
+        item, look = row * at.ITEM_INTS, row * at.ITEM_FLOATS
+        instance, edge = divmod(element - items[item + at.FIRST_EDGE], items[item + at.EDGES_EACH])
+        edges = ints_at(items[item + at.EDGES], items[item + at.EDGES_EACH] * 4)
+        total = items[item + at.VERTICES] * items[item + at.INSTANCES]
+        points = floats_at(items[item + at.POSITIONS], total * 3)
+        base = instance * items[item + at.VERTICES]
         a, b = 3 * (base + edges[4 * edge]), 3 * (base + edges[4 * edge + 1])
         c, d = 3 * (base + edges[4 * edge + 2]), edges[4 * edge + 3]
         if d >= 0:
@@ -193,11 +203,14 @@ def lay_stroke(element, kind, piece, view, frame, items, looks, lines, widths, p
         for k in range(3):
             if not (abs(points[a + k]) < np.inf and abs(points[b + k]) < np.inf):
                 return -1
-        if not is_stroke(view, frame, item, looks[row], points, a, b, c, d):
+        kinds = items[item + at.STROKE_KINDS]
+        if not is_stroke(
+            view, frame, kinds, looks[look + at.CREASE], points, a, b, c, d
+        ):
             return 0
         x0, y0, z0 = points[a], points[a + 1], points[a + 2]
         x1, y1, z1 = points[b], points[b + 1], points[b + 2]
-        width = np.float64(looks[row, at.STROKE_WIDTH])
+        width = np.float64(looks[look + at.STROKE_WIDTH])
         pull = view[at.BIAS]
     return lay_line(
         view,
@@ -236,9 +249,9 @@ def sort_by_tile(frame, chunk, count, refs, starts, lists):
 
 
 @jit(
-    "void(i8, f8[::1], i8[::1], i8[:, ::1], f4[:, ::1], i8[:, ::1], f4[::1],"
-    " i8[:, ::1], i8[:, ::1], i4[::1], f4[::1], out f4[:, ::1], out i4[::1],"
-    " out i4[:, ::1], out i4[:, ::1], out i4[:, ::1], out i8[:, ::1])"
+    "void(i8, f8[::1], i8[::1], i8[::1], f4[::1], i8[::1], f4[::1],"
+    " i8[:, ::1], i8[:, ::1], i4[::1], f4[::1], out f4[::1], out i4[::1],"
+    " out i4[:, ::1], out i4[:, ::1], out i4[:, ::1], out i8[:, ::1], out f8[::1])"
 )
 def fill_bins(
     chunk,
@@ -258,21 +271,21 @@ def fill_bins(
     starts,
     lists,
     found,
+    room,
 ):
     """Sort the elements of one chunk into tiles.
 
     Afterwards lists[chunk, starts[chunk, t]:starts[chunk, t + 1]] are the refs of tile
-    t, in the order of the stream; found[chunk] tells what there was or would have been.
+    t, in the order of the stream; found[chunk] tells what there was or would have been. room: CUT_ROOM numbers.
     """
-    room = np.empty(CUT_ROOM, np.float64)
     tile_count = frame[at.TILES_X] * frame[at.TILES_Y]
     for tile in range(tile_count + 1):
         starts[chunk, tile] = 0
     triangles, edges = frame[at.TRIANGLE_COUNT], frame[at.EDGE_COUNT]
     first_ref = triangles  # pieces come after all triangles
     first_piece = chunk * frame[at.PIECE_ROOM]
-    mine = pieces[first_piece : first_piece + frame[at.PIECE_ROOM]]
-    count, made, skipped = 0, 0, 0
+    last_piece = first_piece + frame[at.PIECE_ROOM]
+    count, made, skipped = 0, first_piece, 0
     segment = chunks[chunk, at.CHUNK_SEGMENT]
     owner = nobody()
     for place in range(chunks[chunk, at.CHUNK_FIRST], chunks[chunk, at.CHUNK_LAST]):
@@ -290,7 +303,8 @@ def fill_bins(
             kind = 1 if element < triangles + edges else 2
             own_number = element - triangles - (edges if kind == 2 else 0)
             laid = lay_stroke(
-                own_number, kind, made, view, frame, items, looks, lines, widths, mine
+                own_number, kind, made, last_piece, view, frame, items, looks, lines,
+                widths, pieces,
             )
             is_two_sided = True
             if laid < 0:
@@ -299,8 +313,8 @@ def fill_bins(
         else:
             owner = own(items, element, owner)
             a, b, c = corners_of(items, element, owner)
-            base = owner[3]
-            is_two_sided = items[owner[0], at.IS_TWO_SIDED] != 0
+            base = owner[4]
+            is_two_sided = take(items, owner[0] + at.IS_TWO_SIDED) != 0
             i, j, k = 4 * (base + a), 4 * (base + b), 4 * (base + c)
             least = min(
                 take(screen, i + 2), min(take(screen, j + 2), take(screen, k + 2))
@@ -323,17 +337,18 @@ def fill_bins(
                 skipped += 1
                 continue
             laid = cut_triangle(
-                view, frame, items[owner[0]], owner[4], a, b, c, made, room, mine
+                view, frame, items, owner[0], owner[5], a, b, c, made, last_piece, room,
+                pieces,
             )
-        for number in range(made, min(made + laid, len(mine))):
-            sources[first_piece + number] = element
+        for piece in range(made, min(made + laid, last_piece)):
+            sources[piece] = element
             count = add_ref(
                 frame,
                 chunk,
                 count,
-                first_ref + first_piece + number,
+                first_ref + piece,
                 is_two_sided,
-                piece_corners(mine[number]),
+                piece_corners(pieces, piece),
                 refs,
                 starts,
             )
@@ -342,6 +357,9 @@ def fill_bins(
     for tile in range(tile_count):
         total += starts[chunk, tile + 1]
     found[chunk, at.FOUND_REFS], found[chunk, at.FOUND_LIST] = count, total
-    found[chunk, at.FOUND_PIECES], found[chunk, at.FOUND_SKIPPED] = made, skipped
+    found[chunk, at.FOUND_PIECES], found[chunk, at.FOUND_SKIPPED] = (
+        made - first_piece,
+        skipped,
+    )
     if count <= frame[at.REF_ROOM] and total <= frame[at.LIST_ROOM]:
         sort_by_tile(frame, chunk, count, refs, starts, lists)

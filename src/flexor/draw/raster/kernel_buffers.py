@@ -5,18 +5,26 @@ from __future__ import annotations
 import numpy as np
 
 from flexor.draw.raster import kernel_layout as at
-from flexor.draw.raster.kernel_refs import corners_of, find_row, nobody, own
-from flexor.draw.raster.kernel_shade import (
+from flexor.draw.raster.kernel_place import (
+    centre_place,
     is_face_flat,
-    mix3,
+    mix,
+    mix_at,
     normal_at,
-    planes_of,
-    screen_of,
-    shares,
-    uncut,
+    rates_of,
+)
+from flexor.draw.raster.kernel_refs import (
+    corner_rows,
+    corners_of,
+    element_of,
+    find_row,
+    nobody,
+    own,
+    tile_box,
 )
 from flexor.maths.kernel import inline, jit
 from flexor.maths.kernel_borrow import floats_at
+from flexor.maths.kernel_lanes import take
 
 F = np.float32
 
@@ -36,29 +44,16 @@ def _winner(spot, samples, depths, marks):
 def _part_of_line(element, frame, items, lines):
     number = element - frame[at.TRIANGLE_COUNT]
     if number < frame[at.EDGE_COUNT]:
-        return items[find_row(items, at.FIRST_EDGE, number), at.PART]
+        row = find_row(items, at.ITEM_INTS, at.FIRST_EDGE, number)
+        return items[row * at.ITEM_INTS + at.PART]
     number -= frame[at.EDGE_COUNT]
-    return lines[find_row(lines, at.FIRST_LINE, number), at.LINE_PART]
-
-
-@inline
-def _flat_distance(ref, frame, items, element, owner, screen, pieces, first, second):
-    """Distance without perspective: depth is minus that."""
-    triangles = frame[at.TRIANGLE_COUNT]
-    if ref >= triangles:
-        row = pieces[ref - triangles]
-        d0, d1, d2 = row[3], row[7], row[11]
-    else:
-        a, b, c = corners_of(items, element, owner)
-        d0 = screen[4 * (owner[3] + a) + 3]
-        d1 = screen[4 * (owner[3] + b) + 3]
-        d2 = screen[4 * (owner[3] + c) + 3]
-    return -(d0 + (d1 - d0) * first + (d2 - d0) * second)
+    row = find_row(lines, at.LINE_INTS, at.FIRST_LINE, number)
+    return lines[row * at.LINE_INTS + at.LINE_PART]
 
 
 @jit(
-    "void(i8, i8[::1], i8[:, ::1], i8[:, ::1], f4[::1], f4[:, ::1], i4[::1], f4[::1],"
-    " i4[::1], out f4[::1], out f4[::1], out i4[::1], out f4[::1])"
+    "void(i8, i8[::1], i8[::1], i8[::1], f4[::1], f4[::1], i4[::1], f4[::1], i4[::1],"
+    " out f4[::1], out f4[::1], out i4[::1], out f4[::1])"
 )
 def fill_buffers(
     tile,
@@ -76,10 +71,7 @@ def fill_buffers(
     heat_out,
 ):
     """Fill a tile of the buffers that were asked for; the others have no length."""
-    left = tile % frame[at.TILES_X] * at.TILE_W
-    top = tile // frame[at.TILES_X] * at.TILE_H
-    right = min(left + at.TILE_W, frame[at.WIDTH])
-    bottom = min(top + at.TILE_H, frame[at.HEIGHT])
+    left, top, right, bottom = tile_box(tile, frame)
     triangles = frame[at.TRIANGLE_COUNT]
     owner = nobody()
     for y in range(top, bottom):
@@ -90,41 +82,37 @@ def fill_buffers(
             far, part, heat = F(np.inf), np.int64(-1), F(np.nan)
             nx, ny, nz = F(0), F(0), F(0)
             if ref >= 0:
-                element = (
-                    np.int64(sources[ref - triangles]) if ref >= triangles else ref
-                )
-                is_line = element >= triangles
-                if not is_line:
+                element = element_of(ref, triangles, sources)
+                a, b, c = np.int64(0), np.int64(0), np.int64(0)
+                if element < triangles:
                     owner = own(items, element, owner)
-                spots, near = screen_of(
-                    ref, frame, items, element, owner, screen, pieces
+                    a, b, c = corners_of(items, element, owner)
+                xs, ys, nears, deep = corner_rows(
+                    ref, triangles, owner, a, b, c, screen, pieces
                 )
-                rates = planes_of(spots)
-                dx, dy = F(x * 256 + 128) - spots[0], F(y * 256 + 128) - spots[1]
-                first = min(max(dx * rates[0] + dy * rates[1], F(0)), F(1))
-                second = min(max(dx * rates[2] + dy * rates[3], F(0)), F(1) - first)
-                one, two, far = shares(first, second, near)
+                rates = rates_of(xs, ys)
+                one, two, far, first, second = centre_place(
+                    ref, triangles, pieces, xs, ys, nears, rates, x, y
+                )
                 if frame[at.IS_FLAT_VIEW]:
-                    far = _flat_distance(
-                        ref, frame, items, element, owner, screen, pieces, first, second
-                    )
-                if is_line:
+                    far = -mix(deep, first, second)
+                if element >= triangles:
                     part = _part_of_line(element, frame, items, lines)
                 else:
-                    item = items[owner[0]]
-                    part = item[at.PART]
-                    a, b, c = corners_of(items, element, owner)
-                    one, two = uncut(ref, triangles, pieces, one, two)
-                    if item[at.HEAT]:
-                        values = floats_at(item[at.HEAT], item[at.VERTICES])
-                        heat = mix3(values, a, b, c, one, two)
+                    item = owner[0]
+                    part = items[item + at.PART]
+                    if items[item + at.HEAT]:
+                        values = floats_at(
+                            items[item + at.HEAT], items[item + at.VERTICES]
+                        )
+                        heat = mix_at(values, a, b, c, one, two)
                     if len(normal_out):
-                        base = owner[4] * item[at.VERTICES]
-                        is_flat = item[at.NORMALS] == 0 or is_face_flat(
-                            item, element - owner[1]
+                        base = owner[5] * items[item + at.VERTICES]
+                        is_flat = items[item + at.NORMALS] == 0 or is_face_flat(
+                            items, item, element - owner[2]
                         )
                         nx, ny, nz = normal_at(
-                            item, is_flat, F(-1) if rates[4] else F(1),
+                            items, item, is_flat, F(-1) if rates[4] else F(1),
                             base + a, base + b, base + c, one, two,
                         )  # fmt: skip
             if len(depth_out):

@@ -105,7 +105,7 @@ def snap(value):
     return math.floor(value + 0.5)
 
 
-@jit("i8(f8[::1], i8, f8, f8, f8, f8, f8, f8, f8, f8, i8, out f4[:, ::1])")
+@jit("i8(f8[::1], i8, f8, f8, f8, f8, f8, f8, f8, f8, i8, out f4[::1])")
 def lay_line(view, is_flat, pull, width, x0, y0, z0, x1, y1, z1, piece, pieces):
     """A line from one world point to another as two pieces, rows `piece` and the next.
 
@@ -143,7 +143,7 @@ def lay_line(view, is_flat, pull, width, x0, y0, z0, x1, y1, z1, piece, pieces):
         ux, uy = half, 0.0
     # Around: beyond p on one side, beyond q on both, beyond p on the other side.
     for k in range(2):
-        row = pieces[piece + k]
+        row = (piece + k) * at.PIECE_FLOATS
         for corner in range(3):
             # Corners 0 1 2 of the rectangle, then 0 2 3.
             which = corner if k == 0 or corner == 0 else corner + 1
@@ -152,10 +152,10 @@ def lay_line(view, is_flat, pull, width, x0, y0, z0, x1, y1, z1, piece, pieces):
             aside = 1.0 if which == 0 or which == 1 else -1.0
             x = (qx if is_q else px) + along * ux - aside * uy
             y = (qy if is_q else py) + along * uy + aside * ux
-            row[4 * corner] = F(snap(x))
-            row[4 * corner + 1] = F(snap(y))
-            row[4 * corner + 2] = F(qw if is_q else pw)
-            row[4 * corner + 3] = F(qd if is_q else pd)
-        for k2 in range(at.PIECE_SHARES, at.PIECE_FLOATS):
-            row[k2] = F(0)
+            pieces[row + 4 * corner] = F(snap(x))
+            pieces[row + 4 * corner + 1] = F(snap(y))
+            pieces[row + 4 * corner + 2] = F(qw if is_q else pw)
+            pieces[row + 4 * corner + 3] = F(qd if is_q else pd)
+        for share in range(at.PIECE_SHARES, at.PIECE_FLOATS):
+            pieces[row + share] = F(0)
     return 2

@@ -11,17 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from flexor.draw.raster import kernel_layout as at
-from flexor.draw.raster.kernel_alpha import pass_alpha
 from flexor.draw.raster.kernel_bin import fill_bins
 from flexor.draw.raster.kernel_buffers import fill_buffers
-from flexor.draw.raster.kernel_refs import nobody, own
+from flexor.draw.raster.kernel_refs import tile_box
+from flexor.draw.raster.kernel_cut import CUT_ROOM
 from flexor.draw.raster.kernel_shade import shade
-from flexor.draw.raster.kernel_tile import (
-    keep_nearest,
-    keep_passed,
-    list_opaque,
-    list_seen,
-)
+from flexor.draw.raster.kernel_tile import keep_nearest, make_room
 from flexor.draw.raster.kernel_vertices import place_vertices
 from flexor.maths.kernel import inline, jit
 from flexor.maths.kernel_lanes import make4, put, store4, take
@@ -32,7 +27,7 @@ TOP = 4095.0  # last row of the table of sRGB bytes
 
 
 @inline
-def tile_count_of(tile, queue, chunks, starts):
+def count_refs(tile, queue, chunks, starts):
     """How many refs a tile has in one queue, or in all (-1)."""
     count = 0
     for chunk in range(len(chunks)):
@@ -47,10 +42,8 @@ def encode(tile, frame, rows, to_srgb, colours, is_empty, pixels):
 
     rows: first and last column that was drawn in each row; the rest is background.
     """
-    left = tile % frame[at.TILES_X] * at.TILE_W
-    top = tile // frame[at.TILES_X] * at.TILE_H
-    width = min(at.TILE_W, frame[at.WIDTH] - left)
-    height = min(at.TILE_H, frame[at.HEIGHT] - top)
+    left, top, right, bottom = tile_box(tile, frame)
+    width, height = right - left, bottom - top
     background = np.uint32(frame[at.BACKGROUND])
     for row in range(height):
         begin = (top + row) * frame[at.WIDTH] + left
@@ -78,136 +71,11 @@ def encode(tile, frame, rows, to_srgb, colours, is_empty, pixels):
             )
 
 
-@inline
-def widen_rows(entries, count, rows):
-    """Note which columns of each row have been drawn."""
-    for entry in range(count):
-        pixel = np.int64(take(entries, 4 * entry + 1))
-        row, column = pixel // at.TILE_W, pixel % at.TILE_W
-        last = column + take(entries, 4 * entry + 2)
-        put(rows, 2 * row, min(take(rows, 2 * row), np.int32(column)))
-        put(rows, 2 * row + 1, max(take(rows, 2 * row + 1), np.int32(last)))
-
-
 @jit(
-    "void(i8, i8, i8[::1], i8[:, ::1], f4[:, ::1], i8[:, ::1], i8[:, ::1], i4[::1],"
-    " f4[::1], i4[:, ::1], i4[:, ::1], f4[::1], f4[:, ::1], i4[::1], out f4[::1],"
-    " out i4[::1], out i4[::1], out i4[::1], out u1[::1])"
-)
-def keep_masked(
-    tile,
-    queue,
-    frame,
-    items,
-    looks,
-    textures,
-    chunks,
-    patterns,
-    ranks,
-    starts,
-    lists,
-    screen,
-    pieces,
-    sources,
-    depths,
-    marks,
-    bits,
-    entries,
-    passed,
-):
-    """Add the masked refs of a tile to the nearest, where their alpha is high enough."""
-    triangles = frame[at.TRIANGLE_COUNT]
-    count = 0
-    owner = nobody()
-    for chunk in range(len(chunks) + 1):
-        is_end = chunk == len(chunks)
-        if not is_end and chunks[chunk, at.CHUNK_QUEUE] != queue:
-            continue
-        first = 0 if is_end else starts[chunk, tile]
-        last = 1 if is_end else starts[chunk, tile + 1]
-        for i in range(first, last):
-            if is_end or count + at.TILE_W * at.TILE_H > at.MOST_ENTRIES:
-                pass_alpha(
-                    entries, count, tile, frame, items, looks, textures, screen,
-                    pieces, sources, passed,
-                )  # fmt: skip
-                keep_passed(
-                    entries, count, tile, screen, pieces, sources, ranks, frame, items,
-                    passed, depths, marks,
-                )  # fmt: skip
-                count = 0
-            if is_end:
-                break
-            ref = np.int64(lists[chunk, i])
-            element = np.int64(sources[ref - triangles]) if ref >= triangles else ref
-            if element >= triangles:
-                continue
-            owner = own(items, element, owner)
-            if items[owner[0], at.ALPHA] == at.MASK:
-                count = list_seen(
-                    ref, tile, frame, items, screen, pieces, sources, ranks, patterns,
-                    depths, count, bits, entries,
-                )  # fmt: skip
-
-
-@jit(
-    "void(i8, i8, i8[::1], i8[:, ::1], f4[:, ::1], i8[:, ::1], i8[:, ::1], f4[:, ::1],"
-    " i8[:, ::1], i4[::1], f4[::1], i4[:, ::1], i4[:, ::1], f4[::1], f4[::1],"
-    " f4[:, ::1], i4[::1], f4[::1], out i4[::1], out i4[::1], out i4[::1],"
-    " out f4[::1])"
-)
-def blend(
-    tile,
-    queue,
-    frame,
-    items,
-    looks,
-    lines,
-    textures,
-    lights,
-    chunks,
-    patterns,
-    ranks,
-    starts,
-    lists,
-    screen,
-    lit,
-    pieces,
-    sources,
-    depths,
-    bits,
-    rows,
-    entries,
-    colours,
-):
-    """Draw the blended refs of a tile over its colours, in their order."""
-    count = 0
-    for chunk in range(len(chunks) + 1):
-        is_end = chunk == len(chunks)
-        if not is_end and chunks[chunk, at.CHUNK_QUEUE] != queue:
-            continue
-        first = 0 if is_end else starts[chunk, tile]
-        last = 1 if is_end else starts[chunk, tile + 1]
-        for i in range(first, last):
-            if is_end or count + at.TILE_W * at.TILE_H > at.MOST_ENTRIES:
-                widen_rows(entries, count, rows)
-                shade(
-                    entries, count, tile, 1, frame, items, looks, lines, textures,
-                    lights, screen, lit, pieces, sources, colours,
-                )  # fmt: skip
-                count = 0
-            if not is_end:
-                count = list_seen(
-                    np.int64(lists[chunk, i]), tile, frame, items, screen, pieces,
-                    sources, ranks, patterns, depths, count, bits, entries,
-                )  # fmt: skip
-
-
-@jit(
-    "void(i8, i8[::1], i8[:, ::1], f4[:, ::1], i8[:, ::1], i8[:, ::1], f4[:, ::1],"
-    " i8[:, ::1], i4[::1], f4[::1], i4[:, ::1], i4[:, ::1], f4[::1], f4[::1],"
-    " f4[::1], f4[:, ::1], i4[::1], u1[::1], out f4[::1], out i4[::1], out u1[::1],"
-    " out u4[::1], out f4[::1], out f4[::1], out i4[::1], out f4[::1])"
+    "void(i8, i8[::1], i8[::1], f4[::1], i8[::1], i8[::1], f4[::1], i8[:, ::1],"
+    " i4[::1], f4[::1], i4[:, ::1], i4[:, ::1], f4[::1], f4[::1], f4[::1], f4[::1],"
+    " i4[::1], u1[::1], out f4[::1], out i4[::1], out u4[::1], out f4[::1],"
+    " out f4[::1], out i4[::1], out f4[::1])"
 )
 def draw_tile(
     tile,
@@ -230,75 +98,65 @@ def draw_tile(
     to_srgb,
     floats,
     ints,
-    passed,
     pixels,
     depth_out,
     normal_out,
     part_out,
     heat_out,
 ):
-    """One tile from its refs to its pixels. floats, ints, passed: the thread's scratch."""
+    """One tile from its refs to its pixels. floats, ints: the thread's scratch."""
     samples = frame[at.SAMPLES]
+    left, top, right, bottom = tile_box(tile, frame)
     depths = floats[: 4 * at.PLANE]
-    colours = floats[4 * at.PLANE : 4 * at.PLANE + 4 * at.TILE_W * at.TILE_H]
+    colours = floats[4 * at.PLANE : -at.WORK_FLOATS]
+    work = floats[-at.WORK_FLOATS :]
     marks = ints[: 4 * at.PLANE]
     bits = ints[4 * at.PLANE : 5 * at.PLANE]
     rows = ints[5 * at.PLANE : 5 * at.PLANE + 2 * at.TILE_H]
-    entries = ints[5 * at.PLANE + 2 * at.TILE_H :]
-    is_empty = tile_count_of(tile, -1, chunks, starts) == 0
+    places = ints[-at.WORK_INTS :]
+    is_empty = count_refs(tile, -1, chunks, starts) == 0
     if not is_empty:
         back = make4(behind[0], behind[1], behind[2], behind[3])
         for pixel in range(at.TILE_W * at.TILE_H):
             store4(colours, 4 * pixel, back)
         for row in range(at.TILE_H):
             rows[2 * row], rows[2 * row + 1] = at.TILE_W, 0
-    width = min(at.TILE_W, frame[at.WIDTH] - tile % frame[at.TILES_X] * at.TILE_W)
-    height = min(at.TILE_H, frame[at.HEIGHT] - tile // frame[at.TILES_X] * at.TILE_H)
     for layer in range(2):
-        opaque = tile_count_of(tile, 2 * layer, chunks, starts)
-        blended = tile_count_of(tile, 2 * layer + 1, chunks, starts)
+        opaque = count_refs(tile, 2 * layer, chunks, starts)
+        blended = count_refs(tile, 2 * layer + 1, chunks, starts)
         has_buffers = layer == 0 and frame[at.HAS_BUFFERS] != 0
         if opaque + blended > 0 or has_buffers:
             depths[: samples * at.PLANE] = F(-np.inf)
             marks[: samples * at.PLANE] = np.int32(-1)
         if opaque > 0:
-            later = keep_nearest(
-                tile, 2 * layer, frame, items, chunks, screen, pieces, sources, ranks,
-                patterns, starts, lists, depths, marks,
+            keep_nearest(
+                tile, 2 * layer, frame, items, looks, textures, chunks, screen, pieces,
+                sources, ranks, patterns, starts, lists, depths, marks, bits,
             )  # fmt: skip
-            if later:
-                keep_masked(
-                    tile, 2 * layer, frame, items, looks, textures, chunks, patterns,
-                    ranks, starts, lists, screen, pieces, sources, depths, marks, bits,
-                    entries, passed,
-                )  # fmt: skip
-            count = list_opaque(width, height, samples, marks, entries, colours)
-            widen_rows(entries, count, rows)
-            shade(
-                entries, count, tile, 0, frame, items, looks, lines, textures, lights,
-                screen, lit, pieces, sources, colours,
-            )  # fmt: skip
+            if samples > 1:
+                make_room(right - left, bottom - top, marks, colours)
         if has_buffers:
             fill_buffers(
                 tile, frame, items, lines, screen, pieces, sources, depths, marks,
                 depth_out, normal_out, part_out, heat_out,
             )  # fmt: skip
-        if blended > 0:
-            blend(
-                tile, 2 * layer + 1, frame, items, looks, lines, textures, lights,
-                chunks, patterns, ranks, starts, lists, screen, lit, pieces, sources,
-                depths, bits, rows, entries, colours,
-            )  # fmt: skip
+        for queue in range(2 * layer, 2 * layer + 2):
+            if opaque > 0 if queue % 2 == 0 else blended > 0:
+                shade(
+                    tile, queue, frame, items, looks, lines, textures, lights, chunks,
+                    patterns, ranks, starts, lists, screen, lit, pieces, sources,
+                    depths, marks, bits, rows, work, places, colours,
+                )  # fmt: skip
     encode(tile, frame, rows, to_srgb, colours, is_empty, pixels)
 
 
 @jit(
-    "i8(f8[::1], i8[::1], i8[:, ::1], f4[:, ::1], i8[:, ::1], f4[::1], i8[:, ::1],"
-    " f4[:, ::1], i8[:, ::1], i8[:, ::1], i4[::1], i4[::1], f4[::1], f4[::1], u1[::1],"
-    " out i8[::1], out f4[::1], out f4[::1], out f4[:, ::1], out i4[::1],"
+    "i8(f8[::1], i8[::1], i8[::1], f4[::1], i8[::1], f4[::1], i8[::1],"
+    " f4[::1], i8[:, ::1], i8[:, ::1], i4[::1], i4[::1], f4[::1], f4[::1], u1[::1],"
+    " out i8[::1], out f4[::1], out f4[::1], out f4[::1], out i4[::1],"
     " out i4[:, ::1], out i4[:, ::1], out i4[:, ::1], out i8[:, ::1],"
-    " out f4[:, ::1], out i4[:, ::1], out u1[:, ::1], out u4[::1], out f4[::1],"
-    " out f4[::1], out i4[::1], out f4[::1])"
+    " out f8[::1], out f4[:, ::1], out i4[:, ::1], out u4[::1], out f4[::1], out f4[::1],"
+    " out i4[::1], out f4[::1])"
 )
 def draw_frame(
     view,
@@ -325,9 +183,9 @@ def draw_frame(
     starts,
     lists,
     found,
+    cuts,
     floats,
     ints,
-    passed,
     pixels,
     depth_out,
     normal_out,
@@ -347,7 +205,7 @@ def draw_frame(
             break
         place_vertices(
             work * total // pieces_of_work, (work + 1) * total // pieces_of_work,
-            view, frame, items, looks, lights, screen, lit,
+            view, frame, items, lights, screen, lit,
         )  # fmt: skip
         claim(team, at.DONE_VERTEX * step)
     while watch(team, at.DONE_VERTEX * step) < pieces_of_work:
@@ -359,6 +217,7 @@ def draw_frame(
         fill_bins(
             work, view, frame, items, looks, lines, widths, segments, chunks, order,
             screen, pieces, sources, refs, starts, lists, found,
+            cuts[work * CUT_ROOM : (work + 1) * CUT_ROOM],
         )  # fmt: skip
         claim(team, at.DONE_CHUNK * step)
     while watch(team, at.DONE_CHUNK * step) < len(chunks):
@@ -378,7 +237,7 @@ def draw_frame(
         draw_tile(
             tile, frame, items, looks, lines, textures, lights, chunks, patterns, ranks,
             starts, lists, behind, screen, lit, pieces, sources, to_srgb,
-            floats[thread], ints[thread], passed[thread], pixels, depth_out, normal_out,
+            floats[thread], ints[thread], pixels, depth_out, normal_out,
             part_out, heat_out,
         )  # fmt: skip
     return 0

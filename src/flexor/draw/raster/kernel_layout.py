@@ -113,9 +113,9 @@ FOUND_REFS, FOUND_LIST, FOUND_PIECES, FOUND_SKIPPED = range(4)
 FOUND_INTS = 4
 
 # --- scratch of a thread, for one tile ---
-# An entry is a ref, a pixel, how many pixels follow each other, and the samples it has.
-# Each pixel can have as many as it has samples.
-LONGEST_ENTRY = 16
-MOST_ENTRIES = 4 * TILE_W * TILE_H
-SCRATCH_FLOATS = 4 * PLANE + 4 * TILE_W * TILE_H  # depths of samples, colours
-SCRATCH_INTS = 5 * PLANE + 2 * TILE_H + 4 * MOST_ENTRIES  # marks, bits, rows, entries
+# Eight pixels at work: numbers of each, rows of eight.
+ONE, TWO, DISTANCE, WEIGHT, MOVE_X, MOVE_Y, RED, GREEN, BLUE, PARTS = range(0, 80, 8)
+WORK_FLOATS = PARTS + 32
+SCRATCH_FLOATS = 4 * PLANE + 4 * TILE_W * TILE_H + WORK_FLOATS  # depths, colours, work
+WORK_INTS = 64  # places of texels
+SCRATCH_INTS = 5 * PLANE + 2 * TILE_H + WORK_INTS  # marks, bits, rows, work

@@ -1,4 +1,8 @@
-"""From a ref, the number of a triangle or piece, to its corners and its owner."""
+"""From a ref, the number of a triangle or piece, to its corners and its owner.
+
+Tables are flat in kernels: a row is the place where it begins. Rows of two-dimensional
+arrays would be counted references, which cost more than what is read from them.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +15,14 @@ from flexor.maths.kernel_lanes import take
 
 
 @inline
-def find_row(table, column, value):
-    """The last row whose number in `column` (rising) is not above `value`."""
-    low, high = 0, len(table)
+def find_row(table, width, column, value):
+    """The last row of a flat table whose number in `column` (rising) is not above
+    `value`; rows are `width` numbers long.
+    """
+    low, high = 0, len(table) // width
     while high - low > 1:
         middle = (low + high) // 2
-        if table[middle, column] <= value:
+        if take(table, middle * width + column) <= value:
             low = middle
         else:
             high = middle
@@ -24,37 +30,81 @@ def find_row(table, column, value):
 
 
 @inline
-def own(items, element, owner):
-    """Which item and instance a triangle belongs to.
-
-    owner: what was found for the triangle before, which mostly fits: row of the item,
-    first triangle of the instance and of the next, first vertex of the instance, number
-    of the instance.
-    """
-    if owner[1] <= element < owner[2]:
-        return owner
-    row = find_row(items, at.FIRST_TRIANGLE, element)
-    faces, first = items[row, at.FACES], items[row, at.FIRST_TRIANGLE]
-    instance = (element - first) // faces
-    vertex = items[row, at.FIRST_VERTEX] + instance * items[row, at.VERTICES]
-    low = first + instance * faces
-    return row, low, low + faces, vertex, instance
-
-
-@inline
 def nobody():
     """An owner that fits no triangle."""
     zero = np.int64(0)
-    return zero, zero, zero, zero, zero
+    return zero, zero, zero, zero, zero, zero
+
+
+@inline
+def own(items, element, owner):
+    """Which item and instance a triangle belongs to.
+
+    owner: what was found for the triangle before, which mostly fits: where the item's
+    row begins in `items` and in `looks`, first triangle of the instance and of the
+    next, first vertex of the instance among all, number of the instance.
+    """
+    if owner[2] <= element < owner[3]:
+        return owner
+    row = find_row(items, at.ITEM_INTS, at.FIRST_TRIANGLE, element)
+    item = row * at.ITEM_INTS
+    faces = take(items, item + at.FACES)
+    first = take(items, item + at.FIRST_TRIANGLE)
+    instance = (element - first) // faces
+    vertices = take(items, item + at.VERTICES)
+    vertex = take(items, item + at.FIRST_VERTEX) + instance * vertices
+    low = first + instance * faces
+    return item, row * at.ITEM_FLOATS, low, low + faces, vertex, instance
 
 
 @inline
 def corners_of(items, element, owner):
     """The vertices of a triangle, counted inside its instance."""
-    triangles = ints_at(items[owner[0], at.TRIANGLES], 3 * items[owner[0], at.FACES])
-    corner = 3 * (element - owner[1])
+    item = owner[0]
+    triangles = ints_at(
+        take(items, item + at.TRIANGLES), 3 * take(items, item + at.FACES)
+    )
+    corner = 3 * (element - owner[2])
     return (
         np.int64(take(triangles, corner)),
         np.int64(take(triangles, corner + 1)),
         np.int64(take(triangles, corner + 2)),
     )
+
+
+@inline
+def element_of(ref, triangles, sources):
+    """The element that a ref was made of."""
+    if ref >= triangles:
+        return np.int64(take(sources, ref - triangles))
+    return ref
+
+
+@inline
+def corner_rows(ref, triangles, owner, a, b, c, screen, pieces):
+    """x, y, 1/distance and depth of three corners: three numbers each."""
+    if ref >= triangles:
+        i = (ref - triangles) * at.PIECE_FLOATS
+        return (
+            (take(pieces, i), take(pieces, i + 4), take(pieces, i + 8)),
+            (take(pieces, i + 1), take(pieces, i + 5), take(pieces, i + 9)),
+            (take(pieces, i + 2), take(pieces, i + 6), take(pieces, i + 10)),
+            (take(pieces, i + 3), take(pieces, i + 7), take(pieces, i + 11)),
+        )
+    i, j, k = 4 * (owner[4] + a), 4 * (owner[4] + b), 4 * (owner[4] + c)
+    return (
+        (take(screen, i), take(screen, j), take(screen, k)),
+        (take(screen, i + 1), take(screen, j + 1), take(screen, k + 1)),
+        (take(screen, i + 2), take(screen, j + 2), take(screen, k + 2)),
+        (take(screen, i + 3), take(screen, j + 3), take(screen, k + 3)),
+    )
+
+
+@inline
+def tile_box(tile, frame):
+    """First pixels of a tile and the pixels after its last: left, top, right, bottom."""
+    left = tile % frame[at.TILES_X] * at.TILE_W
+    top = tile // frame[at.TILES_X] * at.TILE_H
+    right = min(left + at.TILE_W, frame[at.WIDTH])
+    bottom = min(top + at.TILE_H, frame[at.HEIGHT])
+    return left, top, right, bottom

@@ -1,78 +1,77 @@
-"""The colour of pixels, from lists of who is seen where.
+"""The colour of pixels, triangle by triangle.
 
-An entry is a run of pixels of one triangle in one row. What the run needs of the
-triangle is fetched once; then each pixel finds its place in the triangle (the shares of
-its second and third corner, with perspective) and everything else follows from that.
+What a triangle needs is fetched once; then each of its pixels that is seen finds its
+place in the triangle, and everything else follows from that.
 """
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from flexor.draw.raster import kernel_layout as at
-from flexor.draw.raster.kernel_light import light
-from flexor.draw.raster.kernel_refs import corners_of, find_row, nobody, own
-from flexor.draw.raster.kernel_texture import half_log2, look_up
+from flexor.draw.raster.kernel_cover import box_of, clockwise, cover
+from flexor.draw.raster.kernel_light import light8
+from flexor.draw.raster.kernel_place import (
+    cut_values,
+    detail_at,
+    is_face_flat,
+    mix,
+    normal_at,
+    rates_of,
+    spread_of,
+    texcoords_of,
+)
+from flexor.draw.raster.kernel_refs import (
+    corner_rows,
+    corners_of,
+    element_of,
+    find_row,
+    nobody,
+    own,
+    tile_box,
+)
+from flexor.draw.raster.kernel_texture import (
+    levels_of,
+    look_up,
+    prepare8,
+    texel_colour,
+    wrapped8,
+)
 from flexor.maths.kernel import inline, jit
-from flexor.maths.kernel_borrow import bytes_at, floats_at, words_at
+from flexor.maths.kernel_borrow import floats_at, words_at
+from flexor.maths.kernel_ints import equal8, first_bit, splat_ints8, store_ints8
 from flexor.maths.kernel_lanes import (
     fma4,
+    fma8,
     load4,
+    load8,
     make4,
     max4,
+    max8,
     min4,
+    min8,
     pick4,
+    put,
+    ramp8,
     splat4,
+    splat8,
+    spread4,
+    spread8,
+    sqrt8,
     store4,
+    store8,
     take,
 )
 
 F = np.float32
-
-
-@inline
-def screen_of(ref, frame, items, element, owner, screen, pieces):
-    """Corners of a ref: x and y, then 1/distance."""
-    triangles = frame[at.TRIANGLE_COUNT]
-    if ref >= triangles:
-        row = pieces[ref - triangles]
-        return (
-            (row[0], row[1], row[4], row[5], row[8], row[9]),
-            (row[2], row[6], row[10]),
-        )
-    a, b, c = corners_of(items, element, owner)
-    i, j, k = 4 * (owner[3] + a), 4 * (owner[3] + b), 4 * (owner[3] + c)
-    return (
-        (
-            take(screen, i), take(screen, i + 1), take(screen, j),
-            take(screen, j + 1), take(screen, k), take(screen, k + 1),
-        ),
-        (take(screen, i + 2), take(screen, j + 2), take(screen, k + 2)),
-    )  # fmt: skip
-
-
-@inline
-def planes_of(spots):
-    """How the shares of the second and third corner grow, per 1/256 pixel."""
-    x0, y0, x1, y1, x2, y2 = spots
-    area = np.float64(x1 - x0) * np.float64(y2 - y0) - np.float64(x2 - x0) * np.float64(
-        y1 - y0
-    )
-    unit = 1.0 / area
-    return (
-        F((y2 - y0) * unit), F((x0 - x2) * unit),
-        F((y0 - y1) * unit), F((x1 - x0) * unit),
-        area > 0,
-    )  # fmt: skip
+# Level of detail is looked at again after so many pixels.
+DETAIL_STEP = 16
+UNLIT, LIT_BY_VERTEX, LIT_BY_PIXEL, LIT_BY_FACE = range(4)
 
 
 @inline
 def middle_of(bits):
-    """Mean place of samples from the pixel's centre, in 1/256 pixel."""
-    if bits == 15:
-        return F(0), F(0), F(1)
+    """Mean place of samples from the pixel's centre, in 1/256 pixel, and their share."""
     x, y, n = 0, 0, 0
     if bits & 1:
         x, y, n = x - 32, y - 96, n + 1
@@ -86,175 +85,21 @@ def middle_of(bits):
 
 
 @inline
-def shares(first, second, near):
-    """Shares of the second and third corner with perspective, and the distance, from
-    those on the screen.
-    """
-    distance = F(1) / (
-        near[0] + first * (near[1] - near[0]) + second * (near[2] - near[0])
-    )
-    return first * near[1] * distance, second * near[2] * distance, distance
-
-
-@inline
-def uncut(ref, triangles, pieces, first, second):
-    """Shares inside a piece as shares of the triangle that it was cut from."""
-    if ref < triangles:
-        return first, second
-    row = pieces[ref - triangles]
-    s = at.PIECE_SHARES
-    zero = F(1) - first - second
-    return (
-        row[s] * zero + row[s + 2] * first + row[s + 4] * second,
-        row[s + 1] * zero + row[s + 3] * first + row[s + 5] * second,
-    )
-
-
-@inline
-def texcoords_of(item, look, a, b, c):
-    """Texture coordinates of three vertices, moved by the look's transform."""
-    if item[at.TEXCOORDS] == 0:
-        zero = F(0)
-        return (zero, zero, zero), (zero, zero, zero)
-    coords = floats_at(item[at.TEXCOORDS], item[at.VERTICES] * 2)
-    t = at.TRANSFORM
-    ua, va = take(coords, 2 * a), take(coords, 2 * a + 1)
-    ub, vb = take(coords, 2 * b), take(coords, 2 * b + 1)
-    uc, vc = take(coords, 2 * c), take(coords, 2 * c + 1)
-    return (
-        (
-            look[t] * ua + look[t + 1] * va + look[t + 2],
-            look[t] * ub + look[t + 1] * vb + look[t + 2],
-            look[t] * uc + look[t + 1] * vc + look[t + 2],
-        ),
-        (
-            look[t + 3] * ua + look[t + 4] * va + look[t + 5],
-            look[t + 3] * ub + look[t + 4] * vb + look[t + 5],
-            look[t + 3] * uc + look[t + 4] * vc + look[t + 5],
-        ),
-    )
-
-
-@inline
-def detail_of(texture, us, vs, near, rates, u, v, distance):
-    """Level of detail of a texture at a pixel of a whole triangle: how many texels of
-    it one pixel takes, as a power of two.
-    """
-    first_x, first_y, second_x, second_y, _ = rates
-    u1, u2 = us[1] * near[1] - us[0] * near[0], us[2] * near[2] - us[0] * near[0]
-    v1, v2 = vs[1] * near[1] - vs[0] * near[0], vs[2] * near[2] - vs[0] * near[0]
-    n1, n2 = near[1] - near[0], near[2] - near[0]
-    width = F(texture[at.LEVEL_ROWS + 1]) * distance * F(at.SUB)
-    height = F(texture[at.LEVEL_ROWS + 2]) * distance * F(at.SUB)
-    near_x, near_y = first_x * n1 + second_x * n2, first_y * n1 + second_y * n2
-    ux = (first_x * u1 + second_x * u2 - u * near_x) * width
-    uy = (first_y * u1 + second_y * u2 - u * near_y) * width
-    vx = (first_x * v1 + second_x * v2 - v * near_x) * height
-    vy = (first_y * v1 + second_y * v2 - v * near_y) * height
-    square = max(ux * ux + vx * vx, uy * uy + vy * vy)
-    return half_log2(max(min(square, F(1e30)), F(1e-30)))
-
-
-@inline
-def details_of(
-    texture, ref, triangles, pieces, us, vs, near, rates, u, v, distance
-):  # fmt: skip
-    """Level of detail of a texture at a pixel, also of a piece."""
-    if ref < triangles:
-        return detail_of(texture, us, vs, near, rates, u, v, distance)
-    row = pieces[ref - triangles]
-    s = at.PIECE_SHARES
-    eu, fu, ev, fv = us[1] - us[0], us[2] - us[0], vs[1] - vs[0], vs[2] - vs[0]
-    cut_us = (
-        us[0] + eu * row[s] + fu * row[s + 1],
-        us[0] + eu * row[s + 2] + fu * row[s + 3],
-        us[0] + eu * row[s + 4] + fu * row[s + 5],
-    )
-    cut_vs = (
-        vs[0] + ev * row[s] + fv * row[s + 1],
-        vs[0] + ev * row[s + 2] + fv * row[s + 3],
-        vs[0] + ev * row[s + 4] + fv * row[s + 5],
-    )
-    return detail_of(texture, cut_us, cut_vs, near, rates, u, v, distance)
-
-
-@inline
-def mix3(values, a, b, c, first, second):
-    """One number of three, by shares of the second and third."""
-    x = take(values, a)
-    return x + (take(values, b) - x) * first + (take(values, c) - x) * second
-
-
-@inline
-def face_normal(p, a, b, c):
-    ux, uy, uz = p[b] - p[a], p[b + 1] - p[a + 1], p[b + 2] - p[a + 2]
-    vx, vy, vz = p[c] - p[a], p[c + 1] - p[a + 1], p[c + 2] - p[a + 2]
-    return uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-
-
-@inline
-def normal_at(item, is_flat, sign, a, b, c, first, second):
-    """The unit normal of an item's surface, turned by `sign`; a to c: rows of vertices
-    among all instances.
-    """
-    total = item[at.VERTICES] * item[at.INSTANCES] * 3
-    a, b, c = 3 * a, 3 * b, 3 * c
-    if is_flat:
-        positions = floats_at(item[at.POSITIONS], total)
-        x, y, z = face_normal(positions, a, b, c)
-    else:
-        normals = floats_at(item[at.NORMALS], total)
-        x = mix3(normals, a, b, c, first, second)
-        y = mix3(normals, a + 1, b + 1, c + 1, first, second)
-        z = mix3(normals, a + 2, b + 2, c + 2, first, second)
-    square = x * x + y * y + z * z
-    # Vertices that meet in a point have no normal.
-    unit = sign / F(math.sqrt(square)) if square > F(1e-30) else F(0)
-    return x * unit, y * unit, z * unit
-
-
-@inline
-def lit_pixel(item, look, lights, is_flat, sign, a, b, c, first, second):
-    """Light at a pixel, for shading by pixel, by face and cel."""
-    x, y, z = normal_at(item, is_flat, sign, a, b, c, first, second)
-    p = floats_at(item[at.POSITIONS], item[at.VERTICES] * item[at.INSTANCES] * 3)
-    bands = look[at.BANDS] if item[at.SHADING] == at.CEL else F(0)
-    red, green, blue = light(
-        lights,
-        mix3(p, 3 * a, 3 * b, 3 * c, first, second),
-        mix3(p, 3 * a + 1, 3 * b + 1, 3 * c + 1, first, second),
-        mix3(p, 3 * a + 2, 3 * b + 2, 3 * c + 2, first, second),
-        x, y, z, bands,
-    )  # fmt: skip
-    return make4(red, green, blue, F(1))
-
-
-@inline
-def is_face_flat(item, triangle):
-    """Whether a triangle is shaded by its face."""
-    if item[at.SHADING] == at.BY_FACE:
-        return True
-    if item[at.SMOOTH] == 0:
-        return False
-    return bytes_at(item[at.SMOOTH], item[at.FACES])[triangle] == 0
-
-
-@inline
 def put_colour(colours, to, colour, weight, is_blend):
     """Write a pixel: in place of what was there, added to it, or over it."""
+    colour = min4(max4(colour, splat4(F(0))), splat4(F(1)))
     if is_blend:
         alpha = pick4(colour, 3) * weight
-        colour = colour * splat4(alpha)
-        kept = load4(colours, to) * splat4(F(1) - alpha)
-        red, green, blue = pick4(colour, 0), pick4(colour, 1), pick4(colour, 2)
-        store4(colours, to, kept + make4(red, green, blue, alpha))
-    else:
-        red, green, blue = pick4(colour, 0), pick4(colour, 1), pick4(colour, 2)
-        colour = make4(red, green, blue, F(1))
-        if weight < F(1):
-            store4(colours, to, fma4(colour, splat4(weight), load4(colours, to)))
-        else:
-            store4(colours, to, colour)
+        colour = make4(
+            pick4(colour, 0) * alpha, pick4(colour, 1) * alpha, pick4(colour, 2) * alpha,
+            alpha,
+        )  # fmt: skip
+        store4(colours, to, fma4(load4(colours, to), splat4(F(1) - alpha), colour))
+        return
+    colour = make4(pick4(colour, 0), pick4(colour, 1), pick4(colour, 2), F(1))
+    if weight < F(1):
+        colour = fma4(colour, splat4(weight), load4(colours, to))
+    store4(colours, to, colour)
 
 
 @inline
@@ -262,137 +107,419 @@ def line_colour(element, frame, looks, items, lines):
     """Colour of an edge or line."""
     number = element - frame[at.TRIANGLE_COUNT]
     if number < frame[at.EDGE_COUNT]:
-        row = find_row(items, at.FIRST_EDGE, number)
-        k = at.STROKE_COLOUR
-        return make4(
-            looks[row, k], looks[row, k + 1], looks[row, k + 2], looks[row, k + 3]
-        )
+        row = find_row(items, at.ITEM_INTS, at.FIRST_EDGE, number)
+        return load4(looks, row * at.ITEM_FLOATS + at.STROKE_COLOUR)
     number -= frame[at.EDGE_COUNT]
-    row = find_row(lines, at.FIRST_LINE, number)
-    step = lines[row, at.LINE_STEP]
-    values = floats_at(lines[row, at.LINE_COLOURS], 4 * lines[row, at.LINES])
-    return load4(values, step * (number - lines[row, at.FIRST_LINE]))
+    row = find_row(lines, at.LINE_INTS, at.FIRST_LINE, number) * at.LINE_INTS
+    step = take(lines, row + at.LINE_STEP)
+    values = floats_at(
+        take(lines, row + at.LINE_COLOURS), 4 * take(lines, row + at.LINES)
+    )
+    return load4(values, step * (number - take(lines, row + at.FIRST_LINE)))
+
+
+@inline
+def tint_of(items, looks, owner):
+    """The colour that all of an instance is multiplied by."""
+    base = load4(looks, owner[1] + at.COLOUR)
+    where = take(items, owner[0] + at.TINTS)
+    if where:
+        tints = floats_at(where, 4 * take(items, owner[0] + at.INSTANCES))
+        base = base * load4(tints, 4 * owner[5])
+    return base
+
+
+@inline
+def three(values, a, b, c):
+    """Four numbers at the first corner, and how those of the others differ."""
+    at_a = load4(values, 4 * a)
+    return at_a, load4(values, 4 * b) - at_a, load4(values, 4 * c) - at_a
+
+
+@inline
+def colours_of(items, item, a, b, c):
+    """Vertex colours of three corners; white if there are none."""
+    where = take(items, item + at.COLOURS)
+    if where == 0:
+        return splat4(F(1)), splat4(F(0)), splat4(F(0))
+    return three(floats_at(where, 4 * take(items, item + at.VERTICES)), a, b, c)
+
+
+@inline
+def lit_of(items, owner, is_back, lit, a, b, c):
+    """Light that was found at three vertices."""
+    item = owner[0]
+    vertices = take(items, item + at.VERTICES)
+    row = take(items, item + at.FIRST_LIT) + owner[5] * vertices
+    if is_back:
+        row += vertices * take(items, item + at.INSTANCES)
+    return three(lit, row + a, row + b, row + c)
+
+
+@inline
+def light_mode(items, owner, element):
+    """How a triangle is lit."""
+    shading = take(items, owner[0] + at.SHADING)
+    if shading == at.UNLIT:
+        return UNLIT
+    if is_face_flat(items, owner[0], element - owner[2]):
+        return LIT_BY_FACE
+    return LIT_BY_VERTEX if shading == at.BY_VERTEX else LIT_BY_PIXEL
+
+
+@inline
+def samples_of(spot, ref, lanes, samples, is_blend, marks, bits, work):
+    """Which of eight pixels a ref is seen at: a bit each, and whether all have all of
+    their samples. Where not, the weights and mean places of samples go to `work`.
+    """
+    if samples == 1:
+        if not is_blend:
+            return equal8(marks, spot, ref) & lanes, True
+        seen = ~equal8(bits, spot, 0) & lanes
+        store_ints8(bits, spot, splat_ints8(0))
+        return seen, True
+    if is_blend:
+        full = equal8(bits, spot, 15) & lanes
+        seen = ~equal8(bits, spot, 0) & lanes
+    else:
+        a, b = equal8(marks, spot, ref), equal8(marks, spot + at.PLANE, ref)
+        c = equal8(marks, spot + 2 * at.PLANE, ref)
+        d = equal8(marks, spot + 3 * at.PLANE, ref)
+        full, seen = a & b & c & d & lanes, (a | b | c | d) & lanes
+    if full != seen:
+        store8(work, at.WEIGHT, splat8(F(1)))
+        store8(work, at.MOVE_X, splat8(F(0)))
+        store8(work, at.MOVE_Y, splat8(F(0)))
+        left = seen & ~full
+        while left:
+            lane = first_bit(left)
+            left &= left - 1
+            if is_blend:
+                here = np.int64(take(bits, spot + lane))
+            else:
+                here = (
+                    a >> lane & 1 | (b >> lane & 1) << 1
+                    | (c >> lane & 1) << 2 | (d >> lane & 1) << 3
+                )  # fmt: skip
+            move_x, move_y, weight = middle_of(here)
+            put(work, at.WEIGHT + lane, weight)
+            put(work, at.MOVE_X + lane, move_x)
+            put(work, at.MOVE_Y + lane, move_y)
+    if is_blend:
+        store_ints8(bits, spot, splat_ints8(0))
+    return seen, full == seen
+
+
+@inline
+def places8(first, second, nears):
+    """Eight places, from shares on the screen, and distances."""
+    none, whole = splat8(F(0)), splat8(F(1))
+    first = min8(max8(first, none), whole)
+    second = min8(max8(second, none), whole - first)
+    near = fma8(first, splat8(nears[1] - nears[0]), splat8(nears[0]))
+    distance = whole / fma8(second, splat8(nears[2] - nears[0]), near)
+    one = first * splat8(nears[1]) * distance
+    return one, second * splat8(nears[2]) * distance, distance
+
+
+@inline
+def uncut8(ref, triangles, pieces, one, two):
+    """Eight places in a piece as places in the triangle it was cut from."""
+    if ref < triangles:
+        return one, two
+    i = (ref - triangles) * at.PIECE_FLOATS + at.PIECE_SHARES
+    rest = splat8(F(1)) - one - two
+    return (
+        fma8(
+            spread8(pieces, i), rest,
+            fma8(spread8(pieces, i + 2), one, spread8(pieces, i + 4) * two),
+        ),
+        fma8(
+            spread8(pieces, i + 1), rest,
+            fma8(spread8(pieces, i + 3), one, spread8(pieces, i + 5) * two),
+        ),
+    )  # fmt: skip
+
+
+@inline
+def mix8(values, one, two):
+    """What three corners say at eight places."""
+    second = fma8(splat8(values[1] - values[0]), one, splat8(values[0]))
+    return fma8(splat8(values[2] - values[0]), two, second)
+
+
+@inline
+def of_three(array, a, b, c):
+    return take(array, a), take(array, b), take(array, c)
+
+
+@inline
+def light_eight(items, looks, owner, lights, is_flat, sign, a, b, c, one, two, work):
+    """Light at eight places of a triangle, into `work`."""
+    item = owner[0]
+    vertices = take(items, item + at.VERTICES)
+    total = vertices * take(items, item + at.INSTANCES) * 3
+    first = owner[5] * vertices
+    i, j, k = 3 * (first + a), 3 * (first + b), 3 * (first + c)
+    p = floats_at(take(items, item + at.POSITIONS), total)
+    xs = of_three(p, i, j, k)
+    ys = of_three(p, i + 1, j + 1, k + 1)
+    zs = of_three(p, i + 2, j + 2, k + 2)
+    if is_flat:
+        x, y, z = normal_at(
+            items, item, True, sign, first + a, first + b, first + c, F(0), F(0)
+        )
+        nx, ny, nz = splat8(x), splat8(y), splat8(z)
+    else:
+        n = floats_at(take(items, item + at.NORMALS), total)
+        nx = mix8(of_three(n, i, j, k), one, two)
+        ny = mix8(of_three(n, i + 1, j + 1, k + 1), one, two)
+        nz = mix8(of_three(n, i + 2, j + 2, k + 2), one, two)
+        square = fma8(nx, nx, fma8(ny, ny, nz * nz))
+        unit = splat8(sign) / sqrt8(max8(square, splat8(F(1e-30))))
+        nx, ny, nz = nx * unit, ny * unit, nz * unit
+    is_cel = take(items, item + at.SHADING) == at.CEL
+    red, green, blue = light8(
+        lights, mix8(xs, one, two), mix8(ys, one, two), mix8(zs, one, two), nx, ny, nz,
+        take(looks, owner[1] + at.BANDS) if is_cel else F(0),
+    )  # fmt: skip
+    store8(work, at.RED, red)
+    store8(work, at.GREEN, green)
+    store8(work, at.BLUE, blue)
+
+
+@inline
+def texture_colour(textures, texture, levels, u, v):
+    """The colour of a texture at one place: see `look_up`."""
+    row = texture * at.TEXTURE_INTS
+    texels = words_at(
+        take(textures, row + at.TEXELS), take(textures, row + at.TEXEL_COUNT)
+    )
+    wrap_s, wrap_t = take(textures, row + at.WRAP_S), take(textures, row + at.WRAP_T)
+    return look_up(texels, levels, wrap_s, wrap_t, u, v)
+
+
+@inline
+def widen(rows, row, first, last):
+    """Note which columns of a row have been drawn."""
+    put(rows, 2 * row, min(take(rows, 2 * row), np.int32(first)))
+    put(rows, 2 * row + 1, max(take(rows, 2 * row + 1), np.int32(last + 1)))
+
+
+@inline
+def glow_colour(textures, texture, spread, us, vs, one, two, distance):
+    """Colour of a texture at one place, level of detail and all."""
+    u, v = mix(us, one, two), mix(vs, one, two)
+    detail = detail_at(textures, texture, spread, u, v, distance)
+    return texture_colour(textures, texture, levels_of(textures, texture, detail), u, v)
+
+
+@inline
+def shade_triangle(
+    ref, element, owner, xs, ys, nears, a, b, c, box, tile_x, tile_y, is_blend, frame,
+    items, looks, textures, lights, lit, pieces, marks, bits, rows, work, places,
+    colours,
+):  # fmt: skip
+    """Shade the pixels of one triangle that are seen, eight at a time."""
+    samples, triangles = frame[at.SAMPLES], frame[at.TRIANGLE_COUNT]
+    item, rates = owner[0], rates_of(xs, ys)
+    step_first, step_second = rates[0] * F(at.SUB), rates[2] * F(at.SUB)
+    base, mode = tint_of(items, looks, owner), light_mode(items, owner, element)
+    has_colours = take(items, item + at.COLOURS) != 0
+    ca, cb, cc = colours_of(items, item, a, b, c)
+    la, lb, lc = ca, cb, cc
+    if mode == LIT_BY_VERTEX:
+        la, lb, lc = lit_of(items, owner, rates[4], lit, a, b, c)
+    shine = make4(
+        take(looks, owner[1] + at.GLOW), take(looks, owner[1] + at.GLOW + 1),
+        take(looks, owner[1] + at.GLOW + 2), F(0),
+    )  # fmt: skip
+    texture, glow = take(items, item + at.TEXTURE), take(items, item + at.GLOW_TEXTURE)
+    row = max(texture, 0) * at.TEXTURE_INTS
+    texels = words_at(
+        take(textures, row + at.TEXELS), take(textures, row + at.TEXEL_COUNT)
+    )
+    wrap_s, wrap_t = take(textures, row + at.WRAP_S), take(textures, row + at.WRAP_T)
+    levels = levels_of(textures, max(texture, 0), F(0))
+    us, vs = texcoords_of(items, looks, owner, a, b, c)
+    spread = spread_of(
+        cut_values(ref, triangles, pieces, us),
+        cut_values(ref, triangles, pieces, vs),
+        nears,
+        rates,
+    )
+    seen_x, seen_y = np.int64(-1000000), np.int64(-1000000)  # where detail was taken
+    for y in range(box[2], box[3] + 1):
+        spot = (y - tile_y) * at.STRIDE - tile_x
+        for x in range(box[0], box[1] + 1, 8):
+            lanes = 255 >> max(x + 7 - box[1], 0)
+            seen, is_whole = samples_of(
+                spot + x, ref, lanes, samples, is_blend, marks, bits, work
+            )
+            if seen == 0:
+                continue
+            across, down = F(x * 256 + 128) - xs[0], F(y * 256 + 128) - ys[0]
+            first = ramp8(across * rates[0] + down * rates[1], step_first)
+            second = ramp8(across * rates[2] + down * rates[3], step_second)
+            if not is_whole:
+                move_x, move_y = load8(work, at.MOVE_X), load8(work, at.MOVE_Y)
+                first = first + move_x * splat8(rates[0]) + move_y * splat8(rates[1])
+                second = second + move_x * splat8(rates[2]) + move_y * splat8(rates[3])
+            one, two, distance = places8(first, second, nears)
+            one, two = uncut8(ref, triangles, pieces, one, two)
+            store8(work, at.ONE, one)
+            store8(work, at.TWO, two)
+            store8(work, at.DISTANCE, distance)
+            lane = first_bit(seen)
+            if texture >= 0:
+                if abs(x - seen_x) + abs(y - seen_y) > DETAIL_STEP:
+                    seen_x, seen_y = x, y
+                    l_one, l_two = take(work, at.ONE + lane), take(work, at.TWO + lane)
+                    detail = detail_at(
+                        textures, texture, spread, mix(us, l_one, l_two),
+                        mix(vs, l_one, l_two), take(work, at.DISTANCE + lane),
+                    )  # fmt: skip
+                    levels = levels_of(textures, texture, detail)
+                u = wrapped8(mix8(us, one, two), wrap_s)
+                v = wrapped8(mix8(vs, one, two), wrap_t)
+                prepare8(u, v, levels, wrap_s, wrap_t, places, work)
+            if mode >= LIT_BY_PIXEL:
+                sign = F(-1) if rates[4] else F(1)
+                light_eight(
+                    items, looks, owner, lights, mode == LIT_BY_FACE, sign, a, b, c,
+                    one, two, work,
+                )  # fmt: skip
+            widen(rows, y - tile_y, x + lane - tile_x, x + lane - tile_x)
+            to = 4 * ((y - tile_y) * at.TILE_W + x - tile_x)
+            while seen:
+                lane = first_bit(seen)
+                seen &= seen - 1
+                colour = base
+                one4, two4 = spread4(work, at.ONE + lane), spread4(work, at.TWO + lane)
+                if has_colours:
+                    colour = colour * fma4(cc, two4, fma4(cb, one4, ca))
+                if texture >= 0:
+                    colour = colour * texel_colour(texels, levels, places, work, lane)
+                if mode == LIT_BY_VERTEX:
+                    colour = colour * fma4(lc, two4, fma4(lb, one4, la))
+                elif mode >= LIT_BY_PIXEL:
+                    colour = colour * make4(
+                        take(work, at.RED + lane), take(work, at.GREEN + lane),
+                        take(work, at.BLUE + lane), F(1),
+                    )  # fmt: skip
+                if glow >= 0:
+                    colour = fma4(
+                        shine,
+                        glow_colour(
+                            textures, glow, spread, us, vs, take(work, at.ONE + lane),
+                            take(work, at.TWO + lane), take(work, at.DISTANCE + lane),
+                        ),
+                        colour,
+                    )  # fmt: skip
+                else:
+                    colour = colour + shine
+                weight = F(1) if is_whole else take(work, at.WEIGHT + lane)
+                put_colour(colours, to + 4 * lane, colour, weight, is_blend)
+            widen(rows, y - tile_y, x + lane - tile_x, x + lane - tile_x)
+
+
+@inline
+def shade_line(
+    ref, colour, box, tile_x, tile_y, is_blend, samples, marks, bits, rows, work, colours
+):  # fmt: skip
+    """Colour the pixels of a line that are seen."""
+    for y in range(box[2], box[3] + 1):
+        spot = (y - tile_y) * at.STRIDE - tile_x
+        for x in range(box[0], box[1] + 1, 8):
+            lanes = 255 >> max(x + 7 - box[1], 0)
+            seen, is_whole = samples_of(
+                spot + x, ref, lanes, samples, is_blend, marks, bits, work
+            )
+            to = 4 * ((y - tile_y) * at.TILE_W + x - tile_x)
+            while seen:
+                lane = first_bit(seen)
+                seen &= seen - 1
+                weight = F(1) if is_whole else take(work, at.WEIGHT + lane)
+                put_colour(colours, to + 4 * lane, colour, weight, is_blend)
+                widen(rows, y - tile_y, x + lane - tile_x, x + lane - tile_x)
 
 
 @jit(
-    "void(i4[::1], i8, i8, i8, i8[::1], i8[:, ::1], f4[:, ::1], i8[:, ::1],"
-    " i8[:, ::1], f4[:, ::1], f4[::1], f4[::1], f4[:, ::1], i4[::1], out f4[::1])"
+    "void(i8, i8, i8[::1], i8[::1], f4[::1], i8[::1], i8[::1], f4[::1], i8[:, ::1],"
+    " i4[::1], f4[::1], i4[:, ::1], i4[:, ::1], f4[::1], f4[::1], f4[::1], i4[::1],"
+    " f4[::1], i4[::1], out i4[::1], out i4[::1], out f4[::1], out i4[::1],"
+    " out f4[::1])"
 )
 def shade(
-    entries,
-    count,
     tile,
-    is_blend,
+    queue,
     frame,
     items,
     looks,
     lines,
     textures,
     lights,
+    chunks,
+    patterns,
+    ranks,
+    starts,
+    lists,
     screen,
     lit,
     pieces,
     sources,
+    depths,
+    marks,
+    bits,
+    rows,
+    work,
+    places,
     colours,
 ):
-    """Shade entries into `colours` (pixels of the tile * 4, linear, times alpha)."""
-    left = tile % frame[at.TILES_X] * at.TILE_W
-    top = tile // frame[at.TILES_X] * at.TILE_H
-    triangles = frame[at.TRIANGLE_COUNT]
-    owner = nobody()
-    for entry in range(count):
-        ref = np.int64(take(entries, 4 * entry))
-        pixel = np.int64(take(entries, 4 * entry + 1))
-        length = np.int64(take(entries, 4 * entry + 2))
-        move_x, move_y, weight = middle_of(take(entries, 4 * entry + 3))
-        element = ref
-        if ref >= triangles:
-            element = np.int64(take(sources, ref - triangles))
-        if element >= triangles:
-            colour = line_colour(element, frame, looks, items, lines)
-            for k in range(length):
-                put_colour(colours, 4 * (pixel + k), colour, weight, is_blend)
-            continue
-        owner = own(items, element, owner)
-        item, look = items[owner[0]], looks[owner[0]]
-        spots, near = screen_of(ref, frame, items, element, owner, screen, pieces)
-        rates = planes_of(spots)
-        first_x, first_y, second_x, second_y, is_back = rates
-        a, b, c = corners_of(items, element, owner)
-        x = F((left + pixel % at.TILE_W) * 256 + 128) + move_x - spots[0]
-        y = F((top + pixel // at.TILE_W) * 256 + 128) + move_y - spots[1]
-        first, second = x * first_x + y * first_y, x * second_x + y * second_y
-        step_first, step_second = first_x * F(at.SUB), second_x * F(at.SUB)
+    """Shade the refs of one queue of a tile into `colours`: linear, times alpha.
 
-        base = load4(look, at.COLOUR)
-        if item[at.TINTS]:
-            tints = floats_at(item[at.TINTS], 4 * item[at.INSTANCES])
-            base = base * load4(tints, 4 * owner[4])
-        texture, glow = item[at.TEXTURE], item[at.GLOW_TEXTURE]
-        detail, glow_detail = F(0), F(0)
-        us, vs = texcoords_of(item, look, a, b, c)
-        if texture >= 0 or glow >= 0:
-            half = F(0.5) * F(length - 1)
-            one, two, distance = shares(
-                first + half * step_first, second + half * step_second, near
+    Of opaque refs the pixels that `marks` gives them; of blended ones, in their order,
+    what no opaque one hides. bits: a plane of zeros, before and after; rows: for each
+    row the first column that has been drawn and the one after the last; work, places:
+    room for eight pixels.
+    """
+    tile_x, tile_y, right, bottom = tile_box(tile, frame)
+    samples, triangles = frame[at.SAMPLES], frame[at.TRIANGLE_COUNT]
+    is_blend = queue % 2 == 1
+    spread = 0 if samples == 1 else 96
+    owner = nobody()
+    for chunk in range(len(chunks)):
+        if chunks[chunk, at.CHUNK_QUEUE] != queue:
+            continue
+        for i in range(starts[chunk, tile], starts[chunk, tile + 1]):
+            ref = np.int64(lists[chunk, i])
+            element = element_of(ref, triangles, sources)
+            pattern, a, b, c = np.int64(-1), np.int64(0), np.int64(0), np.int64(0)
+            if element < triangles:
+                owner = own(items, element, owner)
+                pattern = take(items, owner[0] + at.PATTERN)
+                a, b, c = corners_of(items, element, owner)
+            xs, ys, nears, deep = corner_rows(
+                ref, triangles, owner, a, b, c, screen, pieces
             )
-            one, two = uncut(ref, triangles, pieces, one, two)
-            u = us[0] + (us[1] - us[0]) * one + (us[2] - us[0]) * two
-            v = vs[0] + (vs[1] - vs[0]) * one + (vs[2] - vs[0]) * two
-            if texture >= 0:
-                detail = details_of(
-                    textures[texture], ref, triangles, pieces, us, vs, near, rates,
-                    u, v, distance,
+            if is_blend and frame[at.IS_SORTED]:
+                deep = (ranks[element], ranks[element], ranks[element])
+            spots, near, area = clockwise(xs, ys, deep)
+            box = box_of(spots, tile_x, tile_y, right, bottom, spread)
+            if is_blend:
+                cover(
+                    spots, near, area, tile_x, tile_y, right, bottom, samples, pattern,
+                    patterns, ref, depths, bits, False,
                 )  # fmt: skip
-            if glow >= 0:
-                glow_detail = details_of(
-                    textures[glow], ref, triangles, pieces, us, vs, near, rates,
-                    u, v, distance,
+            if element < triangles:
+                shade_triangle(
+                    ref, element, owner, xs, ys, nears, a, b, c, box, tile_x, tile_y,
+                    is_blend, frame, items, looks, textures, lights, lit, pieces, marks,
+                    bits, rows, work, places, colours,
                 )  # fmt: skip
-        shading = item[at.SHADING]
-        is_flat = is_face_flat(item, element - owner[1])
-        sign = F(-1) if is_back else F(1)
-        total = item[at.VERTICES] * item[at.INSTANCES]
-        glowing = make4(look[at.GLOW], look[at.GLOW + 1], look[at.GLOW + 2], F(0))
-        colours_of = floats_at(item[at.COLOURS], 4 * item[at.VERTICES])
-        in_all = owner[4] * item[at.VERTICES]  # of the instance's first vertex
-        la, lb, lc = splat4(F(1)), splat4(F(0)), splat4(F(0))
-        if shading == at.BY_VERTEX and not is_flat:
-            lit_row = item[at.FIRST_LIT] + in_all + (total if is_back else 0)
-            la = load4(lit, 4 * (lit_row + a))
-            lb = load4(lit, 4 * (lit_row + b)) - la
-            lc = load4(lit, 4 * (lit_row + c)) - la
-        for k in range(length):
-            one, two, distance = shares(
-                first + F(k) * step_first, second + F(k) * step_second, near
-            )
-            one, two = uncut(ref, triangles, pieces, one, two)
-            colour = base
-            if item[at.COLOURS]:
-                ca = load4(colours_of, 4 * a)
-                cb = load4(colours_of, 4 * b) - ca
-                cc = load4(colours_of, 4 * c) - ca
-                mixed = fma4(cc, splat4(two), fma4(cb, splat4(one), ca))
-                colour = colour * mixed
-            u = us[0] + (us[1] - us[0]) * one + (us[2] - us[0]) * two
-            v = vs[0] + (vs[1] - vs[0]) * one + (vs[2] - vs[0]) * two
-            if texture >= 0:
-                row = textures[texture]
-                texels = words_at(row[at.TEXELS], row[at.TEXEL_COUNT])
-                colour = colour * look_up(texels, row, u, v, detail)
-            if is_flat or shading == at.BY_PIXEL or shading == at.CEL:
-                if shading != at.UNLIT:
-                    colour = colour * lit_pixel(
-                        item, look, lights, is_flat, sign,
-                        in_all + a, in_all + b, in_all + c, one, two,
-                    )  # fmt: skip
-            elif shading == at.BY_VERTEX:
-                colour = colour * fma4(lc, splat4(two), fma4(lb, splat4(one), la))
-            if glow >= 0:
-                row = textures[glow]
-                texels = words_at(row[at.TEXELS], row[at.TEXEL_COUNT])
-                colour = fma4(glowing, look_up(texels, row, u, v, glow_detail), colour)
             else:
-                colour = colour + glowing
-            colour = min4(max4(colour, splat4(F(0))), splat4(F(1)))
-            put_colour(colours, 4 * (pixel + k), colour, weight, is_blend)
+                colour = line_colour(element, frame, looks, items, lines)
+                shade_line(
+                    ref, colour, box, tile_x, tile_y, is_blend, samples, marks, bits,
+                    rows, work, colours,
+                )  # fmt: skip

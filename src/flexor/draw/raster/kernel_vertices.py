@@ -8,6 +8,7 @@ import numpy as np
 
 from flexor.draw.raster import kernel_layout as at
 from flexor.draw.raster.kernel_light import light
+from flexor.draw.raster.kernel_refs import find_row
 from flexor.maths.kernel import inline, jit
 from flexor.maths.kernel_borrow import floats_at
 from flexor.maths.kernel_lanes import put, take
@@ -16,9 +17,9 @@ F = np.float32
 
 
 @inline
-def _place(begin, end, view, frame, item, screen):
+def _place(begin, end, view, frame, items, item, screen):
     positions = floats_at(
-        item[at.POSITIONS], item[at.VERTICES] * item[at.INSTANCES] * 3
+        take(items, item + at.POSITIONS), take(items, item + at.VERTICES) * take(items, item + at.INSTANCES) * 3
     )
     xx, xy, xz, xw = F(view[0]), F(view[1]), F(view[2]), F(view[3])
     yx, yy, yz, yw = F(view[4]), F(view[5]), F(view[6]), F(view[7])
@@ -27,7 +28,7 @@ def _place(begin, end, view, frame, item, screen):
     centre_x, centre_y = F(view[at.CENTRE_X]), F(view[at.CENTRE_Y])
     guard, half = F(at.GUARD), F(0.5)
     is_flat = frame[at.IS_FLAT_VIEW] != 0
-    first = item[at.FIRST_VERTEX]
+    first = take(items, item + at.FIRST_VERTEX)
     for i in range(begin, end):
         x, y, z = (
             take(positions, 3 * i),
@@ -52,15 +53,15 @@ def _place(begin, end, view, frame, item, screen):
 
 
 @inline
-def _light(begin, end, view, frame, item, look, lights, lit):
+def _light(begin, end, items, item, lights, lit):
     """Light times colour of each vertex: fronts, then, if two-sided, backs."""
-    total = item[at.VERTICES] * item[at.INSTANCES]
-    positions = floats_at(item[at.POSITIONS], total * 3)
-    normals = floats_at(item[at.NORMALS], total * 3)
-    sides = 2 if item[at.IS_TWO_SIDED] else 1
+    total = take(items, item + at.VERTICES) * take(items, item + at.INSTANCES)
+    positions = floats_at(take(items, item + at.POSITIONS), total * 3)
+    normals = floats_at(take(items, item + at.NORMALS), total * 3)
+    sides = 2 if take(items, item + at.IS_TWO_SIDED) else 1
     for side in range(sides):
         sign = F(1) if side == 0 else F(-1)
-        first = item[at.FIRST_LIT] + side * total
+        first = take(items, item + at.FIRST_LIT) + side * total
         for i in range(begin, end):
             red, green, blue = light(
                 lights,
@@ -80,27 +81,24 @@ def _light(begin, end, view, frame, item, look, lights, lit):
 
 
 @jit(
-    "void(i8, i8, f8[::1], i8[::1], i8[:, ::1], f4[:, ::1], f4[:, ::1],"
-    " out f4[::1], out f4[::1])"
+    "void(i8, i8, f8[::1], i8[::1], i8[::1], f4[::1], out f4[::1], out f4[::1])"
 )
-def place_vertices(first, last, view, frame, items, looks, lights, screen, lit):
+def place_vertices(first, last, view, frame, items, lights, screen, lit):
     """Fill rows first to last of `screen` (V * 4) and, where wanted, of `lit`.
 
     A row of screen is x, y in 1/256 pixel, whole numbers; 1/distance, NEEDS_CUT if the
     vertex is not in front of the camera or too far aside, NaN if it is not finite; and
     depth, larger for what is nearer.
     """
-    row = 0
-    while row + 1 < len(items) and items[row + 1, at.FIRST_VERTEX] <= first:
-        row += 1
+    row = find_row(items, at.ITEM_INTS, at.FIRST_VERTEX, first)
     while first < last:
-        item = items[row]
-        count = item[at.VERTICES] * item[at.INSTANCES]
-        begin = first - item[at.FIRST_VERTEX]
-        end = min(last - item[at.FIRST_VERTEX], count)
+        item = row * at.ITEM_INTS
+        count = take(items, item + at.VERTICES) * take(items, item + at.INSTANCES)
+        begin = first - take(items, item + at.FIRST_VERTEX)
+        end = min(last - take(items, item + at.FIRST_VERTEX), count)
         if end > begin:
-            _place(begin, end, view, frame, item, screen)
-            if item[at.FIRST_LIT] >= 0:
-                _light(begin, end, view, frame, item, looks[row], lights, lit)
+            _place(begin, end, view, frame, items, item, screen)
+            if take(items, item + at.FIRST_LIT) >= 0:
+                _light(begin, end, items, item, lights, lit)
             first += end - begin
         row += 1
