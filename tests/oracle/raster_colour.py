@@ -97,10 +97,9 @@ def sample(
     step = np.maximum(
         np.linalg.norm(across * size, axis=1), np.linalg.norm(down * size, axis=1)
     )
-    detail = np.log2(np.maximum(step, 1.0))
-    if not texture.has_mipmaps:
-        detail = np.zeros(len(detail))
-    detail = np.minimum(detail, len(levels) - 1)
+    is_large = step <= 1
+    last = len(levels) - 1 if texture.has_mipmaps else 0
+    detail = np.minimum(np.log2(np.maximum(step, 1.0)), last)
     result = np.empty((len(texcoords), 4))
     for number in range(len(levels)):
         rows = np.floor(detail) == number
@@ -113,8 +112,7 @@ def sample(
         share = (detail[rows] - number)[:, None]
         result[rows] = fine * (1 - share) + coarse * share
     if texture.is_nearest:
-        rows = detail <= 0
-        result[rows] = nearest(levels[0], texcoords[rows], texture)
+        result[is_large] = nearest(levels[0], texcoords[is_large], texture)
     return result
 
 

@@ -248,10 +248,10 @@ class FacePiece:
         """Colour (n, 4) after light, red, green and blue cut to 0 to 1."""
         look, lights = self.surface.look, self.surface.lights
         base = self.base(x, y)
-        if look.shading == "unlit":
-            return np.clip(base, 0, 1)
         values, _, _ = self.values_at(x, y)
-        if look.shading == "vertex" and self.is_smooth:
+        if look.shading == "unlit":
+            light = np.ones((len(x), 3))
+        elif look.shading == "vertex" and self.is_smooth:
             normals = unit(self.values[:, NORMAL]) * (-1 if self.is_back else 1)
             at_corners = light_sum(lights, self.values[:, POSITION], normals)
             light = self._interpolated(at_corners, x, y)
