@@ -78,6 +78,9 @@ def test_all_scales(size: float, place: float, kind: int, is_flat: bool) -> None
 def test_odd_points() -> None:
     one = fit_camera([(5, 6, 7)])
     np.testing.assert_allclose(one.target, (5, 6, 7))
+    for count in (2, 3, 100):
+        same = fit_camera(np.tile([5.1, 6.2, 7.3], (count, 1)))
+        assert np.linalg.norm(np.subtract(same.eye, same.target)) > 1
     # As a metre is seen.
     assert edges(one, [(5, 6.5, 7), (5, 5.5, 7)], (640, 480)) == pytest.approx(
         [0.5, 0.08, 0.5, 0.92], abs=0.03

@@ -105,14 +105,18 @@ def bounds(points: NDArray[np.float32]) -> tuple[NDArray[np.float64], float]:
     single point has the size of 1 metre.
     """
     moments = points if points.ndim == 3 else points[None]
-    is_finite = np.logical_and.reduce(np.isfinite(moments), 2, keepdims=True)
-    seen = np.logical_or.reduce(is_finite, 1)[:, 0]
-    if not seen.any():
-        return np.zeros(1), 1.0
-    low = np.where(is_finite, moments, np.inf).min(1)[seen].astype(np.float64)
-    high = np.where(is_finite, moments, -np.inf).max(1)[seen].astype(np.float64)
-    size = float((high - low).max())
-    return low[:, 1], size if size > 0 else 1.0
+    is_finite = np.isfinite(moments)
+    if moments.size and is_finite.all():
+        low, high = moments.min(1), moments.max(1)
+    else:
+        is_whole = np.logical_and.reduce(is_finite, 2, keepdims=True)
+        seen = np.logical_or.reduce(is_whole, 1)[:, 0]
+        if not seen.any():
+            return np.zeros(1), 1.0
+        low = np.where(is_whole, moments, np.inf).min(1)[seen]
+        high = np.where(is_whole, moments, -np.inf).max(1)[seen]
+    size = float((high.astype(np.float64) - low).max())
+    return low[:, 1].astype(np.float64), size if size > 0 else 1.0
 
 
 def find_floor(kit: Kit, lows: NDArray[np.float64], size: float) -> float:

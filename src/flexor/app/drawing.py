@@ -28,10 +28,14 @@ from flexor.errors import SettingError, ShapeError
 from flexor.pose.pose import Pose
 from flexor.scene.camera import Camera
 from flexor.scene.finding import Finding
+from flexor.scene.light import Light
 
 __all__ = ["Drawer", "contact_sheet", "draw", "picture_png"]
 
 SHEET_PIXELS = 240 * 240  # of one picture in a sheet, unless its size is given
+STICKS = 0.3  # area of a character without a skin, in squares of its size
+
+Around = tuple[tuple[Light, ...], tuple[DrawLines, ...]]
 
 
 class Drawer:
@@ -68,6 +72,8 @@ class Drawer:
         self._skins: list[SkinnedPrimitive] | None = None
         self._shadow: ShadowState | None = None
         self._size: float | None = None
+        self._key: tuple[Camera | None, float | None, float | None] = None, None, None
+        self._lights_grid: Around = (), ()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -109,23 +115,19 @@ class Drawer:
 
         camera: None for one fitted to the pose.
         """
-        positions, normals, points = self._deform(pose)
-        if self._size is None or self.floor is None:
-            self._measure(points)
-        if camera is None:
-            camera = fit_camera(points, self.target.size)
+        positions, normals = self._deform(pose)
         style, kit = self.style, self._kit
+        if camera is None or self._size is None:
+            points = np.concatenate(positions) if kit.has_skin else self._sticks(pose)
+            if self._size is None:
+                self._measure(points)
+            if camera is None:
+                camera = fit_camera(points, self.target.size)
         items, lines = build_items(self._dress, positions, normals, pose.world)
-        items = (*items, *self._extras(positions, pose, points))
-        if style.ground:
-            lines = (*lines, self._grid(camera, len(self._dress.parts)))
+        items = (*items, *self._extras(positions, pose))
+        lights, grid = self._around(camera)
         draw_list = DrawList(
-            camera,
-            items,
-            lines,
-            lights_of(style, camera),
-            style.paper,
-            style.order,
+            camera, items, (*lines, *grid), lights, style.paper, style.order
         )
         picture = kit.backend.draw(draw_list, self.target)
         if style.names:
@@ -133,34 +135,31 @@ class Drawer:
             label_points(picture, camera, places, kit.bones.names)
         return picture
 
-    def _deform(
-        self, pose: Pose
-    ) -> tuple[list[Floats], list[Floats], NDArray[np.float32]]:
-        """Positions and normals of every part, and all there is to see as (P, 3)."""
+    def _deform(self, pose: Pose) -> tuple[list[Floats], list[Floats]]:
+        """Positions and normals of every part."""
         if pose.is_many:
             raise ShapeError(f"a pose of {len(pose)} moments; draw one of them")
         self._skins = self.character.deform_many(many(pose), out=self._skins)
         positions = [skin.positions[0] for skin in self._skins]
-        normals = [skin.normals[0] for skin in self._skins]
-        if not self._kit.has_skin:
-            return positions, normals, bone_points(self._kit.bones, pose.world)
-        return positions, normals, np.concatenate(positions)
+        return positions, [skin.normals[0] for skin in self._skins]
 
-    def _extras(
-        self, positions: Sequence[Floats], pose: Pose, points: NDArray[np.float32]
-    ) -> list[DrawItem]:
+    def _sticks(self, pose: Pose) -> Floats:
+        """What there is to see of a character without a skin: points (P, 3)."""
+        return bone_points(self._kit.bones, pose.world)
+
+    def _extras(self, positions: Sequence[Floats], pose: Pose) -> list[DrawItem]:
         """Shadow and bones."""
         kit, style, size = self._kit, self.style, self._size or 1.0
         items: list[DrawItem] = []
         if style.has_shadow:
             if self._shadow is None or self._shadow.size != size:
                 self._shadow = init_shadow(kit.shadow_mesh, size)
-            area = kit.samples.area * (size / kit.size) ** 2
             if kit.has_skin:
                 points = sample_points(kit.samples, positions)
+                area = kit.samples.area * (size / kit.size) ** 2
             else:
-                # A skeleton casts the shadow of sticks.
-                area = size * size * 0.3 / max(len(points), 1)
+                points = self._sticks(pose)
+                area = STICKS * size * size / max(len(points), 1)
             shadow = cast_shadow(self._shadow, points, area, self.floor or 0.0)
             items += [] if shadow is None else [shadow]
         if not kit.has_skin:
@@ -169,9 +168,16 @@ class Drawer:
             items += build_bones(kit.bones, pose.world, size)
         return items
 
-    def _grid(self, camera: Camera, part: int) -> DrawLines:
-        grid = ground_grid(camera.target, self._size or 1.0, self.floor or 0.0)
-        return replace(grid, part=part)
+    def _around(self, camera: Camera) -> Around:
+        """Lights and grid; the same as before if the camera has not moved."""
+        key = camera, self._size, self.floor
+        if key != self._key:
+            grid: tuple[DrawLines, ...] = ()
+            if self.style.ground:
+                lines = ground_grid(camera.target, self._size or 1.0, self.floor or 0.0)
+                grid = (replace(lines, part=len(self._dress.parts)),)
+            self._key, self._lights_grid = key, (lights_of(self.style, camera), grid)
+        return self._lights_grid
 
     def _measure(self, points: NDArray[np.float32]) -> None:
         """Find the floor and the size of what stands at points (..., P, 3)."""

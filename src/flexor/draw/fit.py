@@ -62,7 +62,7 @@ def fit_camera(
     room = 1 - 2 * margin
     tall = math.tan(fov / 2)
     tangents = np.array([tall * size[0] / size[1], tall]) * room
-    low, high = seen.min(0), seen.max(0)
+    low, high = seen.min(1), seen.max(1)
     middle = (low + high) / 2
     reach = np.maximum((high - low) / 2, floor)
     if is_flat:
@@ -90,16 +90,16 @@ def fit_camera(
 def _perspective(
     seen: NDArray[np.float64], tangents: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Where in camera axes the camera must stand to see points (P, 3).
+    """Where in camera axes the camera must stand to see points (3, P).
 
     A point is inside the left and right borders if |x - camera x| is at most the
     tangent times its distance; each border so gives one number, the largest of
     x + tangent z and of -x + tangent z, and where both hold with equality the camera
     can come no nearer. The same for the height.
     """
-    lean = tangents * seen[:, 2:]
-    right = (lean + seen[:, :2]).max(0)
-    left = (lean - seen[:, :2]).max(0)
+    lean = tangents[:, None] * seen[2]
+    right = (lean + seen[:2]).max(1)
+    left = (lean - seen[:2]).max(1)
     away = ((right + left) / (2 * tangents)).max()
     return np.array([(right[0] - left[0]) / 2, (right[1] - left[1]) / 2, away])
 
@@ -107,16 +107,24 @@ def _perspective(
 def _seen(
     points: ArrayLike, axes: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], float]:
-    """Finite points (P, 3) in camera axes, and the least reach they are given."""
-    given = np.asarray(points, np.float64).reshape(-1, 3)
-    finite = given[np.isfinite(given).all(1)]
+    """Finite points (3, P) in camera axes, and the least reach they are given."""
+    finite = _finite(points)
     if not len(finite):
-        return np.zeros((1, 3)), 0.5
-    extent = float((finite.max(0) - finite.min(0)).max())
-    if not extent > 0:
-        return finite[:1] @ axes.T, 0.5
+        return np.zeros((3, 1)), 0.5
+    seen = np.ascontiguousarray(axes @ finite.T)  # rows are quick to compare
+    extent = float((seen.max(1) - seen.min(1)).max())
+    largest = float(np.abs(seen).max())
+    if not extent > 1e-12 * largest:
+        return seen[:, :1], 0.5
     # Below this the numbers of the vertices themselves are no longer exact.
-    return finite @ axes.T, max(extent * 1e-3, float(np.abs(finite).max()) * 1e-6)
+    return seen, max(extent * 1e-3, largest * 1e-6)
+
+
+def _finite(points: ArrayLike) -> NDArray[np.float64]:
+    """Points as rows (P, 3), without those that are not finite."""
+    rows = np.asarray(points, np.float64).reshape(-1, 3)
+    is_finite = np.isfinite(rows)
+    return rows if is_finite.all() else rows[is_finite.all(1)]
 
 
 def _unit(direction: ArrayLike) -> NDArray[np.float64]:
@@ -135,10 +143,9 @@ def fit_shape(points: ArrayLike, direction: ArrayLike = THREE_QUARTER) -> float:
     are no larger than a point.
     """
     camera = fit_camera(points, (100, 100), direction=direction, is_flat=True, margin=0)
-    given = np.asarray(points, np.float64).reshape(-1, 3)
-    finite = given[np.isfinite(given).all(1)]
+    finite = _finite(points)
     if not len(finite):
         return 1.0
-    seen = finite @ camera.axes()[:2].T
-    wide, tall = seen.max(0) - seen.min(0)
+    seen = camera.axes()[:2] @ finite.T
+    wide, tall = seen.max(1) - seen.min(1)
     return float(wide / tall) if wide > 0 and tall > 0 else 1.0
