@@ -114,8 +114,8 @@ def _seen(
     seen = np.ascontiguousarray(axes @ finite.T)  # rows are quick to compare
     extent = float((seen.max(1) - seen.min(1)).max())
     largest = float(np.abs(seen).max())
-    if not extent > 1e-12 * largest:
-        return seen[:, :1], 0.5
+    if not extent > 1e-14 * largest:
+        return seen, 0.5
     # Below this the numbers of the vertices themselves are no longer exact.
     return seen, max(extent * 1e-3, largest * 1e-6)
 
