@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -38,39 +39,55 @@ def label_points(
     first; a name that would lie over another, or outside, is left out. Gives how many
     were written.
     """
-    from PIL import Image, ImageDraw
-
     height, width = picture.shape[:2]
     with np.errstate(all="ignore"):  # points behind the camera have no place
         seen = camera.project(points, (width, height))
         is_inside = ((seen[:, :2] >= 0) & (seen[:, :2] < (width, height))).all(1)
     order = np.argsort(np.where(is_inside, seen[:, 2], np.inf), kind="stable")
-    font = load_font(pixels)
-    image = Image.fromarray(picture)
-    draw = ImageDraw.Draw(image)
-    taken: list[tuple[float, float, float, float]] = []
+    taken: list[tuple[int, int, int, int]] = []
     for row in order[: int(is_inside.sum())].tolist():
         text = _short(names[row])
         if not text:
             continue
-        place = float(round(seen[row, 0] + 5)), float(round(seen[row, 1]))
-        box = draw.textbbox(place, text, font=font, anchor="lm", stroke_width=1)
-        if box[0] < 0 or box[1] < 0 or box[2] > width or box[3] > height:
+        label = label_picture(text, pixels)
+        high, wide = label.shape[:2]
+        left, top = round(seen[row, 0]) + 4, round(seen[row, 1]) - high // 2
+        box = left, top, left + wide, top + high
+        if top < 0 or box[2] > width or box[3] > height:
             continue
         if any(_overlap(box, other) for other in taken):
             continue
-        draw.text(
-            place,
-            text,
-            INK,
-            font=font,
-            anchor="lm",
-            stroke_width=1,
-            stroke_fill=HALO,
-        )
+        _put_over(picture[top : box[3], left : box[2]], label)
         taken.append(box)
-    picture[:] = np.asarray(image)
     return len(taken)
+
+
+@lru_cache(maxsize=4096)
+def label_picture(text: str, pixels: int) -> NDArray[np.uint8]:
+    """Dark text with a light rim, (h, w, 4); kept, as most frames have the same."""
+    from PIL import Image, ImageDraw
+
+    font = load_font(pixels)
+    left, top, right, bottom = font.getbbox(text, anchor="lm", stroke_width=1)
+    size = max(1, math.ceil(right) - math.floor(left)), math.ceil(bottom - top)
+    image = Image.new("RGBA", (size[0], max(1, size[1])), (*HALO[:3], 0))
+    draw = ImageDraw.Draw(image)
+    settings: dict[str, Any] = {"font": font, "anchor": "lm", "stroke_width": 1}
+    place = -math.floor(left), -math.floor(top)
+    draw.text(place, text, INK, stroke_fill=HALO, **settings)
+    picture = np.array(image)
+    picture.flags.writeable = False
+    return picture
+
+
+def _put_over(below: NDArray[np.uint8], above: NDArray[np.uint8]) -> None:
+    """Lay a picture (h, w, 4) over a part of another of the same size."""
+    cover = above[..., 3:].astype(np.float32) / 255
+    left = below[..., 3:].astype(np.float32) / 255 * (1 - cover)
+    alpha = cover + left
+    mixed = above[..., :3] * cover + below[..., :3] * left
+    below[..., :3] = np.rint(mixed / np.maximum(alpha, 1e-6))
+    below[..., 3:] = np.rint(alpha * 255)
 
 
 def text_strip(
@@ -97,7 +114,5 @@ def _short(text: str, most: int = 40) -> str:
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
-def _overlap(
-    a: tuple[float, float, float, float], b: tuple[float, float, float, float]
-) -> bool:
+def _overlap(a: tuple[int, int, int, int], b: tuple[int, int, int, int]) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
