@@ -48,6 +48,12 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(20260101)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--regenerate", action="store_true", help="make the golden pictures again"
+    )
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if HAS_JIT:
         return
