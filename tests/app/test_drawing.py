@@ -154,6 +154,7 @@ def inside(points: Any, camera: Camera, size: tuple[int, int]) -> bool:
     return bool(((seen >= 0) & (seen <= size)).all())
 
 
+@pytest.mark.slow
 def test_fitted_cameras(hero: Character) -> None:
     drawer = recorded(hero)
     pose = hero.pose("kick", 0.5)
@@ -175,6 +176,7 @@ def test_fitted_cameras(hero: Character) -> None:
     assert front.eye[0] == pytest.approx(front.target[0])
 
 
+@pytest.mark.slow
 def test_floor(hero: Character) -> None:
     low = float(hero.deform(hero.pose())[0].positions[:, 1].min())
     drawer = recorded(hero)

@@ -47,7 +47,9 @@ def test_documents_are_true(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["flexor.samples", "flexor.app.character"])
+@pytest.mark.parametrize(
+    "name", ["flexor.samples", "flexor.app.character", "flexor.app.drawing"]
+)
 def test_docstrings_are_true(name: str) -> None:
     failed, tried = doctest.testmod(importlib.import_module(name))
     assert tried
