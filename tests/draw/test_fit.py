@@ -58,7 +58,7 @@ def test_a_motion_is_seen_whole(rng: Rng) -> None:
 
 @given(
     st.floats(-30, 30),
-    st.floats(-30, 30),
+    st.floats(-20, 20),
     st.integers(0, 8),
     st.booleans(),
 )
