@@ -26,7 +26,7 @@ from tests.draw.shapes import (
 )
 
 SIZE = (96, 96)
-CAMERA = Camera((1.6, 1.9, 4.4), (0, 0.35, 0), fov=0.62)
+CAMERA = Camera((1.6, 1.9, 4.4), (0, 0.5, 0), fov=0.6)
 SKY = (214, 224, 235, 255)
 RED, BLUE = (0.75, 0.16, 0.1, 1.0), (0.12, 0.3, 0.7, 1.0)
 GREEN, SAND = (0.2, 0.5, 0.16, 1.0), (0.62, 0.52, 0.36, 1.0)
@@ -248,7 +248,7 @@ def crossing(backend: Backend) -> list[DrawItem]:
     corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * 0.9
     items = []
     for n, colour in enumerate((RED, GREEN, BLUE)):
-        positions = np.insert(corners, n, 0, axis=1) + (0, 0.5, 0)
+        positions = np.insert(corners, n, 0, axis=1) + np.array([0, 0.5, 0])
         shape = Shape(floats(positions), [[0, 1, 2, 3]])
         items.append(put(backend, shape, Look(colour=colour, cull="none")))
     return items

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from flexor.draw.backend import Backend
+from flexor.draw.drawlist import DrawItem, DrawMesh
 from flexor.scene.camera import Camera
 from tests.draw.shapes import (
     CLEAR,
@@ -22,12 +23,14 @@ from tests.draw.shapes import (
     at_pixels,
     cube,
     draw,
+    floats,
     pixel_rays,
     plane,
     put,
     rectangle,
     sphere,
 )
+from tests.draw.slow import SlowBackend
 
 SIZE = (48, 40)
 
@@ -174,6 +177,40 @@ def test_ground_below_the_camera(backend: Backend, rng: np.random.Generator) -> 
         ).colour[..., 0]
         assert set(np.unique(picture)) <= {0, ONCE}
         assert (picture == ONCE).mean() > 0.2
+
+
+@pytest.mark.parametrize("is_behind", [True, False], ids=["behind", "beside"])
+def test_cut_beside_uncut(
+    backend: Backend, rng: np.random.Generator, is_behind: bool
+) -> None:
+    """Two triangles with an edge across the picture; one is whole, the other reaches
+    behind the camera or far outside: their common corners must be the same.
+    """
+    size = (800, 40)
+    camera = Camera((0.3, -0.2, 0.1), (1.7, 0.4, -2.2), fov=0.1, near=0.2)
+    right, up, back = camera.axes()
+    faces = np.array([[0, 2, 1], [1, 3, 0]])
+    mesh = backend.upload(DrawMesh(4, faces))
+    broken = []
+    for number in range(10 if isinstance(backend, SlowBackend) else 500):
+        low, high = [(-30, 0), (790, 0), (0, 80)], [(10, 40), (830, 40), (800, 160)]
+        places = rng.uniform(low, high)
+        distance = rng.uniform(0.5, 6, (3, 1))
+        pixel = distance / camera.scale(size)
+        across, down = (places - (400, 20)).T[..., None] * pixel
+        near = camera.eye + across * right - down * up - distance * back
+        if is_behind:
+            way = (rng.uniform(-1, 1), rng.uniform(4, 9), rng.uniform(0.1, 1))
+        else:
+            way = (rng.uniform(-90, 90), rng.uniform(90, 900), -2)
+        far = camera.eye + np.array(way) @ [right, up, back]
+        item = DrawItem(mesh, floats([*near, far]), look=SEEN_THROUGH)
+        picture = draw(backend, size, item, camera=camera).colour[..., 0]
+        filled = picture > 0
+        missing = filled[:-2] & ~filled[1:-1] & filled[2:]
+        if missing.any() or (picture > ONCE).any():
+            broken.append(number)
+    assert not broken
 
 
 @pytest.mark.parametrize("samples", [1, 4])

@@ -166,11 +166,7 @@ def _store_ints8(typing: Any, array: Any, at: Any, value: Any) -> Any:
 @intrinsic
 def _as_ints8(typing: Any, value: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        # A number that does not fit must not be undefined, only some number.
-        kind = ir.FunctionType(_WORDS, [_FLOATS])
-        name = "llvm.fptosi.sat.v8i32.v8f32"
-        convert = cgutils.get_or_insert_function(builder.module, kind, name)
-        return builder.call(convert, args)
+        return builder.fptosi(args[0], _WORDS)
 
     return _EIGHT(kernel_lanes.FLOATS8), build
 
@@ -293,9 +289,9 @@ if config.DISABLE_JIT:
         array[at : at + 8] = value
 
     def as_ints8(value: Any) -> Any:
-        """Float32 to int32, toward zero; too large ones as large as it goes."""
-        whole = np.nan_to_num(value.astype(np.float64), nan=0.0)
-        return np.clip(np.trunc(whole), -(2.0**31), 2.0**31 - 1).astype(np.int32)
+        """Float32 that fit to int32, toward zero."""
+        assert (np.abs(value) < 2.0**31).all()
+        return value.astype(np.int32)
 
     def as_floats8(value: Any) -> Any:
         """Eight int32 as float32."""

@@ -41,27 +41,28 @@ class Camera:
             raise SettingError(f"camera height: {self.height}, expected metres above 0")
         if not 0 < self.near < math.inf:
             raise SettingError(f"camera near: {self.near}, expected metres above 0")
-        self.axes()
+        self._axes()
 
     def axes(self) -> NDArray[np.float64]:
         """Right, up and backward in world space: rows of float64 (3, 3), unit."""
-        eye, target, up = (np.array(v) for v in (self.eye, self.target, self.up))
-        back = eye - target
-        length = np.linalg.norm(back)
-        if not length > 0:
+        return np.array(self._axes())
+
+    def _axes(self) -> tuple[Vector, Vector, Vector]:
+        # Plain numbers: this is done for every picture, and NumPy takes ten times as
+        # long for three of them.
+        back, _ = _unit(_less(self.eye, self.target))
+        if not any(back):
             raise SettingError("camera: eye and target are the same point")
-        back = back / length
-        right = np.cross(up, back)
-        length = np.linalg.norm(right)
-        if not length > 1e-9 * np.linalg.norm(up):
+        up, _ = _unit(self.up)
+        right, length = _unit(_cross(up, back))
+        if not length > 1e-9:
             raise SettingError("camera: up points along the view; give another up")
-        right = right / length
-        return np.stack([right, np.cross(back, right), back])
+        return right, _cross(back, right), back
 
     def view(self) -> NDArray[np.float64]:
         """camera_from_world, float64 (3, 4); the camera looks along its -z."""
-        axes = self.axes()
-        return np.concatenate([axes, -(axes @ np.array(self.eye))[:, None]], 1)
+        rows = [(*axis, -_dot(axis, self.eye)) for axis in self._axes()]
+        return np.array(rows)
 
     def scale(self, size: tuple[int, int]) -> float:
         """Pixels a metre in a picture of (width, height), at a distance of 1 m if the
@@ -109,3 +110,27 @@ def _vector(value: ArrayLike, name: str) -> Vector:
     if array.shape != (3,) or not np.isfinite(array).all():
         raise SettingError(f"camera {name}: {value!r}, expected three finite numbers")
     return float(array[0]), float(array[1]), float(array[2])
+
+
+def _less(a: Vector, b: Vector) -> Vector:
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+def _dot(a: Vector, b: Vector) -> float:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def _cross(a: Vector, b: Vector) -> Vector:
+    return (
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    )
+
+
+def _unit(a: Vector) -> tuple[Vector, float]:
+    """A vector made of unit length (zero stays zero), and its length."""
+    length = math.hypot(*a)
+    if not length > 0:
+        return (0.0, 0.0, 0.0), 0.0
+    return (a[0] / length, a[1] / length, a[2] / length), length

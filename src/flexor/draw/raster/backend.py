@@ -79,7 +79,9 @@ class RasterBackend:
 
     def __init__(self) -> None:
         self._meshes: list[KeptMesh] = []
+        self._vertex_counts: list[int] = []
         self._textures: list[KeptTexture] = []
+        self._texture_rows = np.zeros(at.TEXTURE_INTS, np.int64)
         self._rooms: list[_Room] = []
         self._to_srgb = encode_table(int(kernel_frame.TOP) + 1)
         self._lock = Lock()
@@ -92,23 +94,27 @@ class RasterBackend:
             mesh = KeptMesh(asset)
             with self._lock:
                 self._meshes.append(mesh)
+                self._vertex_counts.append(asset.vertex_count)
                 return len(self._meshes) - 1
         texture = keep_texture(asset)
         with self._lock:
             self._textures.append(texture)
+            self._texture_rows = np.concatenate([kept.row for kept in self._textures])
             return len(self._textures) - 1
 
     def draw(self, draw_list: DrawList, target: Target) -> NDArray[np.uint8]:
         """Draw into the arrays of `target`; gives its colour (H, W, 4)."""
-        self._check_open()
-        counts = [kept.mesh.vertex_count for kept in self._meshes]
-        check_list(draw_list, counts, len(self._textures))
         pixels, buffers = _check_target(target)
-        tables = make_tables(draw_list, target, self._meshes, self._textures)
         with self._lock:
+            self._check_open()
+            # Lists that only grow, so what they hold now stays while we draw.
+            meshes, textures = self._meshes, self._textures
+            rows, counts = self._texture_rows, self._vertex_counts
             room = self._rooms.pop() if self._rooms else _Room()
         try:
-            target.skipped = _run(tables, room, self._to_srgb, pixels, buffers)
+            check_list(draw_list, counts, len(textures))
+            tables = make_tables(draw_list, target, meshes)
+            target.skipped = _run(tables, rows, room, self._to_srgb, pixels, buffers)
         finally:
             with self._lock:
                 self._rooms.append(room)
@@ -150,6 +156,7 @@ def _check_target(
 
 def _run(
     tables: Tables,
+    textures: NDArray[np.int64],
     room: _Room,
     to_srgb: NDArray[np.uint8],
     pixels: NDArray[np.uint32],
@@ -180,9 +187,9 @@ def _run(
                     tables.looks.reshape(-1),
                     tables.lines.reshape(-1),
                     tables.widths,
-                    tables.textures.reshape(-1),
-                    tables.lights.reshape(-1),
-                    tables.segments,
+                    textures,
+                    tables.lights,
+                    tables.segments.reshape(-1),
                     tables.chunks,
                     tables.order,
                     tables.patterns,

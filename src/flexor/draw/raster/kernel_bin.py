@@ -250,7 +250,7 @@ def sort_by_tile(frame, chunk, count, refs, starts, lists):
 
 @jit(
     "void(i8, f8[::1], i8[::1], i8[::1], f4[::1], i8[::1], f4[::1],"
-    " i8[:, ::1], i8[:, ::1], i4[::1], f4[::1], out f4[::1], out i4[::1],"
+    " i8[::1], i8[:, ::1], i4[::1], f4[::1], out f4[::1], out i4[::1],"
     " out i4[:, ::1], out i4[:, ::1], out i4[:, ::1], out i8[:, ::1], out f8[::1])"
 )
 def fill_bins(
@@ -286,19 +286,25 @@ def fill_bins(
     first_piece = chunk * frame[at.PIECE_ROOM]
     last_piece = first_piece + frame[at.PIECE_ROOM]
     count, made, skipped = 0, first_piece, 0
-    segment = chunks[chunk, at.CHUNK_SEGMENT]
+    segment = find_row(
+        segments, at.SEGMENT_INTS, at.SEGMENT_FIRST, chunks[chunk, at.CHUNK_FIRST]
+    )
     owner = nobody()
+    last_segment = len(segments) // at.SEGMENT_INTS - 1
     for place in range(chunks[chunk, at.CHUNK_FIRST], chunks[chunk, at.CHUNK_LAST]):
+        row = segment * at.SEGMENT_INTS
         while (
-            segment + 1 < len(segments)
-            and segments[segment + 1, at.SEGMENT_FIRST] <= place
+            segment < last_segment
+            and take(segments, row + at.SEGMENT_INTS + at.SEGMENT_FIRST) <= place
         ):
             segment += 1
-        element = place - segments[segment, at.SEGMENT_FIRST]
-        if segments[segment, at.SEGMENT_ORDER] >= 0:
-            element = np.int64(order[element + segments[segment, at.SEGMENT_ORDER]])
+            row += at.SEGMENT_INTS
+        element = place - take(segments, row + at.SEGMENT_FIRST)
+        if take(segments, row + at.SEGMENT_ORDER) >= 0:
+            element += take(segments, row + at.SEGMENT_ORDER)
+            element = np.int64(take(order, element))
         else:
-            element += segments[segment, at.SEGMENT_BASE]
+            element += take(segments, row + at.SEGMENT_BASE)
         if element >= triangles:
             kind = 1 if element < triangles + edges else 2
             own_number = element - triangles - (edges if kind == 2 else 0)

@@ -137,6 +137,8 @@ def cover(
                 if is_kept:
                     nearer8(depths, marks, place + column, inside, near, ref)
                 else:
+                    # Nothing beyond the tile: who looks at the bits clears no more.
+                    inside = inside | ramp_ints8(last_x - column, -1)
                     to = place + column - plane
                     mark8(
                         depths, place + column, inside, near, 1 << sample, marks, to

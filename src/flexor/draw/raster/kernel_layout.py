@@ -93,8 +93,8 @@ AMBIENT, DIRECTIONAL, POINT = range(3)
 # follow each other, from SEGMENT_BASE on, or from row SEGMENT_ORDER of `order`.
 SEGMENT_FIRST, SEGMENT_BASE, SEGMENT_ORDER = range(3)
 SEGMENT_INTS = 3
-CHUNK_FIRST, CHUNK_LAST, CHUNK_QUEUE, CHUNK_SEGMENT = range(4)
-CHUNK_INTS = 4
+CHUNK_FIRST, CHUNK_LAST, CHUNK_QUEUE = range(3)
+CHUNK_INTS = 3
 # Opaque and blended elements of layer 0, then of layer 1.
 QUEUES = 4
 

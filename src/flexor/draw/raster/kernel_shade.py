@@ -168,6 +168,25 @@ def light_mode(items, owner, element):
 
 
 @inline
+def skip_to_seen(x, last, spot, ref, samples, is_blend, marks, bits):
+    """The first of the pixels x to `last` that a ref is seen at, or one after them."""
+    while x <= last:
+        here = spot + x
+        if is_blend:
+            found = ~equal8(bits, here, 0) & 255
+        else:
+            found = equal8(marks, here, ref)
+            if samples > 1:
+                found |= equal8(marks, here + at.PLANE, ref)
+                found |= equal8(marks, here + 2 * at.PLANE, ref)
+                found |= equal8(marks, here + 3 * at.PLANE, ref)
+        if found:
+            return x + first_bit(found)
+        x += 8
+    return x
+
+
+@inline
 def samples_of(spot, ref, lanes, samples, is_blend, marks, bits, work):
     """Which of eight pixels a ref is seen at: a bit each, and whether all have all of
     their samples. Where not, the weights and mean places of samples go to `work`.
@@ -340,7 +359,8 @@ def shade_triangle(
         take(textures, row + at.TEXELS), take(textures, row + at.TEXEL_COUNT)
     )
     wrap_s, wrap_t = take(textures, row + at.WRAP_S), take(textures, row + at.WRAP_T)
-    levels = levels_of(textures, max(texture, 0), F(0))
+    none = np.int64(0)
+    levels = (none, none, none, none, none, none, F(0), False)
     us, vs = texcoords_of(items, looks, owner, a, b, c)
     spread = spread_of(
         cut_values(ref, triangles, pieces, us),
@@ -351,13 +371,17 @@ def shade_triangle(
     seen_x, seen_y = np.int64(-1000000), np.int64(-1000000)  # where detail was taken
     for y in range(box[2], box[3] + 1):
         spot = (y - tile_y) * at.STRIDE - tile_x
-        for x in range(box[0], box[1] + 1, 8):
+        x = box[0] - 8
+        while True:
+            x = skip_to_seen(
+                x + 8, box[1], spot, ref, samples, is_blend, marks, bits
+            )
+            if x > box[1]:
+                break
             lanes = 255 >> max(x + 7 - box[1], 0)
             seen, is_whole = samples_of(
                 spot + x, ref, lanes, samples, is_blend, marks, bits, work
             )
-            if seen == 0:
-                continue
             across, down = F(x * 256 + 128) - xs[0], F(y * 256 + 128) - ys[0]
             first = ramp8(across * rates[0] + down * rates[1], step_first)
             second = ramp8(across * rates[2] + down * rates[3], step_second)
@@ -389,7 +413,7 @@ def shade_triangle(
                     items, looks, owner, lights, mode == LIT_BY_FACE, sign, a, b, c,
                     one, two, work,
                 )  # fmt: skip
-            widen(rows, y - tile_y, x + lane - tile_x, x + lane - tile_x)
+            widen(rows, y - tile_y, x - tile_x, min(x + 7, box[1]) - tile_x)
             to = 4 * ((y - tile_y) * at.TILE_W + x - tile_x)
             while seen:
                 lane = first_bit(seen)
@@ -420,7 +444,6 @@ def shade_triangle(
                     colour = colour + shine
                 weight = F(1) if is_whole else take(work, at.WEIGHT + lane)
                 put_colour(colours, to + 4 * lane, colour, weight, is_blend)
-            widen(rows, y - tile_y, x + lane - tile_x, x + lane - tile_x)
 
 
 @inline
@@ -430,18 +453,24 @@ def shade_line(
     """Colour the pixels of a line that are seen."""
     for y in range(box[2], box[3] + 1):
         spot = (y - tile_y) * at.STRIDE - tile_x
-        for x in range(box[0], box[1] + 1, 8):
+        x = box[0] - 8
+        while True:
+            x = skip_to_seen(
+                x + 8, box[1], spot, ref, samples, is_blend, marks, bits
+            )
+            if x > box[1]:
+                break
             lanes = 255 >> max(x + 7 - box[1], 0)
             seen, is_whole = samples_of(
                 spot + x, ref, lanes, samples, is_blend, marks, bits, work
             )
+            widen(rows, y - tile_y, x - tile_x, min(x + 7, box[1]) - tile_x)
             to = 4 * ((y - tile_y) * at.TILE_W + x - tile_x)
             while seen:
                 lane = first_bit(seen)
                 seen &= seen - 1
                 weight = F(1) if is_whole else take(work, at.WEIGHT + lane)
                 put_colour(colours, to + 4 * lane, colour, weight, is_blend)
-                widen(rows, y - tile_y, x + lane - tile_x, x + lane - tile_x)
 
 
 @jit(

@@ -83,7 +83,7 @@ def make_stream(
     table = np.array(segments or [(0, 0, -1)], np.int64)
     return Stream(
         table,
-        _chunks(ends, table),
+        _chunks(ends),
         np.concatenate(orders) if orders else np.zeros(1, np.int32),
         ranks,
     )
@@ -183,16 +183,12 @@ def polygon_distances(camera: Camera, item: DrawItem, kept: KeptMesh) -> Doubles
     return np.where(is_flat, far.mean(-1), crossing)
 
 
-def _chunks(ends: list[int], segments: NDArray[np.int64]) -> NDArray[np.int64]:
+def _chunks(ends: list[int]) -> NDArray[np.int64]:
     """Divide each queue into chunks; their number does not depend on the threads."""
     size = max(ELEMENTS_A_CHUNK, -(-ends[-1] // MOST_CHUNKS))
-    rows = []
-    for queue in range(at.QUEUES):
-        first, last = ends[queue], ends[queue + 1]
-        for begin in range(first, last, size):
-            firsts = segments[:, at.SEGMENT_FIRST]
-            segment = int(np.searchsorted(firsts, begin, "right")) - 1
-            rows.append((begin, min(begin + size, last), queue, segment))
-    return np.array(rows or np.zeros((0, at.CHUNK_INTS)), np.int64).reshape(
-        -1, at.CHUNK_INTS
-    )
+    rows = [
+        (begin, min(begin + size, ends[queue + 1]), queue)
+        for queue in range(at.QUEUES)
+        for begin in range(ends[queue], ends[queue + 1], size)
+    ]
+    return np.array(rows, np.int64).reshape(-1, at.CHUNK_INTS)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawList, Look, Strokes
 from flexor.draw.raster import kernel_layout as at
-from flexor.draw.raster.assets import KeptMesh, KeptTexture, address
+from flexor.draw.raster.assets import KeptMesh, address
 from flexor.draw.raster.stream import make_stream
 from flexor.draw.target import Target
 from flexor.errors import SettingError
@@ -43,7 +43,9 @@ for _ in range(3):
 
 @dataclass(slots=True, eq=False)
 class Tables:
-    """All inputs of a frame. held: arrays that rows name by address."""
+    """All inputs of a frame. Rows name the arrays of the draw list by their address, so
+    they serve as long as the list is held.
+    """
 
     view: NDArray[np.float64]
     frame: NDArray[np.int64]
@@ -51,7 +53,6 @@ class Tables:
     looks: Floats
     lines: NDArray[np.int64]
     widths: Floats
-    textures: NDArray[np.int64]
     lights: Floats
     segments: NDArray[np.int64]
     chunks: NDArray[np.int64]
@@ -60,14 +61,12 @@ class Tables:
     ranks: Floats
     behind: Floats
     lit_rows: int
-    held: list[Any] = field(default_factory=list)
 
 
 def make_tables(
     draw_list: DrawList,
     target: Target,
     meshes: Sequence[KeptMesh],
-    textures: Sequence[KeptTexture],
 ) -> Tables:
     """Lay out a draw list whose numbers have been checked."""
     items, looks, lit_rows, patterns = _item_rows(draw_list.items, meshes)
@@ -97,7 +96,6 @@ def make_tables(
     frame[at.HAS_BUFFERS] = any(buffer is not None for buffer in buffers)
     counts = (triangles, edges, line_count)
     stream = make_stream(draw_list, items, lines, meshes, counts)
-    rows = [texture.row for texture in textures]
     return Tables(
         _view(camera, size),
         frame,
@@ -105,7 +103,6 @@ def make_tables(
         looks,
         lines,
         widths,
-        np.stack(rows) if rows else np.zeros((1, at.TEXTURE_INTS), np.int64),
         _light_rows(draw_list.lights),
         stream.segments,
         stream.chunks,
@@ -114,10 +111,10 @@ def make_tables(
         stream.ranks,
         _linear(draw_list.background),
         lit_rows,
-        [draw_list, textures],
     )
 
 
+@lru_cache(maxsize=16)
 def _linear(background: tuple[int, int, int, int]) -> Floats:
     """Linear colour times alpha."""
     level = np.array(background) / 255
@@ -142,7 +139,8 @@ def _view(camera: Camera, size: tuple[int, int]) -> NDArray[np.float64]:
     return view
 
 
-def _light_rows(lights: Sequence[Light]) -> Floats:
+@lru_cache(maxsize=16)
+def _light_rows(lights: tuple[Light, ...]) -> Floats:
     rows = np.zeros((len(lights), at.LIGHT_FLOATS), np.float32)
     for row, light in zip(rows, lights, strict=True):
         row[at.LIGHT_KIND] = KINDS[light.kind]
@@ -154,7 +152,7 @@ def _light_rows(lights: Sequence[Light]) -> Floats:
             row[4:7] = light.position
         row[at.LIGHT_REACH] = light.reach
         row[8:11] = light.colour if light.ground is None else light.ground
-    return rows
+    return rows.reshape(-1)
 
 
 def _line_rows(groups: Sequence[DrawLines]) -> tuple[NDArray[np.int64], Floats]:
