@@ -14,7 +14,12 @@ from flexor.app.character import Character
 from flexor.draw.backend import Backend, open_backend
 from flexor.draw.bones import BoneAssets, bone_points, upload_bones
 from flexor.draw.build import Dress, dress_scene
-from flexor.draw.shadow import SurfaceSamples, sample_surface, upload_shadow
+from flexor.draw.shadow import (
+    SurfaceSamples,
+    sample_points,
+    sample_surface,
+    upload_shadow,
+)
 from flexor.draw.style import DrawStyle
 from flexor.draw.upload import SceneAssets, upload_scene
 from flexor.pose.pose import Pose
@@ -25,6 +30,8 @@ __all__ = ["Kit", "bounds", "dressed", "find_floor", "many", "reach"]
 MOST_DRESSES = 16
 MOMENTS = 24  # of a clip, to see how far it reaches
 MOST_POINTS = 3_000_000
+NEAR_FLOOR = 0.12  # in sizes of the character
+BELOW_FLOOR = 0.1  # share of its surface
 
 
 @dataclass(slots=True, eq=False)
@@ -32,7 +39,7 @@ class Kit:
     """A character in a backend.
 
     samples: points on its surface; shadow_mesh: number of the grid for shadows; size:
-    metres, the longest side of its bounds at rest; low: metres, its lowest point at
+    metres, the longest side of its bounds at rest; low: metres, where it stands at
     rest; has_skin: whether there is a surface, or lines, to draw; dresses: by what a
     style says about looks.
     """
@@ -126,7 +133,7 @@ def find_floor(kit: Kit, lows: NDArray[np.float64], size: float) -> float:
     a single pose is not far above or below: it may be in the air. Else its lowest.
     """
     apart = np.abs(lows - kit.low).min()
-    most = (0.5 if len(lows) == 1 else 0.03) * size
+    most = (0.5 if len(lows) == 1 else NEAR_FLOOR) * size
     return kit.low if kit.has_skin and apart < most else float(lows.min())
 
 
@@ -152,14 +159,27 @@ def _make_kit(character: Character, name: str) -> Kit:
     has_skin = any(p.mesh is not None or p.ends is not None for p in assets.parts)
     points = np.concatenate(positions) if has_skin else bone_points(bones, rest.world)
     lows, size = bounds(points)
+    samples = sample_surface(positions, faces)
     return Kit(
         backend,
         assets,
         findings,
         bones,
-        sample_surface(positions, faces),
+        samples,
         upload_shadow(backend),
         size,
-        float(lows[0]),
+        _stands_at(sample_points(samples, positions), float(lows[0]), size),
         has_skin,
     )
+
+
+def _stands_at(points: NDArray[np.float32], low: float, size: float) -> float:
+    """Where a thing stands whose lowest point is at `low`: there, or at 0.
+
+    points: (S, 3), spread over its surface. Most files have the floor at 0; a tool in
+    a hand, or a tail, may hang below it all the same.
+    """
+    with np.errstate(invalid="ignore"):
+        below = points[:, 1] < -0.01 * size
+    is_near = abs(low) < NEAR_FLOOR * size
+    return 0.0 if is_near and below.sum() <= BELOW_FLOOR * len(points) else low
