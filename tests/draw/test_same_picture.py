@@ -142,7 +142,7 @@ def test_textures(
         look = Look(texture=number, texture_transform=turn, shading="unlit")
         return still_life(backend, look)
 
-    compare(raster, make, 0.03, 12, camera=camera, samples=samples)
+    compare(raster, make, 0.05, 12, camera=camera, samples=samples)
 
 
 @pytest.mark.parametrize("has_mipmaps", [False, True])

@@ -177,7 +177,8 @@ def test_between_levels_is_a_mixture(backend: Backend) -> None:
     """At 1 1/2 texels a pixel: between the sharp picture and the grey one."""
     stripes = np.tile([[0, 255]], (24, 12))
     picture = over_picture(backend, shades(stripes), (16, 16))[..., 0]
-    share = np.log2(1.5)
+    # Levels are blended in the middle of the way from one to the next.
+    share = np.log2(1.5) * 2.5 - 0.75
     u = (np.arange(16) + 0.5) * 1.5 - 0.5
     fine = np.array([v % 1 if int(v) % 2 == 0 else 1 - v % 1 for v in u])
     near(picture, np.tile(encode(fine * (1 - share) + 0.5 * share), (16, 1)), 2)

@@ -109,7 +109,8 @@ def sample(
         coarse = bilinear(
             levels[min(number + 1, len(levels) - 1)], texcoords[rows], texture
         )
-        share = (detail[rows] - number)[:, None]
+        # One level alone for most sizes, and a blend in the middle of the way.
+        share = np.clip((detail[rows] - number)[:, None] * 2.5 - 0.75, 0, 1)
         result[rows] = fine * (1 - share) + coarse * share
     if texture.is_nearest:
         result[is_large] = nearest(levels[0], texcoords[is_large], texture)
