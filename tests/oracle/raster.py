@@ -2,6 +2,12 @@
 
 Faces and lines become pieces (`raster_pieces`); each sample of each pixel remembers the
 piece that won it; then every piece colours its pixels (`raster_colour`).
+
+Which kernels do the same: `draw_frame` and `draw_tile` are `draw_slow`; `place_vertices`
+is `View`; `cut_triangle` and `cut_polygon` are `clip_near`; `lay_line` is `LinePiece`;
+`lay_stroke` is `stroke_edges`; `fill_bins` finds the pixels near a piece (`_near`);
+`keep_nearest` and `keep_masked` are `Canvas.add`; `make_room` and `shade` are
+`Canvas.colour` and `Canvas.blend`.
 """
 
 from __future__ import annotations
