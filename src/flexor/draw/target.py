@@ -53,7 +53,7 @@ def init_target(
     try:
         width, height = (int(n) for n in size)
         is_whole = (width, height) == tuple(size)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         width = height = 0
         is_whole = False
     if not is_whole or not (0 < width <= LONGEST_SIDE and 0 < height <= LONGEST_SIDE):

@@ -23,7 +23,7 @@ from typing import Any
 import numba
 from numba.core import event, types
 
-__all__ = ["FAST", "inline", "jit"]
+__all__ = ["FAST", "inline", "jit", "part"]
 
 # Kernels make no arrays, so there is nothing to count: with Numba's counting of
 # references, every inlined helper would add and drop one for each of its arrays.
@@ -141,3 +141,12 @@ def _stamp_helpers(folder: Path) -> tuple[tuple[str, float, int], ...]:
 def inline(function: Callable[..., Any]) -> Any:
     """A helper that is compiled into the kernels that call it."""
     return numba.njit(fastmath=FAST, forceinline=True, **_OPTIONS)(function)
+
+
+def part(function: Callable[..., Any]) -> Any:
+    """A stage of a large kernel, called by it: compiled with the kernel, once.
+
+    A stage that is a kernel itself would be compiled for itself, and again with every
+    kernel that calls it.
+    """
+    return numba.njit(fastmath=FAST, nogil=True, **_OPTIONS)(function)

@@ -166,7 +166,8 @@ def _run(
     spans = tables.chunks[:, at.CHUNK_LAST] - tables.chunks[:, at.CHUNK_FIRST]
     largest = int(spans.max(initial=0))
     has_lines = tables.frame[at.EDGE_COUNT] + tables.frame[at.LINE_COUNT] > 0
-    needs = (largest + 64, 2 * largest + 256, 2 * largest if has_lines else 64)
+    pieces = 2 * largest + kernel_cut.LINE_PIECES if has_lines else 64
+    needs = (largest + 64, 2 * largest + 256, pieces)
     while True:
         needs = (
             max(needs[0], room.refs.shape[1] // 2),

@@ -15,7 +15,7 @@ import numpy as np
 from flexor.draw.raster import kernel_layout as at
 from flexor.draw.raster.kernel_cut import (
     CORNER,
-    CUT_ROOM,
+    LINE_PIECES,
     cut_polygon,
     land,
     lay_line,
@@ -23,7 +23,7 @@ from flexor.draw.raster.kernel_cut import (
     snap,
 )
 from flexor.draw.raster.kernel_refs import corners_of, find_row, nobody, own
-from flexor.maths.kernel import inline, jit
+from flexor.maths.kernel import inline, part
 from flexor.maths.kernel_borrow import floats_at, ints_at
 from flexor.maths.kernel_lanes import take
 
@@ -76,7 +76,7 @@ def add_ref(frame, chunk, count, ref, is_two_sided, corners, refs, starts):
 
 @inline
 def piece_corners(pieces, piece):
-    """x and y of the corners of a piece."""
+    """X and y of the corners of a piece."""
     i = piece * at.PIECE_FLOATS
     return (
         np.int64(pieces[i]),
@@ -88,16 +88,16 @@ def piece_corners(pieces, piece):
     )
 
 
-@jit("i8(f8[::1], i8[::1], i8[::1], i8, i8, i8, i8, i8, i8, i8, out f8[::1],"
-    " out f4[::1])")
+@part
 def cut_triangle(
-    view, frame, items, item, instance, a, b, c, piece, last, room, pieces
+    view, frame, items, screen, item, instance, a, b, c, piece, last, room, pieces
 ):
     """Cut one triangle; gives how many pieces it makes, rows from `piece` on.
 
     Rows from `last` on are not written.
     """
     vertices = items[item + at.VERTICES]
+    base = items[item + at.FIRST_VERTEX] + instance * vertices
     positions = floats_at(items[item + at.POSITIONS], vertices * items[item + at.INSTANCES] * 3)
     for corner in range(3):
         vertex = a if corner == 0 else (b if corner == 1 else c)
@@ -123,8 +123,17 @@ def cut_triangle(
                 x, y, near_by, depth = land(
                     view, is_flat, room[p], room[p + 1], room[p + 2], 0.0
                 )
+                x, y = snap(x), snap(y)
+                # A corner that was not cut is where it is in other triangles.
+                one, two = room[p + 3], room[p + 4]
+                if (one == 0 or one == 1) and (two == 0 or two == 1):
+                    vertex = b if one == 1 else (c if two == 1 else a)
+                    k = 4 * (base + vertex)
+                    if screen[k + 2] > F(0):
+                        x, y = screen[k], screen[k + 1]
+                        near_by, depth = screen[k + 2], screen[k + 3]
                 to = row + 4 * corner
-                pieces[to], pieces[to + 1] = F(snap(x)), F(snap(y))
+                pieces[to], pieces[to + 1] = F(x), F(y)
                 pieces[to + 2], pieces[to + 3] = F(near_by), F(depth)
                 to = row + at.PIECE_SHARES + 2 * corner
                 pieces[to], pieces[to + 1] = F(room[p + 3]), F(room[p + 4])
@@ -163,18 +172,15 @@ def is_stroke(view, frame, kinds, crease, p, a, b, c, d):
     return False
 
 
-@jit(
-    "i8(i8, i8, i8, i8, f8[::1], i8[::1], i8[::1], f4[::1], i8[::1], f4[::1],"
-    " out f4[::1])"
-)
+@part
 def lay_stroke(
     element, kind, piece, last, view, frame, items, looks, lines, widths, pieces
 ):
     """The pieces of an edge (kind 1) or a line (kind 2), rows from `piece` on; gives
     how many, or would be if `last` leaves no room; -1 if a point is not finite.
     """
-    if piece + 2 > last:
-        return 2
+    if piece + LINE_PIECES > last:
+        return LINE_PIECES
     is_flat = frame[at.IS_FLAT_VIEW]
     if kind == 2:
         row = find_row(lines, at.LINE_INTS, at.FIRST_LINE, element)
@@ -211,7 +217,7 @@ def lay_stroke(
         x0, y0, z0 = points[a], points[a + 1], points[a + 2]
         x1, y1, z1 = points[b], points[b + 1], points[b + 2]
         width = np.float64(looks[look + at.STROKE_WIDTH])
-        pull = view[at.BIAS]
+        pull = min(view[at.BIAS] * width, 0.5)
     return lay_line(
         view,
         is_flat,
@@ -248,11 +254,7 @@ def sort_by_tile(frame, chunk, count, refs, starts, lists):
                 starts[chunk, tile] += 1
 
 
-@jit(
-    "void(i8, f8[::1], i8[::1], i8[::1], f4[::1], i8[::1], f4[::1],"
-    " i8[::1], i8[:, ::1], i4[::1], f4[::1], out f4[::1], out i4[::1],"
-    " out i4[:, ::1], out i4[:, ::1], out i4[:, ::1], out i8[:, ::1], out f8[::1])"
-)
+@part
 def fill_bins(
     chunk,
     view,
@@ -322,10 +324,9 @@ def fill_bins(
             base = owner[4]
             is_two_sided = take(items, owner[0] + at.IS_TWO_SIDED) != 0
             i, j, k = 4 * (base + a), 4 * (base + b), 4 * (base + c)
-            least = min(
-                take(screen, i + 2), min(take(screen, j + 2), take(screen, k + 2))
-            )
-            if least > F(0):
+            near_a, near_b = take(screen, i + 2), take(screen, j + 2)
+            near_c = take(screen, k + 2)
+            if near_a > F(0) and near_b > F(0) and near_c > F(0):
                 spots = (
                     np.int64(take(screen, i)),
                     np.int64(take(screen, i + 1)),
@@ -338,12 +339,11 @@ def fill_bins(
                     frame, chunk, count, element, is_two_sided, spots, refs, starts
                 )
                 continue
-            total = take(screen, i + 2) + take(screen, j + 2) + take(screen, k + 2)
-            if total != total:
+            if near_a != near_a or near_b != near_b or near_c != near_c:
                 skipped += 1
                 continue
             laid = cut_triangle(
-                view, frame, items, owner[0], owner[5], a, b, c, made, last_piece, room,
+                view, frame, items, screen, owner[0], owner[5], a, b, c, made, last_piece, room,
                 pieces,
             )
         for piece in range(made, min(made + laid, last_piece)):

@@ -22,9 +22,8 @@ from flexor.draw.raster.kernel_refs import (
     own,
     tile_box,
 )
-from flexor.maths.kernel import inline, jit
+from flexor.maths.kernel import inline, part
 from flexor.maths.kernel_borrow import floats_at
-from flexor.maths.kernel_lanes import take
 
 F = np.float32
 
@@ -51,10 +50,7 @@ def _part_of_line(element, frame, items, lines):
     return lines[row * at.LINE_INTS + at.LINE_PART]
 
 
-@jit(
-    "void(i8, i8[::1], i8[::1], i8[::1], f4[::1], f4[::1], i4[::1], f4[::1], i4[::1],"
-    " out f4[::1], out f4[::1], out i4[::1], out f4[::1])"
-)
+@part
 def fill_buffers(
     tile,
     frame,

@@ -7,13 +7,14 @@ import math
 import numpy as np
 
 from flexor.draw.raster import kernel_layout as at
-from flexor.maths.kernel import inline, jit
+from flexor.maths.kernel import inline, part
 
 F = np.float32
 # A triangle cut by five planes has at most eight corners. Each is a row of: across,
 # down and distance from the camera, and the shares of the second and third corner.
 MOST_CORNERS, CORNER = 8, 5
 CUT_ROOM = 2 * (MOST_CORNERS + 1) * CORNER
+LINE_PIECES = 6
 
 
 @inline
@@ -31,12 +32,12 @@ def see(view, x, y, z):
 def beyond(plane, view, is_flat, across, down, distance):
     """How far a point is inside one of five planes: near, right, left, bottom, top.
 
-    The sides stand a little nearer than GUARD, so that rounding stays inside.
+    The sides stand beyond where vertices need no cut: none of those is ever cut away.
     """
     if plane == 0:
         return distance - view[at.NEAR]
-    reach = F(at.GUARD - 2 * at.SUB) * (1.0 if is_flat else distance)
     middle = 1.0 if is_flat else distance
+    reach = at.GUARD * middle
     if plane == 1:
         return reach - (across + view[at.CENTRE_X] * middle)
     if plane == 2:
@@ -46,7 +47,7 @@ def beyond(plane, view, is_flat, across, down, distance):
     return reach + (down + view[at.CENTRE_Y] * middle)
 
 
-@jit("i8(f8[::1], i8, i8, out f8[::1])")
+@part
 def cut_polygon(view, is_flat, corners, room):
     """Cut a polygon in the first half of `room` by all planes; gives its corners left,
     which stand in the first half again.
@@ -105,11 +106,36 @@ def snap(value):
     return math.floor(value + 0.5)
 
 
-@jit("i8(f8[::1], i8, f8, f8, f8, f8, f8, f8, f8, f8, i8, out f4[::1])")
-def lay_line(view, is_flat, pull, width, x0, y0, z0, x1, y1, z1, piece, pieces):
-    """A line from one world point to another as two pieces, rows `piece` and the next.
+@inline
+def _put_corner(pieces, to, x, y, near_by, depth):
+    pieces[to], pieces[to + 1] = F(snap(x)), F(snap(y))
+    pieces[to + 2], pieces[to + 3] = F(near_by), F(depth)
 
-    width: pixels. Gives how many pieces: 2, or 0 if nothing can be seen.
+
+@inline
+def _put_rectangle(pieces, piece, p, q, ux, uy):
+    """Two pieces around p and q, which are x, y, 1/distance and depth; u: along the
+    line, as long as half its width.
+    """
+    for k in range(2):
+        row = (piece + k) * at.PIECE_FLOATS
+        for corner in range(3):
+            # Corners 0 1 2 of the rectangle, then 0 2 3.
+            which = corner if k == 0 or corner == 0 else corner + 1
+            end = q if which == 1 or which == 2 else p
+            aside = 1.0 if which <= 1 else -1.0
+            x, y = end[0] - aside * uy, end[1] + aside * ux
+            _put_corner(pieces, row + 4 * corner, x, y, end[2], end[3])
+        for share in range(at.PIECE_SHARES, at.PIECE_FLOATS):
+            pieces[row + share] = F(0)
+
+
+@part
+def lay_line(view, is_flat, pull, width, x0, y0, z0, x1, y1, z1, piece, pieces):
+    """A line from one world point to another as pieces, rows from `piece` on.
+
+    width: pixels. Ends are square and reach half of it further, at the depth of the
+    ends. Gives how many pieces, at most LINE_PIECES; 0 if nothing can be seen.
     """
     a0, b0, d0 = see(view, x0, y0, z0)
     a1, b1, d1 = see(view, x1, y1, z1)
@@ -120,42 +146,32 @@ def lay_line(view, is_flat, pull, width, x0, y0, z0, x1, y1, z1, piece, pieces):
             return 0
         if in_0 < 0:
             share = in_1 / (in_1 - in_0)
-            a0, b0, d0 = (
-                a1 + (a0 - a1) * share,
-                b1 + (b0 - b1) * share,
-                d1 + (d0 - d1) * share,
-            )
+            a0, b0 = a1 + (a0 - a1) * share, b1 + (b0 - b1) * share
+            d0 = d1 + (d0 - d1) * share
         elif in_1 < 0:
             share = in_0 / (in_0 - in_1)
-            a1, b1, d1 = (
-                a0 + (a1 - a0) * share,
-                b0 + (b1 - b0) * share,
-                d0 + (d1 - d0) * share,
-            )
-    px, py, pw, pd = land(view, is_flat, a0, b0, d0, pull)
-    qx, qy, qw, qd = land(view, is_flat, a1, b1, d1, pull)
-    ux, uy = qx - px, qy - py
+            a1, b1 = a0 + (a1 - a0) * share, b0 + (b1 - b0) * share
+            d1 = d0 + (d1 - d0) * share
+    p = land(view, is_flat, a0, b0, d0, pull)
+    q = land(view, is_flat, a1, b1, d1, pull)
+    ux, uy = q[0] - p[0], q[1] - p[1]
     length = math.sqrt(ux * ux + uy * uy)
     half = width * (at.SUB / 2.0)
+    reach = half / length if length > 0 else 1e9
     if length > 0:
-        ux, uy = ux / length * half, uy / length * half
+        ux, uy = ux * reach, uy * reach
     else:
         ux, uy = half, 0.0
-    # Around: beyond p on one side, beyond q on both, beyond p on the other side.
-    for k in range(2):
-        row = (piece + k) * at.PIECE_FLOATS
-        for corner in range(3):
-            # Corners 0 1 2 of the rectangle, then 0 2 3.
-            which = corner if k == 0 or corner == 0 else corner + 1
-            is_q = which == 1 or which == 2
-            along = 1.0 if is_q else -1.0
-            aside = 1.0 if which == 0 or which == 1 else -1.0
-            x = (qx if is_q else px) + along * ux - aside * uy
-            y = (qy if is_q else py) + along * uy + aside * ux
-            pieces[row + 4 * corner] = F(snap(x))
-            pieces[row + 4 * corner + 1] = F(snap(y))
-            pieces[row + 4 * corner + 2] = F(qw if is_q else pw)
-            pieces[row + 4 * corner + 3] = F(qd if is_q else pd)
-        for share in range(at.PIECE_SHARES, at.PIECE_FLOATS):
-            pieces[row + share] = F(0)
-    return 2
+    # Where depth hardly changes over an end, the rectangle is just made longer.
+    if reach * abs(q[3] - p[3]) < 1e-3 * min(abs(p[3]), abs(q[3])):
+        near_by, depth = (q[2] - p[2]) * reach, (q[3] - p[3]) * reach
+        before = (p[0] - ux, p[1] - uy, p[2] - near_by, p[3] - depth)
+        after = (q[0] + ux, q[1] + uy, q[2] + near_by, q[3] + depth)
+        _put_rectangle(pieces, piece, before, after, ux, uy)
+        return 2
+    before = (p[0] - ux, p[1] - uy, p[2], p[3])
+    after = (q[0] + ux, q[1] + uy, q[2], q[3])
+    _put_rectangle(pieces, piece, before, p, ux, uy)
+    _put_rectangle(pieces, piece + 2, p, q, ux, uy)
+    _put_rectangle(pieces, piece + 4, q, after, ux, uy)
+    return LINE_PIECES

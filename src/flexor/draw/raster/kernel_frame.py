@@ -13,12 +13,12 @@ import numpy as np
 from flexor.draw.raster import kernel_layout as at
 from flexor.draw.raster.kernel_bin import fill_bins
 from flexor.draw.raster.kernel_buffers import fill_buffers
-from flexor.draw.raster.kernel_refs import tile_box
 from flexor.draw.raster.kernel_cut import CUT_ROOM
-from flexor.draw.raster.kernel_shade import shade
+from flexor.draw.raster.kernel_refs import tile_box
+from flexor.draw.raster.kernel_shade import join_samples, shade
 from flexor.draw.raster.kernel_tile import keep_nearest, make_room
 from flexor.draw.raster.kernel_vertices import place_vertices
-from flexor.maths.kernel import inline, jit
+from flexor.maths.kernel import inline, jit, part
 from flexor.maths.kernel_lanes import make4, put, store4, take
 from flexor.maths.kernel_team import claim, watch
 
@@ -36,7 +36,7 @@ def count_refs(tile, queue, chunks, starts):
     return count
 
 
-@jit("void(i8, i8[::1], i4[::1], u1[::1], f4[::1], i8, out u4[::1])")
+@part
 def encode(tile, frame, rows, to_srgb, colours, is_empty, pixels):
     """Linear colours times alpha to sRGB bytes with straight alpha.
 
@@ -71,12 +71,7 @@ def encode(tile, frame, rows, to_srgb, colours, is_empty, pixels):
             )
 
 
-@jit(
-    "void(i8, i8[::1], i8[::1], f4[::1], i8[::1], i8[::1], f4[::1], i8[:, ::1],"
-    " i4[::1], f4[::1], i4[:, ::1], i4[:, ::1], f4[::1], f4[::1], f4[::1], f4[::1],"
-    " i4[::1], u1[::1], out f4[::1], out i4[::1], out u4[::1], out f4[::1],"
-    " out f4[::1], out i4[::1], out f4[::1])"
-)
+@part
 def draw_tile(
     tile,
     frame,
@@ -113,6 +108,7 @@ def draw_tile(
     marks = ints[: 4 * at.PLANE]
     bits = ints[4 * at.PLANE : 5 * at.PLANE]
     rows = ints[5 * at.PLANE : 5 * at.PLANE + 2 * at.TILE_H]
+    split = ints[5 * at.PLANE + 2 * at.TILE_H : -at.WORK_INTS]
     places = ints[-at.WORK_INTS :]
     is_empty = count_refs(tile, -1, chunks, starts) == 0
     if not is_empty:
@@ -145,8 +141,10 @@ def draw_tile(
                 shade(
                     tile, queue, frame, items, looks, lines, textures, lights, chunks,
                     patterns, ranks, starts, lists, screen, lit, pieces, sources,
-                    depths, marks, bits, rows, work, places, colours,
+                    depths, marks, bits, rows, split, work, places, colours,
                 )  # fmt: skip
+        if blended > 0 and samples > 1:
+            join_samples(split, colours)
     encode(tile, frame, rows, to_srgb, colours, is_empty, pixels)
 
 

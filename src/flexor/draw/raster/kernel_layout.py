@@ -24,7 +24,8 @@ NEEDS_CUT = -1.0
 VIEW = 0  # camera_from_world, 12 numbers; its third row gives the distance
 SCALE, CENTRE_X, CENTRE_Y, NEAR = 12, 13, 14, 15  # in 1/256 pixel; near in metres
 EYE = 16  # where the camera is, or which way it looks back if it has no perspective
-BIAS = 19  # metres by which strokes are pulled forward, or their share of the distance
+BIAS = 19  # strokes are pulled forward by so many metres, or so much of the distance,
+# for each pixel of their width
 FRAME_SIZE = 20
 
 # --- frame: int64 ---
@@ -116,6 +117,8 @@ FOUND_INTS = 4
 # Eight pixels at work: numbers of each, rows of eight.
 ONE, TWO, DISTANCE, WEIGHT, MOVE_X, MOVE_Y, RED, GREEN, BLUE, PARTS = range(0, 80, 8)
 WORK_FLOATS = PARTS + 32
-SCRATCH_FLOATS = 4 * PLANE + 4 * TILE_W * TILE_H + WORK_FLOATS  # depths, colours, work
+COPY = 4 * TILE_W * TILE_H  # colours of a tile; of split pixels there are four copies
+SCRATCH_FLOATS = 4 * PLANE + 4 * COPY + WORK_FLOATS  # depths, colours, work
 WORK_INTS = 64  # places of texels
-SCRATCH_INTS = 5 * PLANE + 2 * TILE_H + WORK_INTS  # marks, bits, rows, work
+# Marks, bits, rows, split pixels, work.
+SCRATCH_INTS = 5 * PLANE + 2 * TILE_H + TILE_W * TILE_H + WORK_INTS

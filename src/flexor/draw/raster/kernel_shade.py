@@ -37,9 +37,9 @@ from flexor.draw.raster.kernel_texture import (
     texel_colour,
     wrapped8,
 )
-from flexor.maths.kernel import inline, jit
+from flexor.maths.kernel import inline, part
 from flexor.maths.kernel_borrow import floats_at, words_at
-from flexor.maths.kernel_ints import equal8, first_bit, splat_ints8, store_ints8
+from flexor.maths.kernel_ints import equal8, first_bit
 from flexor.maths.kernel_lanes import (
     fma4,
     fma8,
@@ -85,21 +85,51 @@ def middle_of(bits):
 
 
 @inline
-def put_colour(colours, to, colour, weight, is_blend):
-    """Write a pixel: in place of what was there, added to it, or over it."""
+def put_colour(colours, to, colour, weight):
+    """Write an opaque pixel, or add the share of it that its samples are."""
     colour = min4(max4(colour, splat4(F(0))), splat4(F(1)))
-    if is_blend:
-        alpha = pick4(colour, 3) * weight
-        colour = make4(
-            pick4(colour, 0) * alpha, pick4(colour, 1) * alpha, pick4(colour, 2) * alpha,
-            alpha,
-        )  # fmt: skip
-        store4(colours, to, fma4(load4(colours, to), splat4(F(1) - alpha), colour))
-        return
     colour = make4(pick4(colour, 0), pick4(colour, 1), pick4(colour, 2), F(1))
     if weight < F(1):
         colour = fma4(colour, splat4(weight), load4(colours, to))
     store4(colours, to, colour)
+
+
+@inline
+def put_over(colours, split, pixel, colour, bits, full):
+    """Lay a colour over a pixel, or over some of its samples.
+
+    Where not all samples are covered, a pixel is split into four until all is drawn:
+    so the triangles of a surface meet without a seam.
+    """
+    colour = min4(max4(colour, splat4(F(0))), splat4(F(1)))
+    alpha = pick4(colour, 3)
+    red, green, blue = pick4(colour, 0), pick4(colour, 1), pick4(colour, 2)
+    colour = make4(red * alpha, green * alpha, blue * alpha, alpha)
+    kept, to = splat4(F(1) - alpha), 4 * pixel
+    if bits == full and take(split, pixel) == 0:
+        store4(colours, to, fma4(load4(colours, to), kept, colour))
+        return
+    if take(split, pixel) == 0:
+        put(split, pixel, np.int32(1))
+        for sample in range(1, 4):
+            store4(colours, to + sample * at.COPY, load4(colours, to))
+    for sample in range(4):
+        if bits >> sample & 1:
+            i = to + sample * at.COPY
+            store4(colours, i, fma4(load4(colours, i), kept, colour))
+
+
+@part
+def join_samples(split, colours):
+    """Make one pixel again of those that were split."""
+    for pixel in range(at.TILE_W * at.TILE_H):
+        if take(split, pixel):
+            put(split, pixel, np.int32(0))
+            i = 4 * pixel
+            total = load4(colours, i) + load4(colours, i + at.COPY)
+            total = total + load4(colours, i + 2 * at.COPY)
+            total = total + load4(colours, i + 3 * at.COPY)
+            store4(colours, i, total * splat4(F(0.25)))
 
 
 @inline
@@ -168,6 +198,20 @@ def light_mode(items, owner, element):
 
 
 @inline
+def put_pixel(
+    spot, pixel, lane, colour, is_whole, is_blend, full, bits, split, work, colours
+):  # fmt: skip
+    """Write a pixel that has been shaded; its bits are not needed any more."""
+    if is_blend:
+        here = np.int64(take(bits, spot))
+        put(bits, spot, np.int32(0))
+        put_over(colours, split, pixel, colour, here, full)
+    else:
+        weight = F(1) if is_whole else take(work, at.WEIGHT + lane)
+        put_colour(colours, 4 * pixel, colour, weight)
+
+
+@inline
 def skip_to_seen(x, last, spot, ref, samples, is_blend, marks, bits):
     """The first of the pixels x to `last` that a ref is seen at, or one after them."""
     while x <= last:
@@ -192,11 +236,9 @@ def samples_of(spot, ref, lanes, samples, is_blend, marks, bits, work):
     their samples. Where not, the weights and mean places of samples go to `work`.
     """
     if samples == 1:
-        if not is_blend:
-            return equal8(marks, spot, ref) & lanes, True
-        seen = ~equal8(bits, spot, 0) & lanes
-        store_ints8(bits, spot, splat_ints8(0))
-        return seen, True
+        if is_blend:
+            return ~equal8(bits, spot, 0) & lanes, True
+        return equal8(marks, spot, ref) & lanes, True
     if is_blend:
         full = equal8(bits, spot, 15) & lanes
         seen = ~equal8(bits, spot, 0) & lanes
@@ -224,8 +266,6 @@ def samples_of(spot, ref, lanes, samples, is_blend, marks, bits, work):
             put(work, at.WEIGHT + lane, weight)
             put(work, at.MOVE_X + lane, move_x)
             put(work, at.MOVE_Y + lane, move_y)
-    if is_blend:
-        store_ints8(bits, spot, splat_ints8(0))
     return seen, full == seen
 
 
@@ -336,12 +376,13 @@ def glow_colour(textures, texture, spread, us, vs, one, two, distance):
 @inline
 def shade_triangle(
     ref, element, owner, xs, ys, nears, a, b, c, box, tile_x, tile_y, is_blend, frame,
-    items, looks, textures, lights, lit, pieces, marks, bits, rows, work, places,
+    items, looks, textures, lights, lit, pieces, marks, bits, rows, split, work, places,
     colours,
 ):  # fmt: skip
     """Shade the pixels of one triangle that are seen, eight at a time."""
     samples, triangles = frame[at.SAMPLES], frame[at.TRIANGLE_COUNT]
     item, rates = owner[0], rates_of(xs, ys)
+    full = np.int64(1) if samples == 1 else np.int64(15)
     step_first, step_second = rates[0] * F(at.SUB), rates[2] * F(at.SUB)
     base, mode = tint_of(items, looks, owner), light_mode(items, owner, element)
     has_colours = take(items, item + at.COLOURS) != 0
@@ -414,7 +455,7 @@ def shade_triangle(
                     one, two, work,
                 )  # fmt: skip
             widen(rows, y - tile_y, x - tile_x, min(x + 7, box[1]) - tile_x)
-            to = 4 * ((y - tile_y) * at.TILE_W + x - tile_x)
+            to = (y - tile_y) * at.TILE_W + x - tile_x
             while seen:
                 lane = first_bit(seen)
                 seen &= seen - 1
@@ -442,15 +483,19 @@ def shade_triangle(
                     )  # fmt: skip
                 else:
                     colour = colour + shine
-                weight = F(1) if is_whole else take(work, at.WEIGHT + lane)
-                put_colour(colours, to + 4 * lane, colour, weight, is_blend)
+                put_pixel(
+                    spot + x + lane, to + lane, lane, colour, is_whole, is_blend, full,
+                    bits, split, work, colours,
+                )  # fmt: skip
 
 
 @inline
 def shade_line(
-    ref, colour, box, tile_x, tile_y, is_blend, samples, marks, bits, rows, work, colours
+    ref, colour, box, tile_x, tile_y, is_blend, samples, marks, bits, rows, split, work,
+    colours,
 ):  # fmt: skip
     """Colour the pixels of a line that are seen."""
+    full = np.int64(1) if samples == 1 else np.int64(15)
     for y in range(box[2], box[3] + 1):
         spot = (y - tile_y) * at.STRIDE - tile_x
         x = box[0] - 8
@@ -465,20 +510,17 @@ def shade_line(
                 spot + x, ref, lanes, samples, is_blend, marks, bits, work
             )
             widen(rows, y - tile_y, x - tile_x, min(x + 7, box[1]) - tile_x)
-            to = 4 * ((y - tile_y) * at.TILE_W + x - tile_x)
+            to = (y - tile_y) * at.TILE_W + x - tile_x
             while seen:
                 lane = first_bit(seen)
                 seen &= seen - 1
-                weight = F(1) if is_whole else take(work, at.WEIGHT + lane)
-                put_colour(colours, to + 4 * lane, colour, weight, is_blend)
+                put_pixel(
+                    spot + x + lane, to + lane, lane, colour, is_whole, is_blend, full,
+                    bits, split, work, colours,
+                )  # fmt: skip
 
 
-@jit(
-    "void(i8, i8, i8[::1], i8[::1], f4[::1], i8[::1], i8[::1], f4[::1], i8[:, ::1],"
-    " i4[::1], f4[::1], i4[:, ::1], i4[:, ::1], f4[::1], f4[::1], f4[::1], i4[::1],"
-    " f4[::1], i4[::1], out i4[::1], out i4[::1], out f4[::1], out i4[::1],"
-    " out f4[::1])"
-)
+@part
 def shade(
     tile,
     queue,
@@ -501,6 +543,7 @@ def shade(
     marks,
     bits,
     rows,
+    split,
     work,
     places,
     colours,
@@ -509,8 +552,8 @@ def shade(
 
     Of opaque refs the pixels that `marks` gives them; of blended ones, in their order,
     what no opaque one hides. bits: a plane of zeros, before and after; rows: for each
-    row the first column that has been drawn and the one after the last; work, places:
-    room for eight pixels.
+    row the first column that has been drawn and the one after the last; split: see
+    `put_over`; work, places: room for eight pixels.
     """
     tile_x, tile_y, right, bottom = tile_box(tile, frame)
     samples, triangles = frame[at.SAMPLES], frame[at.TRIANGLE_COUNT]
@@ -544,11 +587,11 @@ def shade(
                 shade_triangle(
                     ref, element, owner, xs, ys, nears, a, b, c, box, tile_x, tile_y,
                     is_blend, frame, items, looks, textures, lights, lit, pieces, marks,
-                    bits, rows, work, places, colours,
+                    bits, rows, split, work, places, colours,
                 )  # fmt: skip
             else:
                 colour = line_colour(element, frame, looks, items, lines)
                 shade_line(
                     ref, colour, box, tile_x, tile_y, is_blend, samples, marks, bits,
-                    rows, work, colours,
+                    rows, split, work, colours,
                 )  # fmt: skip

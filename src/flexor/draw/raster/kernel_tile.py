@@ -21,7 +21,7 @@ from flexor.draw.raster.kernel_refs import (
     own,
     tile_box,
 )
-from flexor.maths.kernel import inline, jit
+from flexor.maths.kernel import inline, part
 from flexor.maths.kernel_lanes import put, take
 
 F = np.float32
@@ -45,10 +45,7 @@ def _keep_pixel(ref, x, y, left, top, bits, samples, spots, near, area, depths, 
                 put(marks, spot, np.int32(ref))
 
 
-@jit(
-    "void(i8, i8, i8[::1], i8[::1], f4[::1], i8[::1], f4[::1], f4[::1], i4[::1],"
-    " f4[::1], i4[::1], out f4[::1], out i4[::1], out i4[::1])"
-)
+@part
 def keep_masked(
     ref,
     tile,
@@ -100,11 +97,7 @@ def keep_masked(
                     )  # fmt: skip
 
 
-@jit(
-    "void(i8, i8, i8[::1], i8[::1], f4[::1], i8[::1], i8[:, ::1], f4[::1], f4[::1],"
-    " i4[::1], f4[::1], i4[::1], i4[:, ::1], i4[:, ::1], out f4[::1], out i4[::1],"
-    " out i4[::1])"
-)
+@part
 def keep_nearest(
     tile,
     queue,
@@ -158,7 +151,7 @@ def keep_nearest(
             )  # fmt: skip
 
 
-@jit("void(i8, i8, i4[::1], out f4[::1])")
+@part
 def make_room(width, height, marks, colours):
     """Let each pixel keep the share of its four samples that nothing covers."""
     plane = at.PLANE

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from flexor.draw.raster import kernel_layout as at
 from flexor.draw.raster.kernel_light import light
 from flexor.draw.raster.kernel_refs import find_row
-from flexor.maths.kernel import inline, jit
+from flexor.maths.kernel import inline, part
 from flexor.maths.kernel_borrow import floats_at
 from flexor.maths.kernel_lanes import put, take
 
 F = np.float32
+
+
+@inline
+def _floor(value):
+    """The whole number below; math.floor would be a function call."""
+    whole = F(np.int32(value))
+    return whole - F(1) if whole > value else whole
 
 
 @inline
@@ -26,7 +31,7 @@ def _place(begin, end, view, frame, items, item, screen):
     zx, zy, zz, zw = F(view[8]), F(view[9]), F(view[10]), F(view[11])
     scale, near = F(view[at.SCALE]), F(view[at.NEAR])
     centre_x, centre_y = F(view[at.CENTRE_X]), F(view[at.CENTRE_Y])
-    guard, half = F(at.GUARD), F(0.5)
+    guard, half = F(at.GUARD - 2 * at.SUB), F(0.5)
     is_flat = frame[at.IS_FLAT_VIEW] != 0
     first = take(items, item + at.FIRST_VERTEX)
     for i in range(begin, end):
@@ -46,8 +51,8 @@ def _place(begin, end, view, frame, items, item, screen):
             is_number = abs(x) < np.inf and abs(y) < np.inf and abs(z) < np.inf
             put(screen, to + 2, F(at.NEEDS_CUT) if is_number else F(np.nan))
             continue
-        put(screen, to, F(math.floor(across + half)))
-        put(screen, to + 1, F(math.floor(down + half)))
+        put(screen, to, _floor(across + half))
+        put(screen, to + 1, _floor(down + half))
         put(screen, to + 2, near_by)
         put(screen, to + 3, -distance if is_flat else near_by)
 
@@ -80,9 +85,7 @@ def _light(begin, end, items, item, lights, lit):
             put(lit, to + 3, F(1))
 
 
-@jit(
-    "void(i8, i8, f8[::1], i8[::1], i8[::1], f4[::1], out f4[::1], out f4[::1])"
-)
+@part
 def place_vertices(first, last, view, frame, items, lights, screen, lit):
     """Fill rows first to last of `screen` (V * 4) and, where wanted, of `lit`.
 

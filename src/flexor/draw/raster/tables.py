@@ -30,9 +30,9 @@ SHADINGS = {
 }
 ALPHAS = {"opaque": at.OPAQUE, "mask": at.MASK, "blend": at.BLEND}
 KINDS = {"ambient": at.AMBIENT, "directional": at.DIRECTIONAL, "point": at.POINT}
-# Strokes are pulled toward the camera by this share of the distance (of the picture's
-# height, without perspective), so that they win against the surface they lie on.
-PULL = 0.002
+# Strokes are pulled toward the camera so that they win against the surface they lie on:
+# by so many times their width, as surfaces do not rise more steeply but at their edge.
+PULL = 2.5
 VERTICES_A_CHUNK = 512
 MOST_ELEMENTS = 1 << 30
 
@@ -135,7 +135,7 @@ def _view(camera: Camera, size: tuple[int, int]) -> NDArray[np.float64]:
     view[at.EYE : at.EYE + 3] = (
         camera.eye if camera.height is None else camera.axes()[2]
     )
-    view[at.BIAS] = PULL * (1 if camera.height is None else camera.height)
+    view[at.BIAS] = PULL / camera.scale(size)
     return view
 
 
