@@ -3,11 +3,11 @@
 Faces and lines become pieces (`raster_pieces`); each sample of each pixel remembers the
 piece that won it; then every piece colours its pixels (`raster_colour`).
 
-Which kernels do the same: `draw_frame` and `draw_tile` are `draw_slow`; `place_vertices`
-is `View`; `cut_triangle` and `cut_polygon` are `clip_near`; `lay_line` is `LinePiece`;
-`lay_stroke` is `stroke_edges`; `fill_bins` finds the pixels near a piece (`_near`);
-`keep_nearest` and `keep_masked` are `Canvas.add`; `make_room` and `shade` are
-`Canvas.colour` and `Canvas.blend`.
+Which kernels do the same: `draw_frame` and `draw_tile` are `draw_slow`;
+`place_vertices` is `View`; `cut_triangle` and `cut_polygon` are `clip_near`; `lay_line`
+is `LinePiece`; `lay_stroke` is `stroke_edges`; `fill_bins` finds the pixels near a
+piece (`_near`); `keep_nearest` and `keep_masked` are `Canvas.add`; `make_room` and
+`shade` are `Canvas.colour` and `Canvas.blend`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tests.oracle.raster_strokes import stroke_edges
 
 # Samples of a pixel, from its centre, in steps of 1/16 pixel.
 OFFSETS = {1: ((0, 0),), 4: ((-2, -6), (6, -2), (-6, 2), (2, 6))}
-PULL = 0.002
+PULL, MOST_PULL = 2.5, 0.01
 
 Piece = FacePiece | LinePiece
 
@@ -79,8 +79,11 @@ def draw_slow(
         canvas.colour(picture)
         if number == 0:
             canvas.fill_buffers(view, target)
+        # Each sample on its own, so that two triangles with an edge do not overlap.
+        copies = np.repeat(picture[:, :, None], target.samples, 2)
         for group in sorted(layer.blended, key=lambda group: -group.distance):
-            canvas.blend(group, picture)
+            canvas.blend(group, copies)
+        picture = copies.mean(2)
     whole = picture[..., 3:]
     straight = picture[..., :3] / np.where(whole > 0, whole, 1)
     target.colour[..., :3] = encode(straight)
@@ -117,7 +120,7 @@ def gather(
             points = points.astype(np.float32)
             colour = np.array(item.strokes.colour, np.float32)
             lines = DrawLines(points, colour, item.strokes.width, item.part)
-            _add_lines(layers[item.layer], lines, view, PULL)
+            _add_lines(layers[item.layer], lines, view, _pull(view, lines.width))
     return layers, skipped
 
 
@@ -216,6 +219,12 @@ def _add_lines(layer: Layer, lines: DrawLines, view: View, pull: float = 0.0) ->
         goes_to.append(Group(float(middle), [piece]))
 
 
+def _pull(view: View, width: float) -> float:
+    """By how many metres, or how much of the distance, strokes are drawn nearer."""
+    whole = 1.0 if view.height is None else view.height
+    return min(PULL * width / view.scale, MOST_PULL * whole)
+
+
 class Canvas:
     """The samples of one layer: who won each, and how near it is.
 
@@ -292,8 +301,8 @@ class Canvas:
             picture[rows, columns, :3] += colour[:, :3] * share[:, None]
             picture[rows, columns, 3] += share
 
-    def blend(self, group: Group, picture: Any) -> None:
-        """Draw a group that is seen through over the picture."""
+    def blend(self, group: Group, copies: Any) -> None:
+        """Draw a group that is seen through over the samples (H, W, S, 4)."""
         for piece in group.pieces:
             for _, _, keys, covered, where in self._covered(piece):
                 covered &= keys > self.keys[where]
@@ -304,10 +313,10 @@ class Canvas:
                 rows, columns = rows + where[0].start, columns + where[1].start
                 at = self._mean(rows, columns, samples)
                 colour = piece.colour_at(at[:, 0], at[:, 1])
-                share = (colour[:, 3] * samples.mean(1))[:, None]
+                share = (colour[:, 3:] * samples)[..., None]
                 colour = np.concatenate([colour[:, :3], np.ones((len(rows), 1))], 1)
-                old = picture[rows, columns]
-                picture[rows, columns] = old * (1 - share) + colour * share
+                old = copies[rows, columns]
+                copies[rows, columns] = old * (1 - share) + colour[:, None] * share
 
     def fill_buffers(self, view: View, target: Target) -> None:
         """Depth, normal, part and heat of the piece nearest in each pixel."""
@@ -331,7 +340,7 @@ class Canvas:
             y = np.where(is_inside, y, at[keep, 1])
             nearest[rows, columns] = keys[keep]
             if target.depth is not None:
-                target.depth[rows, columns] = view.distance(piece.key(x, y))
+                target.depth[rows, columns] = piece.distance(view, x, y)
             if target.normal is not None:
                 target.normal[rows, columns] = piece.normal_at(x, y)
             if target.part is not None:

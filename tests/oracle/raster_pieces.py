@@ -32,6 +32,7 @@ class View:
         self.scale = camera.scale(size)
         self.near = camera.near
         self.has_perspective = camera.height is None
+        self.height = camera.height
         self.eye = np.array(camera.eye)
         self.backward = camera.axes()[2]
 
@@ -196,6 +197,10 @@ class FacePiece:
         """What is compared for depth at places (n,)."""
         return self.triangle.shares(x, y) @ self.keys
 
+    def distance(self, view: View, x: Any, y: Any) -> Any:
+        """Metres along the view."""
+        return view.distance(self.key(x, y))
+
     def values_at(self, x: Any, y: Any) -> tuple[Any, Any, Any]:
         """Values (n, VALUES) with perspective, and how they change to the right and
         down from pixel to pixel.
@@ -271,8 +276,8 @@ class FacePiece:
 class LinePiece:
     """A line in front of the camera: a rectangle, half the width longer at both ends.
 
-    seen: its ends (2, 3) as the camera has them; colour: (4,) linear; pull: share of
-    the distance by which it is drawn nearer than it is.
+    seen: its ends (2, 3) as the camera has them; colour: (4,) linear; pull: metres, or
+    share of the distance, by which it is drawn nearer than it is.
     """
 
     def __init__(
@@ -286,7 +291,9 @@ class LinePiece:
     ) -> None:
         self.start, self.end = view.pixels(seen) * STEPS
         self.colour = np.clip(np.asarray(colour, np.float64), 0, 1)
-        self.keys = view.key(-seen[:, 2] * (1 - pull))
+        distance = -seen[:, 2]
+        nearer = distance * (1 - pull) if view.has_perspective else distance - pull
+        self.keys, self.pull = view.key(nearer), pull
         self.part = part
         along = self.end - self.start
         length = np.hypot(*along)
@@ -321,6 +328,11 @@ class LinePiece:
         ) / whole
         share = np.clip(share, 0, 1)
         return self.keys[0] * (1 - share) + self.keys[1] * share
+
+    def distance(self, view: View, x: Any, y: Any) -> Any:
+        """Metres along the view to where it is, not to where it is drawn."""
+        nearer = view.distance(self.key(x, y))
+        return nearer / (1 - self.pull) if view.has_perspective else nearer + self.pull
 
     def normal_at(self, x: Any, y: Any) -> Any:
         """Lines have none."""

@@ -217,7 +217,7 @@ def lay_stroke(
         x0, y0, z0 = points[a], points[a + 1], points[a + 2]
         x1, y1, z1 = points[b], points[b + 1], points[b + 2]
         width = np.float64(looks[look + at.STROKE_WIDTH])
-        pull = min(view[at.BIAS] * width, 0.5)
+        pull = min(view[at.PULL] * width, view[at.MOST_PULL])
     return lay_line(
         view,
         is_flat,

@@ -94,6 +94,11 @@ def fill_buffers(
                     far = -mix(deep, first, second)
                 if element >= triangles:
                     part = _part_of_line(element, frame, items, lines)
+                    if frame[at.IS_FLAT_VIEW]:
+                        i = (ref - triangles) * at.PIECE_FLOATS + at.PIECE_SHARES
+                        far = mix(
+                            (pieces[i], pieces[i + 1], pieces[i + 2]), first, second
+                        )
                 else:
                     item = owner[0]
                     part = items[item + at.PART]

@@ -113,9 +113,9 @@ def _put_corner(pieces, to, x, y, near_by, depth):
 
 
 @inline
-def _put_rectangle(pieces, piece, p, q, ux, uy):
+def _put_rectangle(pieces, piece, p, q, ux, uy, pull):
     """Two pieces around p and q, which are x, y, 1/distance and depth; u: along the
-    line, as long as half its width.
+    line, as long as half its width; pull: what depth has been pulled forward by.
     """
     for k in range(2):
         row = (piece + k) * at.PIECE_FLOATS
@@ -126,8 +126,7 @@ def _put_rectangle(pieces, piece, p, q, ux, uy):
             aside = 1.0 if which <= 1 else -1.0
             x, y = end[0] - aside * uy, end[1] + aside * ux
             _put_corner(pieces, row + 4 * corner, x, y, end[2], end[3])
-        for share in range(at.PIECE_SHARES, at.PIECE_FLOATS):
-            pieces[row + share] = F(0)
+            pieces[row + at.PIECE_SHARES + corner] = F(pull - end[3])
 
 
 @part
@@ -167,11 +166,11 @@ def lay_line(view, is_flat, pull, width, x0, y0, z0, x1, y1, z1, piece, pieces):
         near_by, depth = (q[2] - p[2]) * reach, (q[3] - p[3]) * reach
         before = (p[0] - ux, p[1] - uy, p[2] - near_by, p[3] - depth)
         after = (q[0] + ux, q[1] + uy, q[2] + near_by, q[3] + depth)
-        _put_rectangle(pieces, piece, before, after, ux, uy)
+        _put_rectangle(pieces, piece, before, after, ux, uy, pull)
         return 2
     before = (p[0] - ux, p[1] - uy, p[2], p[3])
     after = (q[0] + ux, q[1] + uy, q[2], q[3])
-    _put_rectangle(pieces, piece, before, p, ux, uy)
-    _put_rectangle(pieces, piece + 2, p, q, ux, uy)
-    _put_rectangle(pieces, piece + 4, q, after, ux, uy)
+    _put_rectangle(pieces, piece, before, p, ux, uy, pull)
+    _put_rectangle(pieces, piece + 2, p, q, ux, uy, pull)
+    _put_rectangle(pieces, piece + 4, q, after, ux, uy, pull)
     return LINE_PIECES

@@ -24,9 +24,10 @@ NEEDS_CUT = -1.0
 VIEW = 0  # camera_from_world, 12 numbers; its third row gives the distance
 SCALE, CENTRE_X, CENTRE_Y, NEAR = 12, 13, 14, 15  # in 1/256 pixel; near in metres
 EYE = 16  # where the camera is, or which way it looks back if it has no perspective
-BIAS = 19  # strokes are pulled forward by so many metres, or so much of the distance,
-# for each pixel of their width
-FRAME_SIZE = 20
+# Strokes are pulled forward by so many metres (so much of the distance, with
+# perspective) for each pixel of their width, and by not more than that.
+PULL, MOST_PULL = 19, 20
+FRAME_SIZE = 21
 
 # --- frame: int64 ---
 IS_FLAT_VIEW, WIDTH, HEIGHT, TILES_X, TILES_Y, SAMPLES, IS_SORTED = range(7)
@@ -101,7 +102,7 @@ QUEUES = 4
 
 # --- pieces: triangles made while drawing, float32 ---
 # Three corners of x, y, 1/distance, depth; then for each corner how much of the second
-# and third corner of the triangle it was cut from.
+# and third corner of the triangle it was cut from; for lines, how far three corners are.
 PIECE_SHARES = 12
 PIECE_FLOATS = 18
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
-from flexor.draw.drawlist import DrawItem, DrawList
+from flexor.draw.drawlist import DrawItem, DrawLines, DrawList
 from flexor.draw.raster import kernel_layout as at
 from flexor.draw.raster.assets import KeptMesh
 from flexor.scene.camera import Camera
@@ -38,12 +39,15 @@ class Stream:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Run:
-    """Elements that follow each other; source: row among the list's items or lines."""
+    """Elements that follow each other; source: row among the list's items or lines;
+    skip: how many lines of the source come before.
+    """
 
     kind: str
     source: int
     first: int
     count: int
+    skip: int = 0
 
 
 def make_stream(
@@ -110,14 +114,24 @@ def _queues(
             run = _Run("edges", source, counts[0] + int(first), int(count))
             strokes.append((queue, run))
     for source, group in enumerate(draw_list.lines):
-        if len(group.points):
-            first = sum(counts[:2]) + int(lines[source, at.FIRST_LINE])
-            run = _Run("lines", source, first, len(group.points))
-            is_clear = bool((group.colours[..., 3] < 1).any())
+        base = sum(counts[:2]) + int(lines[source, at.FIRST_LINE])
+        for first, last, is_clear in _line_runs(group):
+            run = _Run("lines", source, base + first, last - first, first)
             strokes.append((2 * group.layer + is_clear, run))
     for queue, run in strokes:
         queues[queue].append(run)
     return queues
+
+
+def _line_runs(group: DrawLines) -> list[tuple[int, int, bool]]:
+    """Lines that follow each other and are all opaque, or all not: first, end, not."""
+    if not len(group.points):
+        return []
+    if group.colours.ndim == 1:
+        return [(0, len(group.points), bool(group.colours[3] < 1))]
+    is_clear = group.colours[:, 3] < 1
+    ends = [0, *(np.flatnonzero(np.diff(is_clear)) + 1).tolist(), len(is_clear)]
+    return [(a, b, bool(is_clear[a])) for a, b in pairwise(ends)]
 
 
 def _is_in(elements: Ints, runs: Sequence[_Run]) -> NDArray[np.bool_]:
@@ -138,6 +152,7 @@ def _far_to_near(
     for run in runs:
         if run.kind == "lines":
             points = draw_list.lines[run.source].points
+            points = points[run.skip : run.skip + run.count]
             distances.append(_distances(camera, points).mean(-1))
             continue
         item = draw_list.items[run.source]

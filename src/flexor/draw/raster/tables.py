@@ -32,7 +32,8 @@ ALPHAS = {"opaque": at.OPAQUE, "mask": at.MASK, "blend": at.BLEND}
 KINDS = {"ambient": at.AMBIENT, "directional": at.DIRECTIONAL, "point": at.POINT}
 # Strokes are pulled toward the camera so that they win against the surface they lie on:
 # by so many times their width, as surfaces do not rise more steeply but at their edge.
-PULL = 2.5
+# Not by more than a share of the distance, or lines would come through thin parts.
+PULL, MOST_PULL = 2.5, 0.01
 VERTICES_A_CHUNK = 512
 MOST_ELEMENTS = 1 << 30
 
@@ -135,7 +136,8 @@ def _view(camera: Camera, size: tuple[int, int]) -> NDArray[np.float64]:
     view[at.EYE : at.EYE + 3] = (
         camera.eye if camera.height is None else camera.axes()[2]
     )
-    view[at.BIAS] = PULL / camera.scale(size)
+    view[at.PULL] = PULL / camera.scale(size)
+    view[at.MOST_PULL] = MOST_PULL * (1 if camera.height is None else camera.height)
     return view
 
 
