@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Protocol
 
 from flexor.errors import SettingError
+from flexor.files.replace import new_file, writing
 from flexor.output.apng import ApngEncoder
 from flexor.output.folder import FolderEncoder
 from flexor.output.frames import Pixels, check_frame, check_rate, check_size
 from flexor.output.gif import GifEncoder
 from flexor.output.mp4 import Mp4Encoder
 from flexor.output.npy import NpyEncoder
-from flexor.output.place import new_file, new_folder, writing
+from flexor.output.place import new_folder
 from flexor.output.webp import WebpEncoder
 
 __all__ = ["MOVIES", "Movie", "is_folder", "open_movie", "save_movie"]

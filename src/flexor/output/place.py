@@ -1,7 +1,7 @@
-"""Where files that take a while to write grow, and how they come by their names.
+"""Folders of frames, whole or not at all, like files.
 
-They grow under a temporary name beside the target, so that a full disk, a stopped
-process or an error leaves what was there before, and nothing else.
+They grow under a temporary name beside the target and then change places with what was
+there before, which is removed only if it holds frames alone.
 """
 
 from __future__ import annotations
@@ -9,62 +9,18 @@ from __future__ import annotations
 import errno
 import os
 import re
-import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from flexor.errors import AssetError, FlexorError
+from flexor.errors import AssetError
+from flexor.files.replace import check_parent, copy_mode, temporary_name, writing
 
-__all__ = ["FRAME_NAME", "check_parent", "new_file", "new_folder", "writing"]
+__all__ = ["FRAME_NAME", "new_folder"]
 
 FRAME_NAME = re.compile(r"\d{5,}\.png")
 MOST_TRIES = 100
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turn what goes wrong with the disk into an error that names `path`."""
-    try:
-        yield
-    except FlexorError:
-        raise
-    except (OSError, ValueError) as error:  # ValueError: a name no file can have
-        reason = getattr(error, "strerror", None) or error
-        raise AssetError(path, "", f"cannot be written: {reason}") from None
-
-
-def check_parent(path: Path) -> None:
-    """Refuse a path in a folder that does not exist."""
-    with writing(path):
-        if not path.parent.is_dir():
-            raise AssetError(
-                path, "", f"cannot be written: there is no folder {path.parent}"
-            )
-
-
-@contextmanager
-def new_file(path: Path) -> Iterator[Path]:
-    """An empty file beside `path`; its name when the block ends well is `path`.
-
-    When the block raises, the file is removed.
-    """
-    check_parent(path)
-    with writing(path):
-        # A link stays a link: what it points to is replaced.
-        target = Path(os.path.realpath(path))
-        if target.exists() and not target.is_file():
-            raise AssetError(path, "", "cannot be written: is not a plain file")
-        temporary = _temporary(target)
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-    try:
-        yield temporary
-        with writing(path):
-            _copy_mode(target, temporary)
-            os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -78,25 +34,15 @@ def new_folder(path: Path) -> Iterator[Path]:
     with writing(path):
         target = Path(os.path.realpath(path))
         _check_frames_alone(path, target)
-        temporary = _temporary(target)
+        temporary = temporary_name(target)
         os.mkdir(temporary)
     try:
         yield temporary
         with writing(path):
-            _copy_mode(target, temporary)
+            copy_mode(target, temporary)
             _swap(path, temporary, target)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _temporary(target: Path) -> Path:
-    return target.parent / f".flexor-{secrets.token_hex(8)}"
-
-
-def _copy_mode(old: Path, new: Path) -> None:
-    """Give `new` the permissions of `old`, if there is such a thing."""
-    with suppress(FileNotFoundError):
-        os.chmod(new, old.stat().st_mode & 0o777)
 
 
 def _check_frames_alone(path: Path, folder: Path) -> None:
@@ -135,7 +81,7 @@ def _swap(path: Path, new: Path, target: Path) -> None:
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
-        old = _temporary(target)
+        old = temporary_name(target)
         with suppress(FileNotFoundError):  # another process was faster
             os.rename(target, old)
             _remove_frames(path, old, target)

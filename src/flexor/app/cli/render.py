@@ -22,9 +22,9 @@ from flexor.app.cli.texts import (
 )
 from flexor.draw.style import DrawStyle, Style
 from flexor.errors import SettingError
+from flexor.files.replace import check_parent
 from flexor.output.image import IMAGES, save_image
 from flexor.output.movie import MOVIES, is_folder, open_movie
-from flexor.output.place import check_parent
 
 if TYPE_CHECKING:
     from flexor.app.character import Character
