@@ -101,6 +101,12 @@ class Camera:
         eye = np.array(self.target) + arm
         return replace(self, eye=(float(eye[0]), float(eye[1]), float(eye[2])))
 
+    def moved(self, way: ArrayLike) -> Camera:
+        """The camera moved by `way` (3,), metres, with what it looks at."""
+        x, y, z = _vector(way, "way")
+        (a, b, c), (d, e, f) = self.eye, self.target
+        return replace(self, eye=(a + x, b + y, c + z), target=(d + x, e + y, f + z))
+
 
 def _vector(value: ArrayLike, name: str) -> Vector:
     try:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints, check_array
 from flexor.draw.check import check_list
 from flexor.draw.drawlist import DrawList, DrawMesh, DrawTexture
-from flexor.draw.raster import kernel_cut, kernel_frame
+from flexor.draw.raster import kernel_frame
 from flexor.draw.raster import kernel_layout as at
 from flexor.draw.raster.assets import (
     KeptMesh,
@@ -18,6 +18,7 @@ from flexor.draw.raster.assets import (
     encode_table,
     keep_texture,
 )
+from flexor.draw.raster.room import Room
 from flexor.draw.raster.tables import Tables, make_tables
 from flexor.draw.target import Target
 from flexor.errors import BackendError
@@ -26,49 +27,6 @@ from flexor.maths import threads
 __all__ = ["RasterBackend", "open"]
 
 _NO_FLOATS, _NO_INTS = np.zeros(0, np.float32), np.zeros(0, np.int32)
-
-
-class _Room:
-    """Arrays that one picture needs while it is drawn; kept for the next."""
-
-    def __init__(self) -> None:
-        self.team = np.zeros(at.TEAM_INTS, np.int64)
-        self.screen = self.lit = _NO_FLOATS
-        self.pieces, self.sources = _NO_FLOATS, _NO_INTS
-        self.refs = self.lists = self.starts = np.zeros((0, 0), np.int32)
-        self.found = np.zeros((0, at.FOUND_INTS), np.int64)
-        self.cuts = np.zeros(0)
-        self.floats = np.zeros((0, at.SCRATCH_FLOATS), np.float32)
-        self.ints = np.zeros((0, at.SCRATCH_INTS), np.int32)
-
-    def fit(self, tables: Tables, needs: tuple[int, int, int], team: int) -> None:
-        """Make room; needs: refs, list places and pieces of the largest chunk."""
-        frame, chunks = tables.frame, len(tables.chunks)
-        self.screen = _grown(self.screen, 4 * int(frame[at.VERTEX_COUNT]))
-        self.lit = _grown(self.lit, 4 * tables.lit_rows)
-        tiles = int(frame[at.TILES_X] * frame[at.TILES_Y]) + 1
-        refs, places, pieces = needs
-        if self.refs.shape[0] < chunks or self.refs.shape[1] < 2 * refs:
-            self.refs = np.empty((chunks, 2 * refs), np.int32)
-        if self.lists.shape[0] < chunks or self.lists.shape[1] < places:
-            self.lists = np.empty((chunks, places), np.int32)
-        if self.starts.shape[0] < chunks or self.starts.shape[1] != tiles:
-            self.starts = np.empty((chunks, tiles), np.int32)
-        if len(self.found) < chunks:
-            self.found = np.zeros((chunks, at.FOUND_INTS), np.int64)
-            self.cuts = np.zeros(chunks * kernel_cut.CUT_ROOM)
-        if len(self.sources) < chunks * pieces:
-            self.pieces = np.empty(chunks * pieces * at.PIECE_FLOATS, np.float32)
-            self.sources = np.empty(chunks * pieces, np.int32)
-        if len(self.floats) < team:
-            self.floats = np.empty((team, at.SCRATCH_FLOATS), np.float32)
-            self.ints = np.zeros((team, at.SCRATCH_INTS), np.int32)
-        frame[at.REF_ROOM], frame[at.LIST_ROOM] = refs, places
-        frame[at.PIECE_ROOM] = pieces
-
-
-def _grown(array: Floats, length: int) -> Floats:
-    return array if len(array) >= length else np.empty(length, np.float32)
 
 
 class RasterBackend:
@@ -82,7 +40,7 @@ class RasterBackend:
         self._vertex_counts: list[int] = []
         self._textures: list[KeptTexture] = []
         self._texture_rows = np.zeros(at.TEXTURE_INTS, np.int64)
-        self._rooms: list[_Room] = []
+        self._rooms: list[Room] = []
         self._to_srgb = encode_table(int(kernel_frame.TOP) + 1)
         self._lock = Lock()
         self._is_closed = False
@@ -110,7 +68,7 @@ class RasterBackend:
             # Lists that only grow, so what they hold now stays while we draw.
             meshes, textures = self._meshes, self._textures
             rows, counts = self._texture_rows, self._vertex_counts
-            room = self._rooms.pop() if self._rooms else _Room()
+            room = self._rooms.pop() if self._rooms else Room()
         try:
             check_list(draw_list, counts, len(textures))
             tables = make_tables(draw_list, target, meshes)
@@ -157,73 +115,56 @@ def _check_target(
 def _run(
     tables: Tables,
     textures: NDArray[np.int64],
-    room: _Room,
+    room: Room,
     to_srgb: NDArray[np.uint8],
     pixels: NDArray[np.uint32],
     buffers: tuple[Floats, Floats, Ints, Floats],
 ) -> int:
     """Draw a picture; gives how many faces were skipped."""
-    spans = tables.chunks[:, at.CHUNK_LAST] - tables.chunks[:, at.CHUNK_FIRST]
-    largest = int(spans.max(initial=0))
-    has_lines = tables.frame[at.EDGE_COUNT] + tables.frame[at.LINE_COUNT] > 0
-    pieces = 2 * largest + kernel_cut.LINE_PIECES if has_lines else 64
-    needs = (largest + 64, 2 * largest + 256, pieces)
-    while True:
-        needs = (
-            max(needs[0], room.refs.shape[1] // 2),
-            max(needs[1], room.lists.shape[1]),
-            max(needs[2], len(room.sources) // max(len(tables.chunks), 1)),
+    team = threads.thread_count()
+    answers: list[int] = []
+
+    def work() -> None:
+        answer = kernel_frame.draw_frame(
+            tables.view,
+            tables.frame,
+            tables.items,
+            tables.looks,
+            tables.lines,
+            tables.widths,
+            textures,
+            tables.lights,
+            tables.segments,
+            tables.chunks,
+            tables.order,
+            tables.patterns,
+            tables.ranks,
+            tables.behind,
+            to_srgb,
+            room.team,
+            room.screen,
+            room.lit,
+            room.pieces,
+            room.sources,
+            room.refs,
+            room.starts,
+            room.lists,
+            room.found,
+            room.cuts,
+            room.floats,
+            room.ints,
+            pixels,
+            *buffers,
         )
-        team = threads.thread_count()
-        room.fit(tables, needs, team)
-        room.team[:] = 0
-        answers: list[int] = []
+        answers.append(answer)
 
-        def work() -> None:
-            answers.append(
-                kernel_frame.draw_frame(
-                    tables.view,
-                    tables.frame,
-                    tables.items.reshape(-1),
-                    tables.looks.reshape(-1),
-                    tables.lines.reshape(-1),
-                    tables.widths,
-                    textures,
-                    tables.lights,
-                    tables.segments.reshape(-1),
-                    tables.chunks,
-                    tables.order,
-                    tables.patterns,
-                    tables.ranks,
-                    tables.behind,
-                    to_srgb,
-                    room.team,
-                    room.screen,
-                    room.lit,
-                    room.pieces,
-                    room.sources,
-                    room.refs,
-                    room.starts,
-                    room.lists,
-                    room.found,
-                    room.cuts,
-                    room.floats,
-                    room.ints,
-                    pixels,
-                    *buffers,
-                )
-            )
-
+    room.fit(tables, team)
+    threads.run_team(work, team)
+    while any(answers):
+        answers.clear()
+        room.grow(tables, team)
         threads.run_team(work, team)
-        found = room.found[: len(tables.chunks)]
-        if not any(answers):
-            return int(found[:, at.FOUND_SKIPPED].sum())
-        most = found.max(0)
-        needs = (
-            max(needs[0], int(most[at.FOUND_REFS]) * 5 // 4),
-            max(needs[1], int(most[at.FOUND_LIST]) * 5 // 4),
-            max(needs[2], int(most[at.FOUND_PIECES]) * 5 // 4),
-        )
+    return room.skipped(tables)
 
 
 def open() -> RasterBackend:

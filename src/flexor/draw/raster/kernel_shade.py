@@ -31,6 +31,7 @@ from flexor.draw.raster.kernel_refs import (
     tile_box,
 )
 from flexor.draw.raster.kernel_texture import (
+    FULL,
     levels_of,
     look_up,
     prepare8,
@@ -395,6 +396,8 @@ def shade_triangle(
         take(looks, owner[1] + at.GLOW + 2), F(0),
     )  # fmt: skip
     texture, glow = take(items, item + at.TEXTURE), take(items, item + at.GLOW_TEXTURE)
+    if texture >= 0:
+        base = base * splat4(F(FULL))
     row = max(texture, 0) * at.TEXTURE_INTS
     texels = words_at(
         take(textures, row + at.TEXELS), take(textures, row + at.TEXEL_COUNT)

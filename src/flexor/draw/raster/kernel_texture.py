@@ -205,7 +205,7 @@ def _between(texels, places, parts, to, lane):
 
 @inline
 def texel_colour(texels, levels, places, parts, lane):
-    """The linear colour, RGBA 0 to 1, of one of the pixels that were prepared."""
+    """The linear colour, RGBA 0 to 65535, of one of the pixels that were prepared."""
     share, is_nearest = levels[6], levels[7]
     if is_nearest:
         colour = words4(texels, np.int64(take(places, lane)))
@@ -214,4 +214,4 @@ def texel_colour(texels, levels, places, parts, lane):
         if share > F(0):
             coarse = _between(texels, places, parts, 1, lane)
             colour = fma4(coarse - colour, splat4(share), colour)
-    return colour * splat4(F(FULL))
+    return colour

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -28,13 +29,15 @@ Doubles = NDArray[np.float64]
 @dataclass(frozen=True, slots=True, eq=False)
 class Stream:
     """segments, chunks: see kernel_layout; order: int32, elements of sorted segments;
-    ranks: float32, for each element its place from far to near if all are sorted.
+    ranks: float32, for each element its place from far to near if all are sorted;
+    chunk_size: how many elements a chunk has at most.
     """
 
     segments: NDArray[np.int64]
     chunks: NDArray[np.int64]
     order: Ints
     ranks: Floats
+    chunk_size: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,8 +55,8 @@ class _Run:
 
 def make_stream(
     draw_list: DrawList,
-    items: NDArray[np.int64],
-    lines: NDArray[np.int64],
+    items: Sequence[tuple[int, ...]],
+    lines: Sequence[tuple[int, ...]],
     meshes: Sequence[KeptMesh],
     counts: tuple[int, int, int],
 ) -> Stream:
@@ -87,16 +90,17 @@ def make_stream(
     table = np.array(segments or [(0, 0, -1)], np.int64)
     return Stream(
         table,
-        _chunks(ends),
+        _chunks(tuple(ends)),
         np.concatenate(orders) if orders else np.zeros(1, np.int32),
         ranks,
+        _chunk_size(ends[-1]),
     )
 
 
 def _queues(
     draw_list: DrawList,
-    items: NDArray[np.int64],
-    lines: NDArray[np.int64],
+    items: Sequence[tuple[int, ...]],
+    lines: Sequence[tuple[int, ...]],
     counts: tuple[int, int, int],
 ) -> list[list[_Run]]:
     """Opaque and blended runs of each layer, in the order of the list."""
@@ -107,14 +111,14 @@ def _queues(
         first, count = row[at.FIRST_TRIANGLE], row[at.FACES] * row[at.INSTANCES]
         if item.look is not None and count:
             queue = 2 * item.layer + (item.look.alpha == "blend")
-            queues[queue].append(_Run("triangles", source, int(first), int(count)))
+            queues[queue].append(_Run("triangles", source, first, count))
         first, count = row[at.FIRST_EDGE], row[at.EDGES_EACH] * row[at.INSTANCES]
         if item.strokes is not None and count:
             queue = 2 * item.layer + (item.strokes.colour[3] < 1)
-            run = _Run("edges", source, counts[0] + int(first), int(count))
+            run = _Run("edges", source, counts[0] + first, count)
             strokes.append((queue, run))
     for source, group in enumerate(draw_list.lines):
-        base = sum(counts[:2]) + int(lines[source, at.FIRST_LINE])
+        base = sum(counts[:2]) + lines[source][at.FIRST_LINE]
         for first, last, is_clear in _line_runs(group):
             run = _Run("lines", source, base + first, last - first, first)
             strokes.append((2 * group.layer + is_clear, run))
@@ -198,9 +202,14 @@ def polygon_distances(camera: Camera, item: DrawItem, kept: KeptMesh) -> Doubles
     return np.where(is_flat, far.mean(-1), crossing)
 
 
-def _chunks(ends: list[int]) -> NDArray[np.int64]:
+def _chunk_size(count: int) -> int:
+    return max(ELEMENTS_A_CHUNK, -(-count // MOST_CHUNKS))
+
+
+@lru_cache(maxsize=16)
+def _chunks(ends: tuple[int, ...]) -> NDArray[np.int64]:
     """Divide each queue into chunks; their number does not depend on the threads."""
-    size = max(ELEMENTS_A_CHUNK, -(-ends[-1] // MOST_CHUNKS))
+    size = _chunk_size(ends[-1])
     rows = [
         (begin, min(begin + size, ends[queue + 1]), queue)
         for queue in range(at.QUEUES)

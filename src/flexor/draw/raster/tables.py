@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -37,6 +38,8 @@ PULL, MOST_PULL = 2.5, 0.01
 VERTICES_A_CHUNK = 512
 MOST_ELEMENTS = 1 << 30
 
+Row = tuple[int, ...]
+
 BAYER = np.array([[0]])
 for _ in range(3):
     BAYER = np.block([[4 * BAYER, 4 * BAYER + 2], [4 * BAYER + 3, 4 * BAYER + 1]])
@@ -61,57 +64,63 @@ class Tables:
     patterns: Ints
     ranks: Floats
     behind: Floats
+    vertex_count: int
     lit_rows: int
+    has_lines: bool
+    chunk_size: int
 
 
 def make_tables(
-    draw_list: DrawList,
-    target: Target,
-    meshes: Sequence[KeptMesh],
+    draw_list: DrawList, target: Target, meshes: Sequence[KeptMesh]
 ) -> Tables:
     """Lay out a draw list whose numbers have been checked."""
-    items, looks, lit_rows, patterns = _item_rows(draw_list.items, meshes)
-    lines, widths = _line_rows(draw_list.lines)
-    last = items[-1]
-    triangles = int(last[at.FIRST_TRIANGLE] + last[at.FACES] * last[at.INSTANCES])
-    edges = int(last[at.FIRST_EDGE] + last[at.EDGES_EACH] * last[at.INSTANCES])
-    vertices = int(last[at.FIRST_VERTEX] + last[at.VERTICES] * last[at.INSTANCES])
-    line_count = int(lines[-1, at.FIRST_LINE] + lines[-1, at.LINES])
+    # Rows are plain tuples until all is known: NumPy is slow at single numbers, and
+    # this is done for every picture.
+    items, looks, counts, patterns = _item_rows(draw_list.items, meshes)
+    lines, widths, line_count = _line_rows(draw_list.lines)
+    vertices, triangles, edges, lit = counts
     if triangles + edges + line_count > MOST_ELEMENTS:
         raise SettingError(f"too much to draw: more than {MOST_ELEMENTS} elements")
-    size = target.size
-    frame = np.zeros(at.FRAME_INTS, np.int64)
-    camera = draw_list.camera
-    frame[at.IS_FLAT_VIEW] = camera.height is not None
-    frame[at.WIDTH], frame[at.HEIGHT] = size
-    frame[at.TILES_X] = -(-size[0] // at.TILE_W)
-    frame[at.TILES_Y] = -(-size[1] // at.TILE_H)
-    frame[at.SAMPLES] = target.samples
-    frame[at.IS_SORTED] = draw_list.order == "sort"
-    frame[at.VERTEX_COUNT], frame[at.TRIANGLE_COUNT] = vertices, triangles
-    frame[at.EDGE_COUNT], frame[at.LINE_COUNT] = edges, line_count
-    frame[at.VERTEX_CHUNKS] = -(-vertices // VERTICES_A_CHUNK)
-    r, g, b, a = (int(level) for level in draw_list.background)
-    frame[at.BACKGROUND] = r | g << 8 | b << 16 | a << 24
+    width, height = target.size
+    r, g, b, a = draw_list.background
     buffers = (target.depth, target.normal, target.part, target.heat)
-    frame[at.HAS_BUFFERS] = any(buffer is not None for buffer in buffers)
-    counts = (triangles, edges, line_count)
-    stream = make_stream(draw_list, items, lines, meshes, counts)
+    has_buffers = any(buffer is not None for buffer in buffers)
+    frame = {
+        at.IS_FLAT_VIEW: draw_list.camera.height is not None,
+        at.WIDTH: width,
+        at.HEIGHT: height,
+        at.TILES_X: -(-width // at.TILE_W),
+        at.TILES_Y: -(-height // at.TILE_H),
+        at.SAMPLES: target.samples,
+        at.IS_SORTED: draw_list.order == "sort",
+        at.VERTEX_COUNT: vertices,
+        at.TRIANGLE_COUNT: triangles,
+        at.EDGE_COUNT: edges,
+        at.LINE_COUNT: line_count,
+        at.VERTEX_CHUNKS: -(-vertices // VERTICES_A_CHUNK),
+        at.BACKGROUND: int(r) | int(g) << 8 | int(b) << 16 | int(a) << 24,
+        at.HAS_BUFFERS: has_buffers,
+    }
+    sums = (triangles, edges, line_count)
+    stream = make_stream(draw_list, items, lines, meshes, sums)
     return Tables(
-        _view(camera, size),
-        frame,
-        items,
-        looks,
-        lines,
-        widths,
+        _view(draw_list.camera, (width, height)),
+        np.array([frame.get(i, 0) for i in range(at.FRAME_INTS)], np.int64),
+        np.array(items or [(0,) * at.ITEM_INTS], np.int64).reshape(-1),
+        np.array(looks or [(0,) * at.ITEM_FLOATS], np.float32).reshape(-1),
+        np.array(lines or [(0,) * at.LINE_INTS], np.int64).reshape(-1),
+        np.array(widths or [0], np.float32),
         _light_rows(draw_list.lights),
-        stream.segments,
+        stream.segments.reshape(-1),
         stream.chunks,
         stream.order,
-        patterns,
+        np.concatenate(patterns) if patterns else _NO_PATTERN,
         stream.ranks,
         _linear(draw_list.background),
-        lit_rows,
+        vertices,
+        lit,
+        edges + line_count > 0,
+        stream.chunk_size,
     )
 
 
@@ -125,18 +134,18 @@ def _linear(background: tuple[int, int, int, int]) -> Floats:
     return linear.astype(np.float32)
 
 
+@lru_cache(maxsize=16)
 def _view(camera: Camera, size: tuple[int, int]) -> NDArray[np.float64]:
+    """The camera's row; it looks along a third axis on which distance grows."""
+    right, up, back = camera.view().tolist()
+    scale = camera.scale(size)
     view = np.zeros(at.FRAME_SIZE)
-    matrix = camera.view()
-    matrix[2] *= -1  # distance grows away from the camera
-    view[: at.SCALE] = matrix.reshape(-1)
-    view[at.SCALE] = camera.scale(size) * at.SUB
+    view[: at.SCALE] = [*right, *up, *(-number for number in back)]
+    view[at.SCALE] = scale * at.SUB
     view[at.CENTRE_X], view[at.CENTRE_Y] = size[0] * at.SUB / 2, size[1] * at.SUB / 2
     view[at.NEAR] = camera.near
-    view[at.EYE : at.EYE + 3] = (
-        camera.eye if camera.height is None else camera.axes()[2]
-    )
-    view[at.PULL] = PULL / camera.scale(size)
+    view[at.EYE : at.EYE + 3] = camera.eye if camera.height is None else back[:3]
+    view[at.PULL] = PULL / scale
     view[at.MOST_PULL] = MOST_PULL * (1 if camera.height is None else camera.height)
     return view
 
@@ -157,38 +166,31 @@ def _light_rows(lights: tuple[Light, ...]) -> Floats:
     return rows.reshape(-1)
 
 
-def _line_rows(groups: Sequence[DrawLines]) -> tuple[NDArray[np.int64], Floats]:
-    if not groups:
-        return np.zeros((1, at.LINE_INTS), np.int64), np.zeros(1, np.float32)
-    rows, first = [], 0
+def _line_rows(groups: Sequence[DrawLines]) -> tuple[list[Row], list[float], int]:
+    """Rows, widths and the number of lines in all."""
+    rows: list[Row] = []
+    first = 0
     for group in groups:
         step = 0 if group.colours.ndim == 1 else 4
-        rows.append(
-            (
-                address(group.points),
-                address(group.colours),
-                step,
-                len(group.points),
-                first,
-                group.part,
-            )
-        )
-        first += len(group.points)
-    widths = np.array([group.width for group in groups], np.float32)
-    return np.array(rows, np.int64), widths
+        count = len(group.points)
+        where = address(group.points), address(group.colours)
+        rows.append((*where, step, count, first, group.part))
+        first += count
+    return rows, [group.width for group in groups], first
 
 
 _NO_LOOK = Look(shading="unlit")
 _NO_STROKES = Strokes()
+_NO_PATTERN = np.zeros(8, np.int32)
 
 
 def _item_rows(
     items: Sequence[DrawItem], meshes: Sequence[KeptMesh]
-) -> tuple[NDArray[np.int64], Floats, int, Ints]:
-    if not items:
-        none = np.zeros((1, at.ITEM_FLOATS), np.float32)
-        return np.zeros((1, at.ITEM_INTS), np.int64), none, 0, np.zeros(8, np.int32)
-    rows: list[tuple[int, ...]] = []
+) -> tuple[list[Row], list[tuple[float, ...]], tuple[int, int, int, int], list[Ints]]:
+    """Rows of numbers and of looks; how many vertices, triangles, edges and lit rows
+    there are in all; patterns.
+    """
+    rows: list[Row] = []
     looks: list[tuple[float, ...]] = []
     patterns: list[Ints] = []
     vertex = triangle = edge = lit = 0
@@ -249,7 +251,7 @@ def _item_rows(
                 look.cel_bands,
                 *strokes.colour,
                 strokes.width,
-                np.cos(strokes.crease) if strokes.crease is not None else -2,
+                math.cos(strokes.crease) if strokes.crease is not None else -2,
             )
         )
         vertex += vertices * count
@@ -258,8 +260,7 @@ def _item_rows(
             edge += len(kept.edges) * count
         if is_lit:
             lit += vertices * count * (2 if is_two_sided else 1)
-    flat = np.concatenate(patterns) if patterns else np.zeros(8, np.int32)
-    return np.array(rows, np.int64), np.array(looks, np.float32), lit, flat
+    return rows, looks, (vertex, triangle, edge, lit), patterns
 
 
 def _pattern(opacity: float) -> Ints:
