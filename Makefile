@@ -8,8 +8,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: run test check bench sample clean
 
+# The mannequin walking: out/walk.mp4 and out/walk.png.
 run: $(VENV)/.run
-	$(BIN)/python examples/01_first_steps.py
+	$(BIN)/python examples/05_walk.py
 
 test: check
 	$(BIN)/python -m pytest -q
@@ -31,6 +32,9 @@ sample: $(VENV)/.dev
 $(VENV)/.run: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q -e ".[video]"
+	@echo "compiling the kernels, once"
+	@$(BIN)/python -c "import flexor.pose.sample, flexor.deform.skin_vertices" 2>/dev/null & \
+	    $(BIN)/python -c "import flexor.draw.raster.backend" 2>/dev/null; wait
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.run

@@ -127,3 +127,18 @@ def test_turned_goes_around_the_target() -> None:
         up = np.array(SLANTED.up)
         rise = up @ (np.array(SLANTED.eye) - SLANTED.target)
         assert up @ (np.array(turned.eye) - turned.target) == pytest.approx(rise)
+
+
+def test_moved_takes_the_target_along() -> None:
+    moved = SLANTED.moved((1, -2, 3.5))
+    np.testing.assert_allclose(moved.eye, np.add(SLANTED.eye, (1, -2, 3.5)))
+    np.testing.assert_allclose(moved.target, np.add(SLANTED.target, (1, -2, 3.5)))
+    np.testing.assert_allclose(moved.axes(), SLANTED.axes(), atol=1e-12)
+    assert (moved.fov, moved.height, moved.near) == (
+        SLANTED.fov,
+        SLANTED.height,
+        SLANTED.near,
+    )
+    for way in ((1, 2), (1, 2, math.nan), "far"):
+        with pytest.raises(SettingError, match="camera way"):
+            SLANTED.moved(way)  # type: ignore[arg-type]
