@@ -17,14 +17,17 @@ from flexor.maths import kernel_lanes
 __all__ = [
     "as_floats8",
     "as_ints8",
+    "count_bits",
     "equal8",
     "first_bit",
     "load_ints8",
     "mark8",
+    "match8",
     "max_ints8",
     "min_ints8",
     "nearer8",
     "negative8",
+    "pack8",
     "ramp_ints8",
     "splat_ints8",
     "store_ints8",
@@ -214,6 +217,54 @@ def _equal8(typing: Any, array: Any, at: Any, value: Any) -> Any:
 
 
 @intrinsic
+def _match8(typing: Any, array: Any, at: Any, value: Any, bits: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = _eight_at(context, builder, signature.args[0], args[0], args[1])
+        there = builder.load(place)
+        there.align = 4
+        is_equal = builder.icmp_signed("==", there, _splat(builder, args[2]))
+        none = ir.Constant(_WORDS, [0] * 8)
+        return builder.select(is_equal, _splat(builder, args[3]), none)
+
+    return _EIGHT(array, types.int64, types.int64, types.int64), build
+
+
+# For each byte, the numbers of its bits that are set, then zeros.
+_PLACES = np.array(
+    [([i for i in range(8) if byte >> i & 1] + [0] * 8)[:8] for byte in range(256)],
+    np.uint8,
+)
+
+
+@intrinsic
+def _pack8(typing: Any, bits: Any, base: Any, array: Any, at: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        bytes8 = ir.VectorType(ir.IntType(8), 8)
+        kind = ir.ArrayType(ir.IntType(8), 2048)
+        table = cgutils.global_constant(
+            builder, "flexor.places", ir.Constant(kind, bytearray(_PLACES.tobytes()))
+        )
+        zero = ir.IntType(64)(0)
+        row = builder.gep(table, [zero, builder.mul(args[0], ir.IntType(64)(8))])
+        places = builder.load(builder.bitcast(row, bytes8.as_pointer()))
+        places.align = 1
+        value = builder.add(builder.zext(places, _WORDS), _splat(builder, args[1]))
+        to = _eight_at(context, builder, signature.args[2], args[2], args[3])
+        builder.store(value, to).align = 4
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, array, types.int64), build
+
+
+@intrinsic
+def _count_bits(typing: Any, bits: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.int64(types.int64), build
+
+
+@intrinsic
 def _first_bit(typing: Any, bits: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.cttz(args[0], ir.IntType(1)(1))
@@ -246,6 +297,7 @@ _overload_operator(operator.add, "add")
 _overload_operator(operator.sub, "sub")
 _overload_operator(operator.mul, "mul")
 _overload_operator(operator.or_, "or_")
+_overload_operator(operator.and_, "and_")
 
 
 if config.DISABLE_JIT:
@@ -314,6 +366,22 @@ if config.DISABLE_JIT:
         assert 0 <= at <= len(array) - 8
         return sum(1 << i for i in range(8) if array[at + i] == value)
 
+    def match8(array: Any, at: int, value: int, bits: int) -> Any:
+        """`bits` where eight numbers from `at` on are equal to `value`, else 0."""
+        assert 0 <= at <= len(array) - 8
+        return np.where(array[at : at + 8] == value, np.int32(bits), np.int32(0))
+
+    def pack8(bits: int, base: int, array: Any, at: int) -> None:
+        """Write `base` plus the number of each of the eight bits that is set, in order;
+        eight numbers from `at` on are overwritten.
+        """
+        assert 0 <= at <= len(array) - 8
+        array[at : at + 8] = base + _PLACES[bits].astype(np.int32)
+
+    def count_bits(bits: int) -> int:
+        """How many bits are set."""
+        return bits.bit_count()
+
     def first_bit(bits: int) -> int:
         """The lowest bit that is set, of a number that is not zero."""
         return (bits & -bits).bit_length() - 1
@@ -322,5 +390,6 @@ else:
     min_ints8, max_ints8 = _chooser("<"), _chooser(">")
     store_ints8, as_ints8, as_floats8 = _store_ints8, _as_ints8, _as_floats8
     negative8, equal8, first_bit = _negative8, _equal8, _first_bit
+    match8, pack8, count_bits = _match8, _pack8, _count_bits
     splat_ints8, ramp_ints8 = _splat_ints8, _ramp_ints8
     nearer8, mark8, load_ints8 = _nearer8, _mark8, _load_ints8

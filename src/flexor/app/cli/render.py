@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time as clock
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from flexor.app.character import Character
     from flexor.app.drawing import Drawer
     from flexor.scene.camera import Camera
+    from flexor.scene.finding import Finding
 
 __all__ = ["render"]
 
@@ -56,7 +57,11 @@ Seconds = Annotated[
 ]
 Fps = Annotated[float, typer.Option(help="Frames a second.")]
 Size = Annotated[
-    str, typer.Option(help="Width x height; 640x480 if not said. Of a sheet, each.")
+    str,
+    typer.Option(
+        help="Width x height in pixels; 640x480 if not said. For a sheet, of each "
+        "pose; what suits it if not said."
+    ),
 ]
 View = Annotated[
     str,
@@ -274,7 +279,7 @@ def _write_movie(
                 movie.add(drawer.draw(character.pose(clip, moment), camera))
                 advance()
     elapsed = clock.perf_counter() - started
-    _say_findings(drawer)
+    _say_findings(drawer.findings)
     typer.echo(
         f"{shot.out}: {_name(clip)}, {count} frames of {size[0]} x {size[1]}, "
         f"{count / fps:.2f} s at {fps:g} fps; written in {elapsed:.1f} s, "
@@ -320,7 +325,7 @@ def _write_picture(
     direction = direction_of(*shot.view)
     camera = drawer.fit(pose, direction=direction, is_flat=shot.is_flat)
     save_image(shot.out, drawer.draw(pose, camera))
-    _say_findings(drawer)
+    _say_findings(drawer.findings)
     moment = "" if clip is None else f" at {time:g} s"
     typer.echo(f"{shot.out}: {_name(clip)}{moment}, {size[0]} x {size[1]}")
 
@@ -328,11 +333,10 @@ def _write_picture(
 def _write_sheet(
     character: Character, shot: Shot, clip: str | None, count: int
 ) -> None:
+    from flexor.app.draw_kit import dressed
     from flexor.app.drawing import contact_sheet
     from flexor.draw.fit import direction_of
 
-    if shot.is_flat:
-        raise SettingError("--sheet: always has perspective; leave out --orthographic")
     picture = contact_sheet(
         character,
         clip,
@@ -340,8 +344,10 @@ def _write_sheet(
         size=shot.size,
         style=shot.style,
         direction=direction_of(*shot.view),
+        is_flat=shot.is_flat,
     )
     save_image(shot.out, picture)
+    _say_findings(dressed(character, shot.style)[0].findings)
     height, width = picture.shape[:2]
     poses = f"{count} poses of" if clip is not None else "the"
     typer.echo(f"{shot.out}: {poses} {_name(clip)}, {width} x {height}")
@@ -351,7 +357,7 @@ def _name(clip: str | None) -> str:
     return "rest pose" if clip is None else repr(clip)
 
 
-def _say_findings(drawer: Drawer) -> None:
+def _say_findings(findings: Iterable[Finding]) -> None:
     """What was odd, on standard error."""
-    for finding in drawer.findings:
+    for finding in findings:
         typer.echo(f"flexor: {finding}", err=True)

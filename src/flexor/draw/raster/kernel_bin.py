@@ -98,7 +98,9 @@ def cut_triangle(
     """
     vertices = items[item + at.VERTICES]
     base = items[item + at.FIRST_VERTEX] + instance * vertices
-    positions = floats_at(items[item + at.POSITIONS], vertices * items[item + at.INSTANCES] * 3)
+    positions = floats_at(
+        items[item + at.POSITIONS], vertices * items[item + at.INSTANCES] * 3
+    )
     for corner in range(3):
         vertex = a if corner == 0 else (b if corner == 1 else c)
         p = 3 * (instance * vertices + vertex)
@@ -197,7 +199,9 @@ def lay_stroke(
     else:
         row = find_row(items, at.ITEM_INTS, at.FIRST_EDGE, element)
         item, look = row * at.ITEM_INTS, row * at.ITEM_FLOATS
-        instance, edge = divmod(element - items[item + at.FIRST_EDGE], items[item + at.EDGES_EACH])
+        instance, edge = divmod(
+            element - items[item + at.FIRST_EDGE], items[item + at.EDGES_EACH]
+        )
         edges = ints_at(items[item + at.EDGES], items[item + at.EDGES_EACH] * 4)
         total = items[item + at.VERTICES] * items[item + at.INSTANCES]
         points = floats_at(items[item + at.POSITIONS], total * 3)
@@ -311,8 +315,17 @@ def fill_bins(
             kind = 1 if element < triangles + edges else 2
             own_number = element - triangles - (edges if kind == 2 else 0)
             laid = lay_stroke(
-                own_number, kind, made, last_piece, view, frame, items, looks, lines,
-                widths, pieces,
+                own_number,
+                kind,
+                made,
+                last_piece,
+                view,
+                frame,
+                items,
+                looks,
+                lines,
+                widths,
+                pieces,
             )
             is_two_sided = True
             if laid < 0:
@@ -343,7 +356,18 @@ def fill_bins(
                 skipped += 1
                 continue
             laid = cut_triangle(
-                view, frame, items, screen, owner[0], owner[5], a, b, c, made, last_piece, room,
+                view,
+                frame,
+                items,
+                screen,
+                owner[0],
+                owner[5],
+                a,
+                b,
+                c,
+                made,
+                last_piece,
+                room,
                 pieces,
             )
         for piece in range(made, min(made + laid, last_piece)):

@@ -140,9 +140,7 @@ def cover(
                     # Nothing beyond the tile: who looks at the bits clears no more.
                     inside = inside | ramp_ints8(last_x - column, -1)
                     to = place + column - plane
-                    mark8(
-                        depths, place + column, inside, near, 1 << sample, marks, to
-                    )
+                    mark8(depths, place + column, inside, near, 1 << sample, marks, to)
                 column += 8
                 if column > last_x:
                     break

@@ -107,9 +107,11 @@ def draw_tile(
     work = floats[-at.WORK_FLOATS :]
     marks = ints[: 4 * at.PLANE]
     bits = ints[4 * at.PLANE : 5 * at.PLANE]
-    rows = ints[5 * at.PLANE : 5 * at.PLANE + 2 * at.TILE_H]
-    split = ints[5 * at.PLANE + 2 * at.TILE_H : -at.WORK_INTS]
-    places = ints[-at.WORK_INTS :]
+    hits = ints[5 * at.PLANE : 6 * at.PLANE]
+    rows = ints[6 * at.PLANE : 6 * at.PLANE + 2 * at.TILE_H]
+    split = ints[6 * at.PLANE + 2 * at.TILE_H : -at.LISTED - at.PLACES]
+    listed = ints[-at.LISTED - at.PLACES : -at.PLACES]
+    places = ints[-at.PLACES :]
     is_empty = count_refs(tile, -1, chunks, starts) == 0
     if not is_empty:
         back = make4(behind[0], behind[1], behind[2], behind[3])
@@ -141,7 +143,7 @@ def draw_tile(
                 shade(
                     tile, queue, frame, items, looks, lines, textures, lights, chunks,
                     patterns, ranks, starts, lists, screen, lit, pieces, sources,
-                    depths, marks, bits, rows, split, work, places, colours,
+                    depths, marks, bits, hits, rows, split, work, listed, places, colours,
                 )  # fmt: skip
         if blended > 0 and samples > 1:
             join_samples(split, colours)

@@ -11,7 +11,8 @@ from __future__ import annotations
 # tile: 2^23 per pixel, times 64 + 8 + 32 pixels, is less than half of 2^31.
 SUB = 256
 GUARD = 1 << 22
-TILE_W, TILE_H = 64, 32
+TILE_BITS = 6
+TILE_W, TILE_H = 1 << TILE_BITS, 32
 STRIDE = TILE_W + 8  # rows of a tile are written eight pixels at a time
 PLANE = STRIDE * TILE_H
 EDGE_BOUND = 1 << 30
@@ -116,10 +117,11 @@ FOUND_INTS = 4
 
 # --- scratch of a thread, for one tile ---
 # Eight pixels at work: numbers of each, rows of eight.
-ONE, TWO, DISTANCE, WEIGHT, MOVE_X, MOVE_Y, RED, GREEN, BLUE, PARTS = range(0, 80, 8)
+ONE, TWO, DISTANCE, MOVE_X, MOVE_Y, RED, GREEN, BLUE, PARTS = range(0, 72, 8)
 WORK_FLOATS = PARTS + 32
 COPY = 4 * TILE_W * TILE_H  # colours of a tile; of split pixels there are four copies
 SCRATCH_FLOATS = 4 * PLANE + 4 * COPY + WORK_FLOATS  # depths, colours, work
-WORK_INTS = 64  # places of texels
-# Marks, bits, rows, split pixels, work.
-SCRATCH_INTS = 5 * PLANE + 2 * TILE_H + TILE_W * TILE_H + WORK_INTS
+LISTED = TILE_W * TILE_H + 8  # pixels of a triangle
+PLACES = 64  # where texels are
+# Marks, bits, hits, rows, split pixels, listed pixels, places.
+SCRATCH_INTS = 6 * PLANE + 2 * TILE_H + TILE_W * TILE_H + LISTED + PLACES

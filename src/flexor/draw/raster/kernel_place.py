@@ -215,6 +215,9 @@ def alpha_at(
         )
         detail = detail_at(textures, texture, spread, u, v, distance)
         levels = levels_of(textures, texture, detail)
-        wrap_s, wrap_t = take(textures, row + at.WRAP_S), take(textures, row + at.WRAP_T)
+        wrap_s, wrap_t = (
+            take(textures, row + at.WRAP_S),
+            take(textures, row + at.WRAP_T),
+        )
         alpha *= pick4(look_up(texels, levels, wrap_s, wrap_t, u, v), 3)
     return alpha

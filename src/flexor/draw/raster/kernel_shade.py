@@ -40,7 +40,16 @@ from flexor.draw.raster.kernel_texture import (
 )
 from flexor.maths.kernel import inline, part
 from flexor.maths.kernel_borrow import floats_at, words_at
-from flexor.maths.kernel_ints import equal8, first_bit
+from flexor.maths.kernel_ints import (
+    as_floats8,
+    count_bits,
+    equal8,
+    load_ints8,
+    match8,
+    pack8,
+    splat_ints8,
+    store_ints8,
+)
 from flexor.maths.kernel_lanes import (
     fma4,
     fma8,
@@ -53,7 +62,6 @@ from flexor.maths.kernel_lanes import (
     min8,
     pick4,
     put,
-    ramp8,
     splat4,
     splat8,
     spread4,
@@ -70,19 +78,17 @@ DETAIL_STEP = 16
 UNLIT, LIT_BY_VERTEX, LIT_BY_PIXEL, LIT_BY_FACE = range(4)
 
 
-@inline
-def middle_of(bits):
-    """Mean place of samples from the pixel's centre, in 1/256 pixel, and their share."""
-    x, y, n = 0, 0, 0
-    if bits & 1:
-        x, y, n = x - 32, y - 96, n + 1
-    if bits & 2:
-        x, y, n = x + 96, y - 32, n + 1
-    if bits & 4:
-        x, y, n = x - 96, y + 32, n + 1
-    if bits & 8:
-        x, y, n = x + 32, y + 96, n + 1
-    return F(x) / F(n), F(y) / F(n), F(n) * F(0.25)
+# For each set of samples (a bit each) their mean place from the pixel's centre, in
+# 1/256 pixel, and their share of all four.
+_SAMPLES = np.array([(-32, -96), (96, -32), (-96, 32), (32, 96)], np.float32)
+_SETS = [[s for s in range(4) if bits >> s & 1] for bits in range(16)]
+MIDDLES = np.array(
+    [
+        [*(_SAMPLES[some].mean(0) if some else (0, 0)), len(some) / 4, 0]
+        for some in _SETS
+    ],
+    np.float32,
+).reshape(-1)
 
 
 @inline
@@ -199,75 +205,66 @@ def light_mode(items, owner, element):
 
 
 @inline
-def put_pixel(
-    spot, pixel, lane, colour, is_whole, is_blend, full, bits, split, work, colours
-):  # fmt: skip
-    """Write a pixel that has been shaded; its bits are not needed any more."""
+def put_pixel(spot, pixel, colour, is_whole, is_blend, full, bits, split, colours):
+    """Write a pixel that has been shaded. The bits of blended ones are cleared."""
     if is_blend:
         here = np.int64(take(bits, spot))
         put(bits, spot, np.int32(0))
         put_over(colours, split, pixel, colour, here, full)
-    else:
-        weight = F(1) if is_whole else take(work, at.WEIGHT + lane)
-        put_colour(colours, 4 * pixel, colour, weight)
+        return
+    weight = F(1)
+    if not is_whole:
+        weight = take(MIDDLES, 4 * np.int64(take(bits, spot)) + 2)
+    put_colour(colours, 4 * pixel, colour, weight)
 
 
 @inline
-def skip_to_seen(x, last, spot, ref, samples, is_blend, marks, bits):
-    """The first of the pixels x to `last` that a ref is seen at, or one after them."""
-    while x <= last:
-        here = spot + x
-        if is_blend:
-            found = ~equal8(bits, here, 0) & 255
-        else:
-            found = equal8(marks, here, ref)
-            if samples > 1:
-                found |= equal8(marks, here + at.PLANE, ref)
-                found |= equal8(marks, here + 2 * at.PLANE, ref)
-                found |= equal8(marks, here + 3 * at.PLANE, ref)
-        if found:
-            return x + first_bit(found)
-        x += 8
-    return x
+def list_pixels(
+    ref, box, tile_x, tile_y, samples, is_blend, marks, bits, rows, listed
+):  # fmt: skip
+    """The pixels of a tile that a ref is seen at, into `listed`.
 
-
-@inline
-def samples_of(spot, ref, lanes, samples, is_blend, marks, bits, work):
-    """Which of eight pixels a ref is seen at: a bit each, and whether all have all of
-    their samples. Where not, the weights and mean places of samples go to `work`.
+    Gives how many they are, and whether it has all samples of all of them. If there are
+    four samples or if it is blended, `bits` tells which samples of each.
     """
-    if samples == 1:
-        if is_blend:
-            return ~equal8(bits, spot, 0) & lanes, True
-        return equal8(marks, spot, ref) & lanes, True
-    if is_blend:
-        full = equal8(bits, spot, 15) & lanes
-        seen = ~equal8(bits, spot, 0) & lanes
-    else:
-        a, b = equal8(marks, spot, ref), equal8(marks, spot + at.PLANE, ref)
-        c = equal8(marks, spot + 2 * at.PLANE, ref)
-        d = equal8(marks, spot + 3 * at.PLANE, ref)
-        full, seen = a & b & c & d & lanes, (a | b | c | d) & lanes
-    if full != seen:
-        store8(work, at.WEIGHT, splat8(F(1)))
-        store8(work, at.MOVE_X, splat8(F(0)))
-        store8(work, at.MOVE_Y, splat8(F(0)))
-        left = seen & ~full
-        while left:
-            lane = first_bit(left)
-            left &= left - 1
-            if is_blend:
-                here = np.int64(take(bits, spot + lane))
+    count, is_whole = np.int64(0), True
+    for y in range(box[2], box[3] + 1):
+        spot = (y - tile_y) * at.STRIDE - tile_x
+        pixel = (y - tile_y) * at.TILE_W - tile_x
+        for x in range(box[0], box[1] + 1, 8):
+            lanes = 255 >> max(x + 7 - box[1], 0)
+            if samples == 1 and not is_blend:
+                seen = equal8(marks, spot + x, ref) & lanes
             else:
-                here = (
-                    a >> lane & 1 | (b >> lane & 1) << 1
-                    | (c >> lane & 1) << 2 | (d >> lane & 1) << 3
-                )  # fmt: skip
-            move_x, move_y, weight = middle_of(here)
-            put(work, at.WEIGHT + lane, weight)
-            put(work, at.MOVE_X + lane, move_x)
-            put(work, at.MOVE_Y + lane, move_y)
-    return seen, full == seen
+                if not is_blend:
+                    both = match8(marks, spot + x, ref, 1)
+                    both = both | match8(marks, spot + x + at.PLANE, ref, 2)
+                    both = both | match8(marks, spot + x + 2 * at.PLANE, ref, 4)
+                    both = both | match8(marks, spot + x + 3 * at.PLANE, ref, 8)
+                    store_ints8(bits, spot + x, both)
+                seen = ~equal8(bits, spot + x, 0) & lanes
+                if samples > 1:
+                    is_whole &= (~equal8(bits, spot + x, 15) & seen) == 0
+            pack8(seen, pixel + x, listed, count)
+            count += count_bits(seen)
+        put(rows, 2 * (y - tile_y), min(
+            take(rows, 2 * (y - tile_y)), np.int32(box[0] - tile_x)
+        ))  # fmt: skip
+        put(rows, 2 * (y - tile_y) + 1, max(
+            take(rows, 2 * (y - tile_y) + 1), np.int32(box[1] + 1 - tile_x)
+        ))  # fmt: skip
+    return count, is_whole
+
+
+@inline
+def note_moves(first, count, listed, bits, work):
+    """Where in their pixels the samples of eight listed pixels are."""
+    for lane in range(8):
+        pixel = np.int64(take(listed, first + min(lane, count - 1)))
+        spot = pixel + (pixel >> at.TILE_BITS) * (at.STRIDE - at.TILE_W)
+        row = 4 * np.int64(take(bits, spot))
+        put(work, at.MOVE_X + lane, take(MIDDLES, row))
+        put(work, at.MOVE_Y + lane, take(MIDDLES, row + 1))
 
 
 @inline
@@ -360,10 +357,11 @@ def texture_colour(textures, texture, levels, u, v):
 
 
 @inline
-def widen(rows, row, first, last):
-    """Note which columns of a row have been drawn."""
-    put(rows, 2 * row, min(take(rows, 2 * row), np.int32(first)))
-    put(rows, 2 * row + 1, max(take(rows, 2 * row + 1), np.int32(last + 1)))
+def is_far(pixel, other):
+    """Whether two pixels of a tile are so far apart that detail may differ."""
+    across = abs((pixel & (at.TILE_W - 1)) - (other & (at.TILE_W - 1)))
+    down = abs((pixel >> at.TILE_BITS) - (other >> at.TILE_BITS))
+    return across + down > DETAIL_STEP
 
 
 @inline
@@ -376,15 +374,12 @@ def glow_colour(textures, texture, spread, us, vs, one, two, distance):
 
 @inline
 def shade_triangle(
-    ref, element, owner, xs, ys, nears, a, b, c, box, tile_x, tile_y, is_blend, frame,
-    items, looks, textures, lights, lit, pieces, marks, bits, rows, split, work, places,
-    colours,
+    ref, element, owner, xs, ys, nears, a, b, c, total, is_whole, tile_x, tile_y,
+    is_blend, full, triangles, items, looks, textures, lights, lit, pieces, bits, split,
+    work, listed, places, colours,
 ):  # fmt: skip
-    """Shade the pixels of one triangle that are seen, eight at a time."""
-    samples, triangles = frame[at.SAMPLES], frame[at.TRIANGLE_COUNT]
+    """Shade the listed pixels of one triangle, eight at a time."""
     item, rates = owner[0], rates_of(xs, ys)
-    full = np.int64(1) if samples == 1 else np.int64(15)
-    step_first, step_second = rates[0] * F(at.SUB), rates[2] * F(at.SUB)
     base, mode = tint_of(items, looks, owner), light_mode(items, owner, element)
     has_colours = take(items, item + at.COLOURS) != 0
     ca, cb, cc = colours_of(items, item, a, b, c)
@@ -412,115 +407,85 @@ def shade_triangle(
         nears,
         rates,
     )
-    seen_x, seen_y = np.int64(-1000000), np.int64(-1000000)  # where detail was taken
-    for y in range(box[2], box[3] + 1):
-        spot = (y - tile_y) * at.STRIDE - tile_x
-        x = box[0] - 8
-        while True:
-            x = skip_to_seen(
-                x + 8, box[1], spot, ref, samples, is_blend, marks, bits
-            )
-            if x > box[1]:
-                break
-            lanes = 255 >> max(x + 7 - box[1], 0)
-            seen, is_whole = samples_of(
-                spot + x, ref, lanes, samples, is_blend, marks, bits, work
-            )
-            across, down = F(x * 256 + 128) - xs[0], F(y * 256 + 128) - ys[0]
-            first = ramp8(across * rates[0] + down * rates[1], step_first)
-            second = ramp8(across * rates[2] + down * rates[3], step_second)
-            if not is_whole:
-                move_x, move_y = load8(work, at.MOVE_X), load8(work, at.MOVE_Y)
-                first = first + move_x * splat8(rates[0]) + move_y * splat8(rates[1])
-                second = second + move_x * splat8(rates[2]) + move_y * splat8(rates[3])
-            one, two, distance = places8(first, second, nears)
-            one, two = uncut8(ref, triangles, pieces, one, two)
-            store8(work, at.ONE, one)
-            store8(work, at.TWO, two)
-            store8(work, at.DISTANCE, distance)
-            lane = first_bit(seen)
+    detail_from = np.int64(-1000000)  # the pixel where level of detail was taken
+    off_x = F(tile_x * 256 + 128) - xs[0]
+    off_y = F(tile_y * 256 + 128) - ys[0]
+    for group in range(0, total, 8):
+        count = min(total - group, 8)
+        pixels = load_ints8(listed, group)
+        columns = pixels & splat_ints8(at.TILE_W - 1)
+        across = fma8(as_floats8(columns), splat8(F(256)), splat8(off_x))
+        lines = as_floats8(pixels - columns)
+        down = fma8(lines, splat8(F(256 / at.TILE_W)), splat8(off_y))
+        if not is_whole:
+            note_moves(group, count, listed, bits, work)
+            across = across + load8(work, at.MOVE_X)
+            down = down + load8(work, at.MOVE_Y)
+        first = fma8(across, splat8(rates[0]), down * splat8(rates[1]))
+        second = fma8(across, splat8(rates[2]), down * splat8(rates[3]))
+        one, two, distance = places8(first, second, nears)
+        one, two = uncut8(ref, triangles, pieces, one, two)
+        store8(work, at.ONE, one)
+        store8(work, at.TWO, two)
+        store8(work, at.DISTANCE, distance)
+        if texture >= 0:
+            pixel = np.int64(take(listed, group))
+            if is_far(pixel, detail_from):
+                detail_from = pixel
+                l_one, l_two = take(work, at.ONE), take(work, at.TWO)
+                detail = detail_at(
+                    textures, texture, spread, mix(us, l_one, l_two),
+                    mix(vs, l_one, l_two), take(work, at.DISTANCE),
+                )  # fmt: skip
+                levels = levels_of(textures, texture, detail)
+            u = wrapped8(mix8(us, one, two), wrap_s)
+            v = wrapped8(mix8(vs, one, two), wrap_t)
+            prepare8(u, v, levels, wrap_s, wrap_t, places, work)
+        if mode >= LIT_BY_PIXEL:
+            sign = F(-1) if rates[4] else F(1)
+            light_eight(
+                items, looks, owner, lights, mode == LIT_BY_FACE, sign, a, b, c,
+                one, two, work,
+            )  # fmt: skip
+        for lane in range(count):
+            colour = base
+            one4, two4 = spread4(work, at.ONE + lane), spread4(work, at.TWO + lane)
+            if has_colours:
+                colour = colour * fma4(cc, two4, fma4(cb, one4, ca))
             if texture >= 0:
-                if abs(x - seen_x) + abs(y - seen_y) > DETAIL_STEP:
-                    seen_x, seen_y = x, y
-                    l_one, l_two = take(work, at.ONE + lane), take(work, at.TWO + lane)
-                    detail = detail_at(
-                        textures, texture, spread, mix(us, l_one, l_two),
-                        mix(vs, l_one, l_two), take(work, at.DISTANCE + lane),
-                    )  # fmt: skip
-                    levels = levels_of(textures, texture, detail)
-                u = wrapped8(mix8(us, one, two), wrap_s)
-                v = wrapped8(mix8(vs, one, two), wrap_t)
-                prepare8(u, v, levels, wrap_s, wrap_t, places, work)
-            if mode >= LIT_BY_PIXEL:
-                sign = F(-1) if rates[4] else F(1)
-                light_eight(
-                    items, looks, owner, lights, mode == LIT_BY_FACE, sign, a, b, c,
-                    one, two, work,
+                colour = colour * texel_colour(texels, levels, places, work, lane)
+            if mode == LIT_BY_VERTEX:
+                colour = colour * fma4(lc, two4, fma4(lb, one4, la))
+            elif mode >= LIT_BY_PIXEL:
+                colour = colour * make4(
+                    take(work, at.RED + lane), take(work, at.GREEN + lane),
+                    take(work, at.BLUE + lane), F(1),
                 )  # fmt: skip
-            widen(rows, y - tile_y, x - tile_x, min(x + 7, box[1]) - tile_x)
-            to = (y - tile_y) * at.TILE_W + x - tile_x
-            while seen:
-                lane = first_bit(seen)
-                seen &= seen - 1
-                colour = base
-                one4, two4 = spread4(work, at.ONE + lane), spread4(work, at.TWO + lane)
-                if has_colours:
-                    colour = colour * fma4(cc, two4, fma4(cb, one4, ca))
-                if texture >= 0:
-                    colour = colour * texel_colour(texels, levels, places, work, lane)
-                if mode == LIT_BY_VERTEX:
-                    colour = colour * fma4(lc, two4, fma4(lb, one4, la))
-                elif mode >= LIT_BY_PIXEL:
-                    colour = colour * make4(
-                        take(work, at.RED + lane), take(work, at.GREEN + lane),
-                        take(work, at.BLUE + lane), F(1),
-                    )  # fmt: skip
-                if glow >= 0:
-                    colour = fma4(
-                        shine,
-                        glow_colour(
-                            textures, glow, spread, us, vs, take(work, at.ONE + lane),
-                            take(work, at.TWO + lane), take(work, at.DISTANCE + lane),
-                        ),
-                        colour,
-                    )  # fmt: skip
-                else:
-                    colour = colour + shine
-                put_pixel(
-                    spot + x + lane, to + lane, lane, colour, is_whole, is_blend, full,
-                    bits, split, work, colours,
+            if glow >= 0:
+                colour = fma4(
+                    shine,
+                    glow_colour(
+                        textures, glow, spread, us, vs, take(work, at.ONE + lane),
+                        take(work, at.TWO + lane), take(work, at.DISTANCE + lane),
+                    ),
+                    colour,
                 )  # fmt: skip
+            else:
+                colour = colour + shine
+            pixel = np.int64(take(listed, group + lane))
+            spot = pixel + (pixel >> at.TILE_BITS) * (at.STRIDE - at.TILE_W)
+            put_pixel(
+                spot, pixel, colour, is_whole, is_blend, full, bits, split, colours
+            )
 
 
 @inline
-def shade_line(
-    ref, colour, box, tile_x, tile_y, is_blend, samples, marks, bits, rows, split, work,
-    colours,
-):  # fmt: skip
-    """Colour the pixels of a line that are seen."""
-    full = np.int64(1) if samples == 1 else np.int64(15)
-    for y in range(box[2], box[3] + 1):
-        spot = (y - tile_y) * at.STRIDE - tile_x
-        x = box[0] - 8
-        while True:
-            x = skip_to_seen(
-                x + 8, box[1], spot, ref, samples, is_blend, marks, bits
-            )
-            if x > box[1]:
-                break
-            lanes = 255 >> max(x + 7 - box[1], 0)
-            seen, is_whole = samples_of(
-                spot + x, ref, lanes, samples, is_blend, marks, bits, work
-            )
-            widen(rows, y - tile_y, x - tile_x, min(x + 7, box[1]) - tile_x)
-            to = (y - tile_y) * at.TILE_W + x - tile_x
-            while seen:
-                lane = first_bit(seen)
-                seen &= seen - 1
-                put_pixel(
-                    spot + x + lane, to + lane, lane, colour, is_whole, is_blend, full,
-                    bits, split, work, colours,
-                )  # fmt: skip
+def shade_line(total, is_whole, colour, is_blend, full, bits, split, listed, colours):
+    """Colour the listed pixels of a line."""
+    for i in range(total):
+        pixel = np.int64(take(listed, i))
+        spot = pixel + (pixel >> at.TILE_BITS) * (at.STRIDE - at.TILE_W)
+        put_pixel(spot, pixel, colour, is_whole, is_blend, full, bits, split, colours)
 
 
 @part
@@ -545,22 +510,27 @@ def shade(
     depths,
     marks,
     bits,
+    hits,
     rows,
     split,
     work,
+    listed,
     places,
     colours,
 ):
     """Shade the refs of one queue of a tile into `colours`: linear, times alpha.
 
     Of opaque refs the pixels that `marks` gives them; of blended ones, in their order,
-    what no opaque one hides. bits: a plane of zeros, before and after; rows: for each
+    what no opaque one hides. bits: a plane of zeros, before and after; hits: another, of
+    anything; rows: for each
     row the first column that has been drawn and the one after the last; split: see
-    `put_over`; work, places: room for eight pixels.
+    `put_over`; work, listed, places: room for pixels at work.
     """
     tile_x, tile_y, right, bottom = tile_box(tile, frame)
     samples, triangles = frame[at.SAMPLES], frame[at.TRIANGLE_COUNT]
     is_blend = queue % 2 == 1
+    full = np.int64(1) if samples == 1 else np.int64(15)
+    here = bits if is_blend else hits
     spread = 0 if samples == 1 else 96
     owner = nobody()
     for chunk in range(len(chunks)):
@@ -586,15 +556,20 @@ def shade(
                     spots, near, area, tile_x, tile_y, right, bottom, samples, pattern,
                     patterns, ref, depths, bits, False,
                 )  # fmt: skip
+            total, is_whole = list_pixels(
+                ref, box, tile_x, tile_y, samples, is_blend, marks, here, rows, listed
+            )
+            if total == 0:
+                continue
             if element < triangles:
                 shade_triangle(
-                    ref, element, owner, xs, ys, nears, a, b, c, box, tile_x, tile_y,
-                    is_blend, frame, items, looks, textures, lights, lit, pieces, marks,
-                    bits, rows, split, work, places, colours,
+                    ref, element, owner, xs, ys, nears, a, b, c, total, is_whole,
+                    tile_x, tile_y, is_blend, full, triangles, items, looks, textures,
+                    lights, lit, pieces, here, split, work, listed, places, colours,
                 )  # fmt: skip
             else:
                 colour = line_colour(element, frame, looks, items, lines)
                 shade_line(
-                    ref, colour, box, tile_x, tile_y, is_blend, samples, marks, bits,
-                    rows, split, work, colours,
+                    total, is_whole, colour, is_blend, full, here, split, listed,
+                    colours,
                 )  # fmt: skip

@@ -31,7 +31,10 @@ F = np.float32
 def _keep_pixel(ref, x, y, left, top, bits, samples, spots, near, area, depths, marks):
     """Put one pixel of a triangle among the nearest, at the samples in `bits`."""
     slope_x, slope_y = slopes(spots, near, area)
-    least, most = min(near[0], min(near[1], near[2])), max(near[0], max(near[1], near[2]))
+    least, most = (
+        min(near[0], min(near[1], near[2])),
+        max(near[0], max(near[1], near[2])),
+    )
     for sample in range(samples):
         if bits >> sample & 1:
             move_x, move_y = sample_offset(sample, samples)

@@ -24,7 +24,8 @@ def _floor(value):
 @inline
 def _place(begin, end, view, frame, items, item, screen):
     positions = floats_at(
-        take(items, item + at.POSITIONS), take(items, item + at.VERTICES) * take(items, item + at.INSTANCES) * 3
+        take(items, item + at.POSITIONS),
+        take(items, item + at.VERTICES) * take(items, item + at.INSTANCES) * 3,
     )
     xx, xy, xz, xw = F(view[0]), F(view[1]), F(view[2]), F(view[3])
     yx, yy, yz, yw = F(view[4]), F(view[5]), F(view[6]), F(view[7])
