@@ -128,6 +128,28 @@ def test_a_sheet(run: Any, tmp_path: Path) -> None:
     height, width = frames.shape[1:3]
     assert done.out == f"{out}: 6 poses of 'run', {width} x {height}\n"
     assert height * width > 6 * 64 * 48
+    words = ("--clip", "run", "--sheet", 6, "--orthographic", *SMALL, "-o", out)
+    assert run(MANNEQUIN, *words).code == 0
+    assert (read_back(out)[0] != frames).any()
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--time", 0.1, "-o", "a.png"),
+        ("--sheet", 2, "-o", "a.png"),
+        ("--seconds", 0.1, "-o", "a.npy"),
+    ],
+)
+def test_a_missing_texture_is_said(run: Any, tmp_path: Path, words: Any) -> None:
+    scene = flexor.samples.mannequin().scene
+    images = tuple(dataclasses.replace(i, data=b"no picture") for i in scene.images)
+    broken = tmp_path / "broken.glb"
+    flexor.save(Character(dataclasses.replace(scene, images=images)), broken)
+    done = run(broken, *SMALL, *words[:-1], tmp_path / words[-1])
+    assert done.code == 0
+    assert "missing-texture" in done.err
 
 
 @pytest.mark.jit
