@@ -10,7 +10,10 @@ python=${1:-.venv/bin/python}
 [ -x "$python" ] || python=${1:-python3}
 
 packages=(libegl1 libgl1 libgl1-mesa-dri)
-if command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
+if dpkg -s "${packages[@]}" >/dev/null 2>&1; then
+  : # there already
+elif command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
+  export DEBIAN_FRONTEND=noninteractive
   apt-get update -qq
   apt-get install -y -qq --no-install-recommends "${packages[@]}"
 else
