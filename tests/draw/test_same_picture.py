@@ -43,7 +43,7 @@ FLAT = Camera((1.3, 1.1, 3.4), (0, 0, 0), height=3.0)
 def compare(
     raster: Backend,
     make: Any,
-    share: float = 0.02,
+    share: float = 0.005,
     most: int = 2,
     size: tuple[int, int] = SIZE,
     **more: Any,
@@ -123,7 +123,7 @@ def test_shading(
     compare(
         raster,
         lambda b: still_life(b, look),
-        0.04 if shading == "cel" else 0.02,
+        0.005,
         camera=camera,
         samples=samples,
     )
@@ -181,7 +181,7 @@ def test_mask(raster: Backend, order: Any, samples: int) -> None:
         look = Look(texture=number, alpha="mask", cutoff=0.55, cull="none")
         return still_life(backend, look)
 
-    compare(raster, make, 0.04, samples=samples, order=order)
+    compare(raster, make, 0.02, samples=samples, order=order)
 
 
 @pytest.mark.parametrize("samples", [1, 4])
@@ -192,7 +192,7 @@ def test_blend(raster: Backend, order: Any, samples: int) -> None:
         solid = put(backend, moved(cube(0.3), 0, 0.2, 0.6), Look(), part=7)
         return [*still_life(backend, look), solid]
 
-    compare(raster, make, 0.03, samples=samples, order=order)
+    compare(raster, make, samples=samples, order=order)
 
 
 @pytest.mark.parametrize("opacity", [0.2, 0.5, 0.9])
@@ -228,7 +228,7 @@ def test_lines(raster: Backend, camera: Camera, samples: int) -> None:
         ]
         return {"items": still_life(backend, Look()), "lines": lines}
 
-    compare(raster, make, 0.05, camera=camera, samples=samples)
+    compare(raster, make, 0.01, camera=camera, samples=samples)
 
 
 @pytest.mark.parametrize("camera", [EYE, FLAT], ids=["eye", "flat"])
@@ -252,7 +252,7 @@ def test_strokes(raster: Backend, strokes: Strokes, camera: Camera) -> None:
             for n, s in enumerate(shapes)
         ]
 
-    compare(raster, make, 0.03, camera=camera)
+    compare(raster, make, camera=camera)
 
 
 @pytest.mark.parametrize("near", [0.5, 2.9, 3.4])
@@ -260,14 +260,14 @@ def test_strokes(raster: Backend, strokes: Strokes, camera: Camera) -> None:
 def test_near_plane(raster: Backend, height: float | None, near: float) -> None:
     camera = Camera((1.3, 1.1, 3.4), (0, 0, 0), fov=0.8, height=height, near=near)
     look = Look(cull="none")
-    compare(raster, lambda b: still_life(b, look), 0.03, camera=camera, samples=4)
+    compare(raster, lambda b: still_life(b, look), 0.01, camera=camera, samples=4)
 
 
 def test_camera_in_the_middle(raster: Backend) -> None:
     """Inside the ball, with corners on all sides."""
     camera = Camera((0.4, 0.1, 0.1), (-0.5, 0, 0.6), fov=1.4)
     look = Look(cull="none", shading="vertex")
-    compare(raster, lambda b: still_life(b, look), 0.03, camera=camera)
+    compare(raster, lambda b: still_life(b, look), camera=camera)
 
 
 @pytest.mark.parametrize("order", ["depth", "sort"])

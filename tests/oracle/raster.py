@@ -36,11 +36,13 @@ Piece = FacePiece | LinePiece
 class Group:
     """What is drawn at one go: a face or a line.
 
-    distance: of its sorting point; pieces: what is left of it after clipping.
+    distance: of its sorting point; pieces: what is left of it after clipping; rank: its
+    place from far to near among all, which stands for depth if everything is sorted.
     """
 
     distance: float
     pieces: list[Piece]
+    rank: int | None = None
 
 
 @dataclass
@@ -68,20 +70,21 @@ def draw_slow(
     picture = np.empty((height, width, 4))
     picture[:] = [*(decode(draw_list.background[:3]) * alpha), alpha]
     for number, layer in enumerate(layers):
-        surfaces = layer.surfaces
+        opaque = [*layer.surfaces, *layer.lines]
         if draw_list.order == "sort":
-            surfaces = sorted(surfaces, key=lambda group: -group.distance)
+            all_of_it = sorted([*opaque, *layer.blended], key=_far_to_near)
+            for rank, group in enumerate(all_of_it):
+                group.rank = rank
+            opaque.sort(key=_far_to_near)
         canvas = Canvas(target.size, target.samples)
-        for group in surfaces:
-            canvas.add(group, has_test=draw_list.order == "depth")
-        for group in layer.lines:
+        for group in opaque:
             canvas.add(group)
         canvas.colour(picture)
         if number == 0:
             canvas.fill_buffers(view, target)
         # Each sample on its own, so that two triangles with an edge do not overlap.
         copies = np.repeat(picture[:, :, None], target.samples, 2)
-        for group in sorted(layer.blended, key=lambda group: -group.distance):
+        for group in sorted(layer.blended, key=_far_to_near):
             canvas.blend(group, copies)
         picture = copies.mean(2)
     whole = picture[..., 3:]
@@ -90,6 +93,10 @@ def draw_slow(
     target.colour[..., 3] = np.floor(np.clip(whole[..., 0], 0, 1) * 255 + 0.5)
     target.colour[whole[..., 0] == 0] = draw_list.background
     return target.colour
+
+
+def _far_to_near(group: Group) -> float:
+    return -group.distance
 
 
 def gather(
@@ -253,29 +260,30 @@ class Canvas:
         y = y[..., None] + self.offsets[:, 1]
         return x, y, (rows, columns)
 
-    def _covered(self, piece: Piece) -> Iterator[tuple[Any, Any, Any, Any, Any]]:
-        """Pixels that a piece reaches: x, y, key and whether covered, each (h, w, S),
-        and which pixels these are. Nothing if it reaches none.
+    def _covered(self, group: Group) -> Iterator[tuple[Piece, Any, Any, Any]]:
+        """Pixels that the pieces of a group reach: the piece, what is compared for
+        depth, which samples are covered and nearest, each (h, w, S), and which pixels
+        these are.
         """
-        x, y, where = self._near(piece)
-        covered = piece.inside(x, y)
-        if isinstance(piece, FacePiece):
-            covered &= _pattern(piece, where)[..., None]
-            covered &= _mask(piece, x, y, covered)[..., None]
-        if not covered.any():
-            return
-        keys = piece.key(x.ravel(), y.ravel()).reshape(x.shape)
-        yield x, y, keys, covered, where
-
-    def add(self, group: Group, has_test: bool = True) -> None:
-        """Let a group win samples."""
         for piece in group.pieces:
-            for _, _, keys, covered, where in self._covered(piece):
-                if has_test:
-                    covered &= keys > self.keys[where]
-                self.winners[where][covered] = len(self.pieces)
-                self.keys[where][covered] = keys[covered]
-                self.pieces.append(piece)
+            x, y, where = self._near(piece)
+            covered = piece.inside(x, y)
+            if isinstance(piece, FacePiece):
+                covered &= _pattern(piece, where)[..., None]
+                covered &= _mask(piece, x, y, covered)[..., None]
+            if covered.any():
+                keys = piece.key(x.ravel(), y.ravel()).reshape(x.shape)
+                if group.rank is not None:
+                    keys = np.full(x.shape, float(group.rank))
+                covered &= keys > self.keys[where]
+                yield piece, keys, covered, where
+
+    def add(self, group: Group) -> None:
+        """Let a group win samples."""
+        for piece, keys, covered, where in self._covered(group):
+            self.winners[where][covered] = len(self.pieces)
+            self.keys[where][covered] = keys[covered]
+            self.pieces.append(piece)
 
     def _won(self) -> Iterator[tuple[Piece, Any, Any, Any, Any]]:
         """Every piece with its pixels: row and column (n,), samples (n, S), and the
@@ -303,20 +311,18 @@ class Canvas:
 
     def blend(self, group: Group, copies: Any) -> None:
         """Draw a group that is seen through over the samples (H, W, S, 4)."""
-        for piece in group.pieces:
-            for _, _, keys, covered, where in self._covered(piece):
-                covered &= keys > self.keys[where]
-                rows, columns = np.nonzero(covered.any(-1))
-                if not len(rows):
-                    continue
-                samples = covered[rows, columns]
-                rows, columns = rows + where[0].start, columns + where[1].start
-                at = self._mean(rows, columns, samples)
-                colour = piece.colour_at(at[:, 0], at[:, 1])
-                share = (colour[:, 3:] * samples)[..., None]
-                colour = np.concatenate([colour[:, :3], np.ones((len(rows), 1))], 1)
-                old = copies[rows, columns]
-                copies[rows, columns] = old * (1 - share) + colour[:, None] * share
+        for piece, _, covered, where in self._covered(group):
+            rows, columns = np.nonzero(covered.any(-1))
+            if not len(rows):
+                continue
+            samples = covered[rows, columns]
+            rows, columns = rows + where[0].start, columns + where[1].start
+            at = self._mean(rows, columns, samples)
+            colour = piece.colour_at(at[:, 0], at[:, 1])
+            share = (colour[:, 3:] * samples)[..., None]
+            colour = np.concatenate([colour[:, :3], np.ones((len(rows), 1))], 1)
+            old = copies[rows, columns]
+            copies[rows, columns] = old * (1 - share) + colour[:, None] * share
 
     def fill_buffers(self, view: View, target: Target) -> None:
         """Depth, normal, part and heat of the piece nearest in each pixel."""
@@ -329,15 +335,11 @@ class Canvas:
             if array is not None:
                 array[:] = empty
         nearest = np.full(self.keys.shape[:2], -np.inf)
-        for piece, rows, columns, samples, at in self._won():
+        for piece, rows, columns, samples, _ in self._won():
             keys = np.where(samples, self.keys[rows, columns], -np.inf).max(1)
             keep = keys > nearest[rows, columns]
             rows, columns = rows[keep], columns[keep]
             x, y = columns * 256 + 128, rows * 256 + 128
-            # The centre may be outside, if other samples are inside.
-            is_inside = piece.inside(x, y)
-            x = np.where(is_inside, x, at[keep, 0])
-            y = np.where(is_inside, y, at[keep, 1])
             nearest[rows, columns] = keys[keep]
             if target.depth is not None:
                 target.depth[rows, columns] = piece.distance(view, x, y)

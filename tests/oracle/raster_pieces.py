@@ -120,12 +120,15 @@ class Triangle:
         return result
 
     def shares(self, x: Any, y: Any) -> Any:
-        """How much of each corner, in the order given, is at places (n,): (n, 3)."""
+        """How much of each corner, in the order given, is at places (n,): (n, 3).
+
+        Places outside, as a pixel's centre may be, are moved to the edge.
+        """
         result = np.empty((len(x), 3))
         for n, ((ax, ay), (bx, by)) in enumerate(self.edges()):
             side = float(bx - ax) * (y - float(ay)) - float(by - ay) * (x - float(ax))
-            result[:, self.order[n]] = side / float(self.area)
-        return result
+            result[:, self.order[n]] = np.maximum(side / float(self.area), 0)
+        return result / result.sum(1, keepdims=True)
 
     def slopes(self) -> tuple[Any, Any]:
         """How the shares (3,) change from a pixel to the next: to the right, down."""
