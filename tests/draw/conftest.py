@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.util import find_spec
 
 import pytest
 
 from flexor.draw.backend import Backend, open_backend
+from tests.conftest import HAS_JIT
 from tests.draw.slow import SlowBackend
 
 
@@ -15,8 +15,8 @@ def open_named(name: str) -> Backend:
     """A backend of the library, or "slow" for the twin of the rasteriser."""
     if name == "slow":
         return SlowBackend()
-    if find_spec(f"flexor.draw.{name}.backend") is None:
-        pytest.skip(f"no backend {name} yet")
+    if name == "raster" and not HAS_JIT:
+        pytest.skip("needs compiled kernels (NUMBA_DISABLE_JIT is set)")
     return open_backend(name)
 
 

@@ -54,7 +54,7 @@ def test_empty_where_nothing_is(backend: Backend, samples: int) -> None:
 @pytest.mark.parametrize("height", [None, 2.4], ids=["perspective", "flat"])
 def test_ball(backend: Backend, height: float | None, samples: int) -> None:
     """Every buffer of a fine ball against the ray through the pixel."""
-    ball = sphere(1, 48, 64)
+    ball = sphere(1, 32, 48)
     heat = floats(ball.positions[:, 1])
     camera = Camera((0, 0.7, 4), (0, 0, 0), height=height)
     item = put(backend, ball, Look(), heat=heat, part=11)

@@ -143,7 +143,7 @@ def test_many_of_one_item(backend: Backend) -> None:
 
 def test_camera_inside_a_sphere(backend: Backend) -> None:
     """All around is surface; with its back faces left out there is nothing."""
-    ball = sphere(2, 40, 60)
+    ball = sphere(2, 24, 36)
     camera = Camera((0.2, 0.1, -0.3), (0, 0, 1), fov=1.3, near=0.05)
     item = put(backend, ball, BOTH_SIDES)
     target = draw(backend, SIZE, item, camera=camera, buffers=("depth", "part"))
