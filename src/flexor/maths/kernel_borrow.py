@@ -25,7 +25,8 @@ def _maker(dtype: type[np.generic], kind: Any) -> Any:
             if count == 0:
                 return np.empty(0, dtype)
             size = count * np.dtype(dtype).itemsize
-            return np.frombuffer((ctypes.c_char * size).from_address(address), dtype)
+            memory: Any = (ctypes.c_char * size).from_address(address)
+            return np.frombuffer(memory, dtype)
 
         return at
 

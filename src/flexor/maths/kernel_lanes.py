@@ -25,8 +25,8 @@ from numba.extending import intrinsic, overload, register_model
 from flexor.maths.kernel import FAST
 
 __all__ = [
-    "fma4",
     "floor8",
+    "fma4",
     "fma8",
     "load4",
     "load8",

@@ -135,7 +135,7 @@ def keep_texture(texture: DrawTexture) -> KeptTexture:
 
 def _halve(level: NDArray[np.uint16]) -> NDArray[np.uint16]:
     """Half as wide and high, rounded down, at least 1."""
-    height, width = (max(n // 2, 1) for n in level.shape[:2])
+    height, width = max(level.shape[0] // 2, 1), max(level.shape[1] // 2, 1)
     rows = level[: 2 * height].astype(np.uint32)
     rows = rows[0::2] + rows[1::2] if level.shape[0] > 1 else rows * 2
     columns = rows[:, : 2 * width]

@@ -239,6 +239,22 @@ def lay_stroke(
 
 
 @inline
+def element_at(place, segment, segments, order):
+    """The element at a place of the stream, and its segment; that before is given."""
+    row = segment * at.SEGMENT_INTS
+    last = len(segments) - at.SEGMENT_INTS
+    while row < last and take(segments, row + at.SEGMENT_INTS) <= place:
+        row += at.SEGMENT_INTS
+    element = place - take(segments, row + at.SEGMENT_FIRST)
+    sorted_from = take(segments, row + at.SEGMENT_ORDER)
+    if sorted_from >= 0:
+        element = np.int64(take(order, element + sorted_from))
+    else:
+        element += take(segments, row + at.SEGMENT_BASE)
+    return element, row // at.SEGMENT_INTS
+
+
+@inline
 def sort_by_tile(frame, chunk, count, refs, starts, lists):
     """From counts (in the row after each tile's) to starts, and the refs to lists."""
     tile_count = frame[at.TILES_X] * frame[at.TILES_Y]
@@ -282,7 +298,8 @@ def fill_bins(
     """Sort the elements of one chunk into tiles.
 
     Afterwards lists[chunk, starts[chunk, t]:starts[chunk, t + 1]] are the refs of tile
-    t, in the order of the stream; found[chunk] tells what there was or would have been. room: CUT_ROOM numbers.
+    t, in the order of the stream; found[chunk] tells what there was or would have been.
+    room: CUT_ROOM numbers.
     """
     tile_count = frame[at.TILES_X] * frame[at.TILES_Y]
     for tile in range(tile_count + 1):
@@ -296,37 +313,15 @@ def fill_bins(
         segments, at.SEGMENT_INTS, at.SEGMENT_FIRST, chunks[chunk, at.CHUNK_FIRST]
     )
     owner = nobody()
-    last_segment = len(segments) // at.SEGMENT_INTS - 1
     for place in range(chunks[chunk, at.CHUNK_FIRST], chunks[chunk, at.CHUNK_LAST]):
-        row = segment * at.SEGMENT_INTS
-        while (
-            segment < last_segment
-            and take(segments, row + at.SEGMENT_INTS + at.SEGMENT_FIRST) <= place
-        ):
-            segment += 1
-            row += at.SEGMENT_INTS
-        element = place - take(segments, row + at.SEGMENT_FIRST)
-        if take(segments, row + at.SEGMENT_ORDER) >= 0:
-            element += take(segments, row + at.SEGMENT_ORDER)
-            element = np.int64(take(order, element))
-        else:
-            element += take(segments, row + at.SEGMENT_BASE)
+        element, segment = element_at(place, segment, segments, order)
         if element >= triangles:
             kind = 1 if element < triangles + edges else 2
             own_number = element - triangles - (edges if kind == 2 else 0)
             laid = lay_stroke(
-                own_number,
-                kind,
-                made,
-                last_piece,
-                view,
-                frame,
-                items,
-                looks,
-                lines,
-                widths,
-                pieces,
-            )
+                own_number, kind, made, last_piece, view, frame, items, looks, lines,
+                widths, pieces,
+            )  # fmt: skip
             is_two_sided = True
             if laid < 0:
                 skipped += 1
@@ -356,32 +351,15 @@ def fill_bins(
                 skipped += 1
                 continue
             laid = cut_triangle(
-                view,
-                frame,
-                items,
-                screen,
-                owner[0],
-                owner[5],
-                a,
-                b,
-                c,
-                made,
-                last_piece,
-                room,
-                pieces,
-            )
+                view, frame, items, screen, owner[0], owner[5], a, b, c, made,
+                last_piece, room, pieces,
+            )  # fmt: skip
         for piece in range(made, min(made + laid, last_piece)):
             sources[piece] = element
             count = add_ref(
-                frame,
-                chunk,
-                count,
-                first_ref + piece,
-                is_two_sided,
-                piece_corners(pieces, piece),
-                refs,
-                starts,
-            )
+                frame, chunk, count, first_ref + piece, is_two_sided,
+                piece_corners(pieces, piece), refs, starts,
+            )  # fmt: skip
         made += laid
     total = 0
     for tile in range(tile_count):

@@ -14,8 +14,9 @@ from flexor.draw.raster import kernel_layout as at
 from flexor.draw.raster.kernel_bin import fill_bins
 from flexor.draw.raster.kernel_buffers import fill_buffers
 from flexor.draw.raster.kernel_cut import CUT_ROOM
+from flexor.draw.raster.kernel_pixels import join_samples
 from flexor.draw.raster.kernel_refs import tile_box
-from flexor.draw.raster.kernel_shade import join_samples, shade
+from flexor.draw.raster.kernel_shade import shade
 from flexor.draw.raster.kernel_tile import keep_nearest, make_room
 from flexor.draw.raster.kernel_vertices import place_vertices
 from flexor.maths.kernel import inline, jit, part
@@ -58,9 +59,8 @@ def encode(tile, frame, rows, to_srgb, colours, is_empty, pixels):
             if alpha < F(0.9999):
                 opaque = np.uint32(alpha * F(255) + F(0.5))
                 part = F(1) / max(alpha, F(1e-6))
-                red, green, blue = (
-                    min(red * part, F(1)), min(green * part, F(1)), min(blue * part, F(1))
-                )  # fmt: skip
+                red, green = min(red * part, F(1)), min(green * part, F(1))
+                blue = min(blue * part, F(1))
             r = np.uint32(take(to_srgb, np.int64(red * F(TOP) + F(0.5))))
             g = np.uint32(take(to_srgb, np.int64(green * F(TOP) + F(0.5))))
             b = np.uint32(take(to_srgb, np.int64(blue * F(TOP) + F(0.5))))
@@ -143,7 +143,8 @@ def draw_tile(
                 shade(
                     tile, queue, frame, items, looks, lines, textures, lights, chunks,
                     patterns, ranks, starts, lists, screen, lit, pieces, sources,
-                    depths, marks, bits, hits, rows, split, work, listed, places, colours,
+                    depths, marks, bits, hits, rows, split, work, listed, places,
+                    colours,
                 )  # fmt: skip
         if blended > 0 and samples > 1:
             join_samples(split, colours)
@@ -155,8 +156,8 @@ def draw_tile(
     " f4[::1], i8[::1], i8[:, ::1], i4[::1], i4[::1], f4[::1], f4[::1], u1[::1],"
     " out i8[::1], out f4[::1], out f4[::1], out f4[::1], out i4[::1],"
     " out i4[:, ::1], out i4[:, ::1], out i4[:, ::1], out i8[:, ::1],"
-    " out f8[::1], out f4[:, ::1], out i4[:, ::1], out u4[::1], out f4[::1], out f4[::1],"
-    " out i4[::1], out f4[::1])"
+    " out f8[::1], out f4[:, ::1], out i4[:, ::1], out u4[::1], out f4[::1],"
+    " out f4[::1], out i4[::1], out f4[::1])"
 )
 def draw_frame(
     view,

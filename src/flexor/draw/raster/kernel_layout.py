@@ -103,7 +103,7 @@ QUEUES = 4
 
 # --- pieces: triangles made while drawing, float32 ---
 # Three corners of x, y, 1/distance, depth; then for each corner how much of the second
-# and third corner of the triangle it was cut from; for lines, how far three corners are.
+# and third corner of the triangle it was cut from; of lines, how far corners are.
 PIECE_SHARES = 12
 PIECE_FLOATS = 18
 

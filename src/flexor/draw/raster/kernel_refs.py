@@ -102,7 +102,7 @@ def corner_rows(ref, triangles, owner, a, b, c, screen, pieces):
 
 @inline
 def tile_box(tile, frame):
-    """First pixels of a tile and the pixels after its last: left, top, right, bottom."""
+    """First pixels of a tile and those after its last: left, top, right, bottom."""
     left = tile % frame[at.TILES_X] * at.TILE_W
     top = tile // frame[at.TILES_X] * at.TILE_H
     right = min(left + at.TILE_W, frame[at.WIDTH])

@@ -199,7 +199,7 @@ def polygon_distances(camera: Camera, item: DrawItem, kept: KeptMesh) -> Doubles
         share = (np.cross(b - a, other) * normal).sum(-1) / square
         crossing = far[..., 0] + share * (far[..., 2] - far[..., 0])
     is_flat = ~np.isfinite(crossing) | (square <= 1e-24)
-    return np.where(is_flat, far.mean(-1), crossing)
+    return np.asarray(np.where(is_flat, far.mean(-1), crossing))
 
 
 def _chunk_size(count: int) -> int:
