@@ -112,7 +112,7 @@ def keep_texture(texture: DrawTexture) -> KeptTexture:
     level = np.empty(texture.pixels.shape, np.uint16)
     level[..., :3] = decode[texture.pixels[..., :3]]
     level[..., 3] = texture.pixels[..., 3].astype(np.uint16) * 257
-    levels = [level]
+    levels: list[NDArray[np.uint16]] = [level]
     while (
         texture.has_mipmaps
         and max(levels[-1].shape[:2]) > 1
@@ -121,8 +121,8 @@ def keep_texture(texture: DrawTexture) -> KeptTexture:
         levels.append(_halve(levels[-1]))
     row = np.zeros(at.TEXTURE_INTS, np.int64)
     begin = 0
-    for number, level in enumerate(levels):
-        height, width = level.shape[:2]
+    for number, one in enumerate(levels):
+        height, width = one.shape[:2]
         first = at.LEVEL_ROWS + 3 * number
         row[first : first + 3] = begin, width, height
         begin += width * height

@@ -69,7 +69,7 @@ from flexor.maths.kernel_lanes import (
 )
 
 F = np.float32
-# Level of detail is looked at again after so many pixels.
+# Level of detail is looked at again after so many pixels of a row.
 DETAIL_STEP = 16
 UNLIT, LIT_BY_VERTEX, LIT_BY_PIXEL, LIT_BY_FACE = range(4)
 
@@ -230,10 +230,12 @@ def texture_colour(textures, texture, levels, u, v):
 
 @inline
 def is_far(pixel, other):
-    """Whether two pixels of a tile are so far apart that detail may differ."""
+    """Whether two pixels of a tile are so far apart that detail may differ: it does so
+    most from row to row, on the ground toward the horizon.
+    """
     across = abs((pixel & (at.TILE_W - 1)) - (other & (at.TILE_W - 1)))
     down = abs((pixel >> at.TILE_BITS) - (other >> at.TILE_BITS))
-    return across + down > DETAIL_STEP
+    return across > DETAIL_STEP or down > 1
 
 
 @inline
