@@ -46,6 +46,8 @@ def mesh(**changes: Any) -> DrawMesh:
         ({"smooth": np.zeros(4, bool)}, r"smooth: shape \(4,\), expected \(1,\)"),
         ({"welded": np.zeros(3, int)}, r"welded: shape \(3,\), expected \(4,\)"),
         ({"welded": [0, 0, 3, 3]}, "welded: must name the vertex itself or one before"),
+        ({"vertex_count": -1, "faces": np.zeros((0, 3), int)}, "vertex_count: -1"),
+        ({"vertex_count": 4.5}, "vertex_count: 4.5"),
         ({"welded": [-1, 0, 0, 0]}, "welded: must name the vertex itself or one befor"),
     ],
 )
@@ -126,6 +128,37 @@ def test_look_refusals(changes: Any, text: str) -> None:
         Look(**changes)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"colour": (1, 1, 1)},
+        {"colour": (1, 1, 1, 1, 1)},
+        {"colour": "red"},
+        {"emissive": (1,)},
+        {"emissive": (0, 0, 0, 1)},
+        {"texture_transform": ((1, 0), (0, 1))},
+        {"texture_transform": ((1, 0, 0),)},
+        {"texture": -0.5},
+        {"emissive_texture": 0.5},
+        {"cel_bands": 2.5},
+        {"cutoff": "half"},
+    ],
+)
+def test_look_has_as_many_numbers_as_it_should(changes: Any) -> None:
+    """Kernels rely on it: with fewer numbers they would read something else."""
+    with pytest.raises(SettingError, match=next(iter(changes))):
+        Look(**changes)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"colour": (0, 0, 0)}, {"colour": "black"}, {"crease": float("nan")}],
+)
+def test_stroke_refusals(changes: Any) -> None:
+    with pytest.raises(SettingError, match=next(iter(changes))):
+        Strokes(**changes)
+
+
 def test_looks_can_be_compared() -> None:
     assert Look() == Look()
     assert len({Look(), Look(), Look(cutoff=0.1)}) == 2
@@ -150,6 +183,7 @@ def item(**changes: Any) -> DrawItem:
         ({"positions": floats(np.zeros((4, 2)))}, r"positions: shape \(4, 2\)"),
         ({"positions": floats(np.zeros((1, 1, 4, 3)))}, r"shape \(1, 1, 4, 3\)"),
         ({"positions": np.zeros((4, 3))}, "positions: float64, expected float32"),
+        ({"positions": [[0, 0, 0]]}, "positions: list, expected float32"),
         (
             {"positions": floats(np.zeros((4, 6)))[:, ::2]},
             "positions: must be C-ordered",
@@ -207,6 +241,7 @@ def test_items_of_many() -> None:
             r"colours: shape \(3, 4\), expected \(2, 4\)",
         ),
         (floats(np.zeros((1, 2, 3))), np.zeros(4), "colours: float64"),
+        (floats(np.zeros((1, 2, 3))), [0, 0, 0, 1], "colours: list"),
     ],
 )
 def test_line_refusals(points: Any, colours: Any, text: str) -> None:
