@@ -7,8 +7,10 @@ Colours are linear, 0 to 1, unless they are called sRGB.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from numbers import Integral, Real
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +50,27 @@ def _check_word(word: str, known: tuple[str, ...], name: str) -> None:
         raise SettingError(f"{name}: {word!r}, expected one of {', '.join(known)}")
 
 
+def _check_numbers(value: object, count: int, name: str) -> None:
+    """Refuse what is not so many numbers: kernels read them without looking."""
+    try:
+        is_right = np.asarray(value, np.float64).shape == (count,)
+    except (TypeError, ValueError):
+        is_right = False
+    if not is_right:
+        raise SettingError(f"{name}: {value!r}, expected {count} numbers")
+
+
+def _check_number(value: object, kind: Any, name: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, kind):
+        what = "a whole number" if kind is Integral else "a number"
+        raise SettingError(f"{name}: {value!r}, expected {what}")
+
+
+def _check_is_array(value: object, name: str) -> None:
+    if not isinstance(value, np.ndarray):
+        raise ShapeError(f"{name}: {type(value).__name__}, expected float32")
+
+
 def _check_layer(layer: int, part: int) -> None:
     if layer not in (0, 1):
         raise SettingError(f"layer: {layer}, expected 0 or 1")
@@ -82,6 +105,9 @@ class DrawMesh:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
+        if not isinstance(self.vertex_count, Integral) or self.vertex_count < 0:
+            count = self.vertex_count
+            raise ShapeError(f"vertex_count: {count}, expected 0 or above")
         faces = np.asarray(self.faces)
         width = 4 if faces.ndim == 2 and faces.shape[1] == 4 else 3
         faces = freeze(faces, np.int32, (None, width), "faces")
@@ -165,6 +191,16 @@ class Look:
         _check_word(self.alpha, get_args(Alpha), "alpha")
         _check_word(self.cull, get_args(Cull), "cull")
         _check_word(self.shading, get_args(Shading), "shading")
+        _check_numbers(self.colour, 4, "colour")
+        _check_numbers(self.emissive, 3, "emissive")
+        if len(self.texture_transform) != 2:
+            raise SettingError("texture_transform: expected two rows of 3 numbers")
+        for row in self.texture_transform:
+            _check_numbers(row, 3, "texture_transform")
+        _check_number(self.texture, Integral, "texture")
+        _check_number(self.emissive_texture, Integral, "emissive_texture")
+        _check_number(self.cel_bands, Integral, "cel_bands")
+        _check_number(self.cutoff, Real, "cutoff")
         if not 1 <= self.cel_bands <= 16:
             raise SettingError(f"cel_bands: {self.cel_bands}, expected 1 to 16")
         if not 0 <= self.opacity <= 1:
@@ -189,6 +225,9 @@ class Strokes:
 
     def __post_init__(self) -> None:
         _check_width(self.width)
+        _check_numbers(self.colour, 4, "colour")
+        if self.crease is not None and not math.isfinite(self.crease):
+            raise SettingError(f"crease: {self.crease}, expected radians")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -219,6 +258,7 @@ class DrawItem:
 
     def __post_init__(self) -> None:
         positions = self.positions
+        _check_is_array(positions, "positions")
         if positions.ndim not in (2, 3) or positions.shape[-1] != 3:
             have = positions.shape
             raise ShapeError(f"positions: shape {have}, expected (V, 3) or (N, V, 3)")
@@ -253,6 +293,7 @@ class DrawLines:
 
     def __post_init__(self) -> None:
         check_input(self.points, np.float32, (None, 2, 3), "points")
+        _check_is_array(self.colours, "colours")
         shape = (4,) if self.colours.ndim == 1 else (len(self.points), 4)
         check_input(self.colours, np.float32, shape, "colours")
         _check_width(self.width)

@@ -38,7 +38,9 @@ class Light:
             raise SettingError(
                 f"light kind: {self.kind!r}, expected ambient, directional or point"
             )
-        for name in ("colour", "direction", "position"):
+        for name in ("colour", "direction", "position", "ground"):
+            if name == "ground" and self.ground is None:
+                continue
             value = np.asarray(getattr(self, name), np.float64)
             if value.shape != (3,) or not np.isfinite(value).all():
                 raise SettingError(f"light {name}: expected three finite numbers")
