@@ -1,18 +1,24 @@
-"""The jit decorator: signature texts, one compiled version, the notice, the cache."""
+"""The jit decorator: signature texts, one compiled version, the notice, the cache; and
+what its options do.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+import weakref
+from collections.abc import Callable
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 from numba.core import types
+from numba.core.errors import NumbaError
 
 from flexor.maths import kernel
-from flexor.maths.kernel import FAST, jit
+from flexor.maths.kernel import FAST, inline, jit, part
 
 
 def array(kind: object, axes: int, *, is_output: bool = False) -> types.Array:
@@ -126,6 +132,167 @@ def test_flags_keep_nans() -> None:
     assert "nnan" not in FAST
     assert "ninf" not in FAST
     assert count_nans(np.array([1, np.nan, 3, np.nan, np.inf], np.float32)) == 2
+
+
+@jit("void(f8, f8, i8, i8, out f8[::1], out i8[::1])")
+def divide(a, b, c, d, floats, ints):  # type: ignore[no-untyped-def]
+    floats[0], floats[1], floats[2] = a / b, c / d, 1 / np.float64(d)
+    ints[0], ints[1] = c // d, c % d
+
+
+def test_division() -> None:
+    floats, ints = np.zeros(3), np.zeros(2, np.int64)
+    divide(-3.0, 2.0, -7, 2, floats, ints)
+    assert floats.tolist() == [-1.5, -3.5, 0.5]
+    assert ints.tolist() == [-4, 1]
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("sign", [1, -1])
+def test_division_by_zero_is_no_error(sign: int) -> None:
+    """As in NumPy: infinity, or NaN for zero by zero; whole numbers become 0."""
+    floats, ints = np.zeros(3), np.ones(2, np.int64)
+    divide(sign * 5.0, 0.0, sign * 5, 0, floats, ints)
+    assert floats.tolist() == [sign * np.inf, sign * np.inf, np.inf]
+    assert ints.tolist() == [0, 0]
+    divide(0.0, 0.0, 0, 0, floats, ints)
+    np.testing.assert_array_equal(floats, [np.nan, np.nan, np.inf])
+    assert ints.tolist() == [0, 0]
+
+
+@inline
+def one_of(values, i):  # type: ignore[no-untyped-def]
+    return values[i]
+
+
+def plain_sum_to(values, out, at):  # type: ignore[no-untyped-def]
+    out[at] = 0
+    for i in range(len(values)):
+        out[at] += one_of(values, i)
+
+
+sum_to = part(plain_sum_to)
+
+
+def plain_sums(values, out):  # type: ignore[no-untyped-def]
+    sum_to(values, out, 0)
+    sum_to(values[1:], out, 1)
+    sum_to(out[:2], out, 2)
+
+
+SUMS = "void(f4[::1], out f4[::1])"
+sums = jit(SUMS)(plain_sums)
+
+
+def test_a_kernel_of_parts() -> None:
+    out = np.zeros(4, np.float32)
+    sums(np.array([1, 2, 4, 8], np.float32), out)
+    assert out.tolist() == [15, 14, 29, 0]
+    sums(locked([]), out)
+    assert out.tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.jit
+def test_a_part_is_compiled_with_its_kernel() -> None:
+    """Not when it is defined; then once, but again for each constant argument."""
+    stage = part(plain_sum_to)
+    assert stage.signatures == []
+    assert stage.targetoptions["nogil"] is True
+    assert stage.targetoptions["fastmath"] == FAST
+    assert not stage.targetoptions.get("forceinline", False)
+
+    def whole(values, out):  # type: ignore[no-untyped-def]
+        for at in range(2):
+            stage(values, out, at)
+        stage(values, out, len(values))
+
+    made = kernel._compile(whole, kernel._signature(SUMS), False)
+    assert len(stage.signatures) == 1
+    out = np.zeros(4, np.float32)
+    made(locked([1, 2, 4]), out)
+    assert out.tolist() == [7, 7, 0, 7]
+
+    def with_constants(values, out):  # type: ignore[no-untyped-def]
+        stage(values, out, 0)
+        stage(values, out, 1)
+
+    kernel._compile(with_constants, kernel._signature(SUMS), False)
+    assert len(stage.signatures) == 3
+
+
+@pytest.mark.jit
+def test_kernels_count_no_references() -> None:
+    """Neither for their own arrays nor for those of their parts and helpers."""
+    signature = kernel._signature(SUMS)
+    made = kernel._compile(plain_sums, signature, False)
+    assert "NRT_" not in made.inspect_llvm(signature.args)
+
+
+def test_kernels_hold_no_references() -> None:
+    values, out = np.ones(4, np.float32), np.zeros(4, np.float32)
+    before = sys.getrefcount(values), sys.getrefcount(out)
+    for _ in range(100):
+        sums(values, out)
+    assert (sys.getrefcount(values), sys.getrefcount(out)) == before
+    there = [weakref.ref(values), weakref.ref(out)]
+    del values, out
+    assert [reference() for reference in there] == [None, None]
+
+
+def make_zeros(a, out):  # type: ignore[no-untyped-def]
+    out[0] = np.zeros(3, np.float32)[0]
+
+
+def make_a_sum(a, out):  # type: ignore[no-untyped-def]
+    out[:] = a + a
+
+
+def make_a_copy(a, out):  # type: ignore[no-untyped-def]
+    out[0] = a.copy()[0]
+
+
+def make_a_list(a, out):  # type: ignore[no-untyped-def]
+    out[0] = [a[0], a[1]][-1]
+
+
+@inline
+def doubled(a):  # type: ignore[no-untyped-def]
+    return a * np.float32(2)
+
+
+def let_a_helper_make(a, out):  # type: ignore[no-untyped-def]
+    out[0] = doubled(a)[0]
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (make_zeros, "No implementation of function .*zeros"),
+        (make_a_sum, "NRT required but not enabled"),
+        (make_a_copy, "NRT required but not enabled"),
+        (make_a_list, "NRT required but not enabled"),
+        (let_a_helper_make, "Only accept returning of array passed into the function"),
+    ],
+)
+def test_a_kernel_that_makes_arrays_is_refused(
+    function: Callable[..., None], text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """When it is compiled, not when it runs; and not for want of a cache."""
+    with pytest.raises(NumbaError, match=text):
+        jit(SUMS)(function)
+    assert "cannot be kept" not in caplog.text
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("function", [make_zeros, make_a_list])
+def test_nothing_else_is_wrong_with_kernels_that_make_arrays(
+    function: Callable[..., None],
+) -> None:
+    made = numba.njit(kernel._signature(SUMS))(function)
+    out = np.full(1, -1, np.float32)
+    made(locked([1, 0]), out)
+    assert out[0] == 0
 
 
 def run_script(script: str, **environment: str) -> tuple[str, str]:

@@ -1,24 +1,34 @@
-"""Each operation on eight lanes, inside a kernel, against NumPy."""
+"""Each operation on eight or four lanes, inside a kernel, against NumPy."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from numba.core.errors import TypingError
 
-from flexor.maths import kernel_lanes
+from flexor.maths import kernel, kernel_lanes
 from flexor.maths.kernel import jit
 from flexor.maths.kernel_affine import multiply_affine
 from flexor.maths.kernel_lanes import (
+    floor8,
     fma4,
     fma8,
     load4,
     load8,
+    make4,
+    max4,
     max8,
+    min4,
+    min8,
+    pick4,
     put,
+    ramp8,
     rows8,
     scatter8,
+    splat4,
     splat8,
     spread4,
     spread8,
@@ -26,9 +36,13 @@ from flexor.maths.kernel_lanes import (
     store4,
     store8,
     take,
+    words4,
 )
+from tests.conftest import HAS_JIT
 
 LANES, ROWS = 8, 9
+NAN, INF = np.nan, np.inf
+LARGEST = float(np.finfo(np.float32).max)
 
 
 @jit("void(f4[::1], f4[::1], f4[::1], i8, out f4[::1])")
@@ -75,6 +89,45 @@ def transpose(a, at, out):  # type: ignore[no-untyped-def]
 def one_by_one(numbers, places, at, out, whole):  # type: ignore[no-untyped-def]
     put(out, at, take(numbers, at))
     put(whole, at, take(places, at))
+
+
+@jit("void(f4[::1], f4[::1], out f4[::1])")
+def choices(a, b, out):  # type: ignore[no-untyped-def]
+    store8(out, 0, min8(load8(a, 0), load8(b, 0)))
+    store8(out, 8, max8(load8(a, 0), load8(b, 0)))
+    for i in range(0, 8, 4):
+        store4(out, 16 + i, min4(load4(a, i), load4(b, i)))
+        store4(out, 24 + i, max4(load4(a, i), load4(b, i)))
+
+
+@jit("void(f4[::1], out f4[::1])")
+def round_down(a, out):  # type: ignore[no-untyped-def]
+    store8(out, 0, floor8(load8(a, 0)))
+
+
+@jit("void(f4, f4, out f4[::1])")
+def steps(start, step, out):  # type: ignore[no-untyped-def]
+    store8(out, 0, ramp8(start, step))
+
+
+@jit("void(f4, f4, f4, f4, out f4[::1])")
+def put_together(a, b, c, d, out):  # type: ignore[no-untyped-def]
+    four = make4(a, b, c, d)
+    store4(out, 0, four)
+    store4(out, 4, splat4(c))
+    for lane in range(4):
+        out[8 + lane] = pick4(four, 3 - lane)
+    out[12] = pick4(four, 2)
+
+
+@jit("f4(f4[::1], i8)")
+def one_of_four(a, lane):  # type: ignore[no-untyped-def]
+    return pick4(load4(a, 0), lane)
+
+
+@jit("void(u2[::1], i8, out f4[::1])")
+def from_words(words, at, out):  # type: ignore[no-untyped-def]
+    store4(out, 0, words4(words, at))
 
 
 @jit("void(f4[::1], i8, f4[::1], i8, i8, out f4[::1])")
@@ -220,6 +273,179 @@ def test_scatter_to_one_row_leaves_the_last_point() -> None:
     out = np.zeros(9, np.float32)
     hand_out(block, np.full(8, 2, np.uint32), 0, out)
     np.testing.assert_array_equal(out, [0, 0, 0, 0, 0, 0, 1, 2, 3])
+
+
+# Pairs of which one is chosen, and the smaller and the larger of them.
+PAIRS = np.array(
+    [
+        (1, 2, 1, 2),
+        (-1, -2, -2, -1),
+        (3, 3, 3, 3),
+        (NAN, 1, 1, 1),
+        (1, NAN, NAN, NAN),
+        (NAN, NAN, NAN, NAN),
+        (-INF, INF, -INF, INF),
+        (LARGEST, -LARGEST, -LARGEST, LARGEST),
+        (INF, NAN, NAN, NAN),
+        (NAN, -INF, -INF, -INF),
+        (0, -1e-45, -1e-45, 0),
+        (INF, LARGEST, LARGEST, INF),
+    ],
+    np.float32,
+)
+
+
+@pytest.mark.parametrize("first", range(5))
+def test_the_smaller_and_the_larger_of_two(first: int) -> None:
+    """The second wherever one of the two is no number; each lane for itself."""
+    a, b, small, large = PAIRS[first : first + 8].T.copy()
+    out = np.zeros(32, np.float32)
+    with np.errstate(invalid="ignore"):
+        choices(a, b, out)
+    np.testing.assert_array_equal(out.reshape(4, 8), [small, large, small, large])
+
+
+def test_floor() -> None:
+    """Toward minus infinity, whole numbers stay; NaN and infinities too."""
+    values = [0.5, -0.5, -1, 2, 2**23 + 1, -(2**22) - 0.5, 1e-45, -1e-45]
+    strange = [NAN, INF, -INF, LARGEST, -LARGEST, 0, np.nextafter(np.float32(1), 0), 1]
+    for numbers in (values, strange):
+        a, out = np.array(numbers, np.float32), np.zeros(8, np.float32)
+        with np.errstate(invalid="ignore"):
+            round_down(a, out)
+            np.testing.assert_array_equal(out, np.floor(a))
+
+
+@pytest.mark.parametrize(
+    ("start", "step"),
+    [(0, 1), (5, 0), (-3, -2), (0.25, 0.5), (2**20, -(2**17)), (-1e30, 1e30), (0, 0)],
+)
+def test_ramp(start: float, step: float) -> None:
+    out = np.zeros(8, np.float32)
+    steps(np.float32(start), np.float32(step), out)
+    expected = np.float64(start) + np.float64(step) * np.arange(8)
+    np.testing.assert_allclose(out, expected, rtol=1e-6)
+
+
+def test_a_ramp_from_no_number_and_to_infinity() -> None:
+    out = np.zeros(8, np.float32)
+    steps(np.float32(NAN), np.float32(1), out)
+    assert np.isnan(out).all()
+    with np.errstate(over="ignore"):
+        steps(np.float32(0), np.float32(LARGEST / 2), out)
+    np.testing.assert_array_equal(out[:3], np.float32([0, LARGEST / 2, LARGEST]))
+    np.testing.assert_array_equal(out[3:], INF)
+
+
+@pytest.mark.parametrize(
+    "four", [(1, 2, 3, 4), (0, -0.5, LARGEST, -LARGEST), (NAN, INF, -INF, 1e-45)]
+)
+def test_four_numbers_put_together_and_taken_out(four: tuple[float, ...]) -> None:
+    numbers = np.array(four, np.float32)
+    out = np.full(15, -1, np.float32)
+    put_together(*numbers, out)
+    expected = [*numbers, *[numbers[2]] * 4, *numbers[::-1], numbers[2], -1, -1]
+    np.testing.assert_array_equal(out, np.float32(expected))
+
+
+@pytest.mark.parametrize("lane", range(4))
+def test_one_of_four(lane: int) -> None:
+    assert (
+        one_of_four(np.array([7, -8, 0.5, 1e30], np.float32), lane)
+        == (np.float32([7, -8, 0.5, 1e30])[lane])
+    )
+
+
+@pytest.mark.parametrize("at", range(6))
+def test_words(at: int) -> None:
+    """At any offset; the largest is 65535 and not -1."""
+    words = np.array([0, 1, 32767, 32768, 65535, 255, 256, 65534, 9], np.uint16)
+    out = np.full(5, -1, np.float32)
+    from_words(words, at, out)
+    np.testing.assert_array_equal(out, [*words[at : at + 4], -1])
+
+
+def test_words_of_all_sizes_are_exact() -> None:
+    words = np.arange(0, 2**16, 251).astype(np.uint16)
+    out = np.zeros(4, np.float32)
+    for at in range(len(words) - 3):
+        from_words(words, at, out)
+        np.testing.assert_array_equal(out, words[at : at + 4])
+
+
+def load_eight(a, out):  # type: ignore[no-untyped-def]
+    store8(out, 0, load8(a, 0))
+
+
+def load_four(a, out):  # type: ignore[no-untyped-def]
+    store4(out, 0, load4(a, 0))
+
+
+def spread(a, out):  # type: ignore[no-untyped-def]
+    store8(out, 0, spread8(a, 0))
+
+
+def load_words(a, out):  # type: ignore[no-untyped-def]
+    store4(out, 0, words4(a, 0))
+
+
+def write_rows(a, out):  # type: ignore[no-untyped-def]
+    x = load8(a, 0)
+    rows8(out, 0, x, x, x, x)
+
+
+def write_points(a, rows, out):  # type: ignore[no-untyped-def]
+    x = load8(a, 0)
+    scatter8(out, rows, 0, x, x, x)
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize(
+    ("function", "signature"),
+    [
+        (load_eight, "void(f8[::1], out f4[::1])"),
+        (load_eight, "void(i4[::1], out f4[::1])"),
+        (load_eight, "void(f4[:, ::1], out f4[::1])"),
+        (load_eight, "void(f4[::1], out f8[::1])"),
+        (load_eight, "void(f4[::1], f4[::1])"),
+        (load_four, "void(f8[::1], out f4[::1])"),
+        (load_four, "void(f4[::1], f4[::1])"),
+        (spread, "void(u4[::1], out f4[::1])"),
+        (load_words, "void(u1[::1], out f4[::1])"),
+        (load_words, "void(i4[::1], out f4[::1])"),
+        (write_rows, "void(f4[::1], out u4[::1])"),
+        (write_rows, "void(f4[::1], f4[::1])"),
+        (write_points, "void(f4[::1], i4[::1], out f4[::1])"),
+        (write_points, "void(f4[::1], u4[::1], out f8[::1])"),
+        (write_points, "void(f4[::1], u4[::1], f4[::1])"),
+    ],
+)
+def test_wrong_arrays_are_not_compiled(
+    function: Callable[..., None], signature: str
+) -> None:
+    """Another dtype or shape would be read as if it were right; and nothing is written
+    into an array that is not marked as a result.
+    """
+    with pytest.raises(TypingError):
+        kernel._compile(function, kernel._signature(signature), False)
+
+
+@pytest.mark.skipif(HAS_JIT, reason="compiled kernels check nothing")
+@pytest.mark.parametrize("at", [-1, 2, 9])
+def test_without_compiled_kernels_bounds_are_checked(at: int) -> None:
+    nine = np.zeros(9, np.float32)
+    with pytest.raises(AssertionError):
+        load8(nine, at)
+    with pytest.raises(AssertionError):
+        store8(nine, at, np.zeros(8, np.float32))
+    with pytest.raises(AssertionError):
+        load4(nine[:5], at)
+    with pytest.raises(AssertionError):
+        words4(nine[:5].astype(np.uint16), at)
+    with pytest.raises(AssertionError):
+        pick4(nine[:4], at if at != 2 else 4)
+    with pytest.raises(AssertionError):
+        take(nine[:2], at)
 
 
 def test_every_operation_is_tested_here() -> None:

@@ -22,11 +22,14 @@ def _maker(dtype: type[np.generic], kind: Any) -> Any:
     if config.DISABLE_JIT:
 
         def at(address: int, count: int) -> Any:
-            if count == 0:
-                return np.empty(0, dtype)
-            size = count * np.dtype(dtype).itemsize
-            memory: Any = (ctypes.c_char * size).from_address(address)
-            return np.frombuffer(memory, dtype)
+            assert count >= 0
+            size = int(count) * np.dtype(dtype).itemsize
+            array = np.empty(0, dtype)
+            if size:
+                memory: Any = (ctypes.c_char * size).from_address(int(address))
+                array = np.frombuffer(memory, dtype)
+            array.flags.writeable = False
+            return array
 
         return at
 

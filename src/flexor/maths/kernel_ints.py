@@ -89,6 +89,11 @@ def _eight_at(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any
 def _nearer8(
     typing: Any, depths: Any, marks: Any, at: Any, inside: Any, depth: Any, mark: Any
 ) -> Any:
+    if not kernel_lanes.is_flat(depths, types.float32, is_written=True):
+        return None
+    if not kernel_lanes.is_flat(marks, types.int32, is_written=True):
+        return None
+
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kinds = signature.args
         old_depths = _eight_at(context, builder, kinds[0], args[0], args[2])
@@ -126,6 +131,11 @@ def _mark8(
     bits: Any,
     to: Any,
 ) -> Any:
+    if not kernel_lanes.is_flat(depths, types.float32):
+        return None
+    if not kernel_lanes.is_flat(bits, types.int32, is_written=True):
+        return None
+
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kinds = signature.args
         old_depths = _eight_at(context, builder, kinds[0], args[0], args[1])
@@ -147,6 +157,9 @@ def _mark8(
 
 @intrinsic
 def _load_ints8(typing: Any, array: Any, at: Any) -> Any:
+    if not kernel_lanes.is_flat(array, types.int32):
+        return None
+
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = _eight_at(context, builder, signature.args[0], *args)
         value = builder.load(place)
@@ -158,6 +171,9 @@ def _load_ints8(typing: Any, array: Any, at: Any) -> Any:
 
 @intrinsic
 def _store_ints8(typing: Any, array: Any, at: Any, value: Any) -> Any:
+    if not kernel_lanes.is_flat(array, types.int32, is_written=True):
+        return None
+
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = _eight_at(context, builder, signature.args[0], args[0], args[1])
         builder.store(args[2], place).align = 4
@@ -205,6 +221,9 @@ def _negative8(typing: Any, test: Any, a: Any, b: Any) -> Any:
 
 @intrinsic
 def _equal8(typing: Any, array: Any, at: Any, value: Any) -> Any:
+    if not kernel_lanes.is_flat(array, types.int32):
+        return None
+
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = _eight_at(context, builder, signature.args[0], args[0], args[1])
         there = builder.load(place)
@@ -218,6 +237,9 @@ def _equal8(typing: Any, array: Any, at: Any, value: Any) -> Any:
 
 @intrinsic
 def _match8(typing: Any, array: Any, at: Any, value: Any, bits: Any) -> Any:
+    if not kernel_lanes.is_flat(array, types.int32):
+        return None
+
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = _eight_at(context, builder, signature.args[0], args[0], args[1])
         there = builder.load(place)
@@ -238,6 +260,9 @@ _PLACES = np.array(
 
 @intrinsic
 def _pack8(typing: Any, bits: Any, base: Any, array: Any, at: Any) -> Any:
+    if not kernel_lanes.is_flat(array, types.int32, is_written=True):
+        return None
+
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         bytes8 = ir.VectorType(ir.IntType(8), 8)
         kind = ir.ArrayType(ir.IntType(8), 2048)
@@ -314,9 +339,10 @@ if config.DISABLE_JIT:
         depths: Any, marks: Any, at: int, inside: Any, depth: Any, mark: int
     ) -> None:
         """Where `inside` is not negative and `depth` is above what eight depths from
-        `at` on hold, put it there, and `mark` into the marks.
+        `at` on hold, put it there, and `mark` into the marks. No depth is NaN there.
         """
-        assert 0 <= at <= len(depths) - 8
+        assert 0 <= at <= min(len(depths), len(marks)) - 8
+        assert not np.isnan(depth[inside >= 0]).any()
         is_kept = (inside >= 0) & (depth > depths[at : at + 8])
         depths[at : at + 8][is_kept] = depth[is_kept]
         marks[at : at + 8][is_kept] = mark
@@ -342,7 +368,7 @@ if config.DISABLE_JIT:
 
     def as_ints8(value: Any) -> Any:
         """Float32 that fit to int32, toward zero."""
-        assert (np.abs(value) < 2.0**31).all()
+        assert ((value >= -(2.0**31)) & (value < 2.0**31)).all()
         return value.astype(np.int32)
 
     def as_floats8(value: Any) -> Any:
@@ -376,15 +402,17 @@ if config.DISABLE_JIT:
         eight numbers from `at` on are overwritten.
         """
         assert 0 <= at <= len(array) - 8
+        assert 0 <= bits < 256
         array[at : at + 8] = base + _PLACES[bits].astype(np.int32)
 
     def count_bits(bits: int) -> int:
-        """How many bits are set."""
-        return bits.bit_count()
+        """How many of 64 bits are set."""
+        return (int(bits) & 2**64 - 1).bit_count()
 
     def first_bit(bits: int) -> int:
         """The lowest bit that is set, of a number that is not zero."""
-        return (bits & -bits).bit_length() - 1
+        assert bits != 0
+        return (int(bits) & -int(bits)).bit_length() - 1
 
 else:
     min_ints8, max_ints8 = _chooser("<"), _chooser(">")

@@ -77,8 +77,17 @@ class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]
         super().__init__(manager, kind, kind.vector)
 
 
-def _is_flat(array: Any) -> bool:
-    return isinstance(array, types.Array) and array.ndim == 1 and array.layout == "C"
+def is_flat(array: Any, kind: Any = None, is_written: bool = False) -> bool:
+    """Whether an array is one that lanes can be in: flat, of `kind`, not read-only if
+    it is written. Else a kernel would take memory for what it is not.
+    """
+    return (
+        isinstance(array, types.Array)
+        and array.ndim == 1
+        and array.layout == "C"
+        and kind in (None, array.dtype)
+        and (array.mutable or not is_written)
+    )
 
 
 def _place(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -109,7 +118,7 @@ def _call(builder: Any, name: str, lanes: _Lanes, *values: Any) -> Any:
 def _loader(lanes: _Lanes) -> Any:
     @intrinsic
     def load(typing: Any, array: Any, at: Any) -> Any:
-        if not _is_flat(array):
+        if not is_flat(array, types.float32):
             return None
 
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -126,7 +135,7 @@ def _loader(lanes: _Lanes) -> Any:
 def _storer(lanes: _Lanes) -> Any:
     @intrinsic
     def store(typing: Any, array: Any, at: Any, value: Any) -> Any:
-        if not _is_flat(array) or not array.mutable:
+        if not is_flat(array, types.float32, is_written=True):
             return None
 
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -142,7 +151,7 @@ def _storer(lanes: _Lanes) -> Any:
 def _spreader(lanes: _Lanes) -> Any:
     @intrinsic
     def spread(typing: Any, array: Any, at: Any) -> Any:
-        if not _is_flat(array):
+        if not is_flat(array, types.float32):
             return None
 
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -167,7 +176,7 @@ def _multiply_adder(lanes: _Lanes) -> Any:
 
 @intrinsic
 def _take(typing: Any, array: Any, at: Any) -> Any:
-    if not _is_flat(array):
+    if not is_flat(array):
         return None
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -178,7 +187,7 @@ def _take(typing: Any, array: Any, at: Any) -> Any:
 
 @intrinsic
 def _put(typing: Any, array: Any, at: Any, value: Any) -> Any:
-    if not _is_flat(array) or not array.mutable:
+    if not is_flat(array, is_written=True):
         return None
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -230,7 +239,7 @@ def _pick4(typing: Any, value: Any, lane: Any) -> Any:
 
 @intrinsic
 def _words4(typing: Any, array: Any, at: Any) -> Any:
-    if not _is_flat(array) or array.dtype != types.uint16:
+    if not is_flat(array, types.uint16):
         return None
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -273,7 +282,7 @@ def _chooser(lanes: _Lanes, symbol: str) -> Any:
 
 @intrinsic
 def _rows8(typing: Any, array: Any, at: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
-    if not _is_flat(array) or not array.mutable:
+    if not is_flat(array, types.float32, is_written=True):
         return None
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -297,7 +306,9 @@ def _rows8(typing: Any, array: Any, at: Any, a: Any, b: Any, c: Any, d: Any) -> 
 def _scatter8(
     typing: Any, array: Any, rows: Any, at: Any, x: Any, y: Any, z: Any
 ) -> Any:
-    if not _is_flat(array) or not _is_flat(rows) or not array.mutable:
+    if not is_flat(array, types.float32, is_written=True):
+        return None
+    if not is_flat(rows, types.uint32):
         return None
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -436,6 +447,7 @@ if config.DISABLE_JIT:
 
     def pick4(value: Any, lane: int) -> Any:
         """One of four numbers."""
+        assert 0 <= lane < 4
         return value[lane]
 
     def words4(array: Any, at: int) -> Any:

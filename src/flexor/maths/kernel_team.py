@@ -7,13 +7,18 @@ comes first, and a thread that comes late, or never, is not missed.
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Any
 
 from llvmlite import ir
 from numba import config, types
 from numba.extending import intrinsic
 
+from flexor.maths.kernel_lanes import is_flat
+
 __all__ = ["claim", "watch"]
+
+_LOCK = Lock()  # for `claim` without compiled kernels
 
 
 def _place(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -23,6 +28,9 @@ def _place(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 @intrinsic
 def _claim(typing: Any, counters: Any, at: Any) -> Any:
+    if not is_flat(counters, types.int64, is_written=True):
+        return None
+
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = _place(context, builder, signature, args)
         return builder.atomic_rmw("add", place, ir.IntType(64)(1), "seq_cst")
@@ -32,6 +40,9 @@ def _claim(typing: Any, counters: Any, at: Any) -> Any:
 
 @intrinsic
 def _watch(typing: Any, counters: Any, at: Any) -> Any:
+    if not is_flat(counters, types.int64):
+        return None
+
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = _place(context, builder, signature, args)
         return builder.load_atomic(place, "acquire", 8)
@@ -43,11 +54,14 @@ if config.DISABLE_JIT:
 
     def claim(counters: Any, at: int) -> int:
         """Add one to a counter of int64 (n,); gives what it was before."""
-        counters[at] += 1
-        return int(counters[at]) - 1
+        assert 0 <= at < len(counters)
+        with _LOCK:
+            counters[at] += 1
+            return int(counters[at]) - 1
 
     def watch(counters: Any, at: int) -> int:
         """What a counter is now."""
+        assert 0 <= at < len(counters)
         return int(counters[at])
 
 else:

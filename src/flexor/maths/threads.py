@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from threading import Lock
 
@@ -28,7 +29,8 @@ def run_slices(work: Callable[[slice], None], count: int) -> None:
     """Call `work` on slices that cover range(count), on all threads; wait for all.
 
     Each call must write only rows of its own slice, so the result does not depend on
-    the number of threads. An exception in any of them is raised here.
+    the number of threads; a slice that no thread has begun when this one is done with
+    its own is done here. An exception in any of them is raised here.
     """
     threads = min(thread_count(), count) if count > 1 else 1
     if threads <= 1:
@@ -37,21 +39,24 @@ def run_slices(work: Callable[[slice], None], count: int) -> None:
         return
     bounds = [count * i // threads for i in range(threads + 1)]
     mine = [slice(a, b) for a, b in pairwise(bounds)]
-    futures = []
+    turns: list[tuple[Future[None], slice]] = []
     try:
         while len(mine) > 1:
-            futures.append(_get_pool().submit(work, mine[-1]))
+            turns.append((_submit(partial(work, mine[-1])), mine[-1]))
             mine.pop()
     except RuntimeError:
         pass  # no new threads, as when the interpreter shuts down: we do the rest
     try:
         for part in mine:
             work(part)
+        for turn, part in reversed(turns):
+            # No waiting for threads that are busy: all may be waiting like this one.
+            if turn.cancel():
+                work(part)
     finally:
-        for future in futures:
-            future.exception()  # wait, so that nothing writes after we return
-    for future in futures:
-        future.result()
+        begun = _wait([turn for turn, _ in turns])
+    for turn in begun:
+        turn.result()
 
 
 def run_team(work: Callable[[], None], count: int) -> None:
@@ -60,20 +65,54 @@ def run_team(work: Callable[[], None], count: int) -> None:
     The calls share out what is to be done among themselves (`maths.kernel_team`), so a
     call that has not begun when this one is done is not needed, and is dropped.
     """
-    futures = []
+    turns = []
     try:
         for _ in range(count - 1):
-            futures.append(_get_pool().submit(work))
+            turns.append(_submit(work))
     except RuntimeError:
         pass  # no new threads, as when the interpreter shuts down: we do all
     try:
         work()
     finally:
-        waiting = [future for future in futures if not future.cancel()]
-        for future in waiting:
-            future.exception()  # wait, so that nothing writes after we return
-    for future in waiting:
-        future.result()
+        begun = _wait(turns)
+    for turn in begun:
+        turn.result()
+
+
+def _submit(work: Callable[[], None]) -> Future[None]:
+    """Let the pool do some work, unless it is cancelled before that begins.
+
+    The pool's own future is not enough: if no thread can be started, the pool raises
+    an error and yet keeps the work, to do it at any later time.
+    """
+    turn: Future[None] = Future()
+
+    def take() -> None:
+        if not turn.set_running_or_notify_cancel():
+            return
+        try:
+            work()
+        except BaseException as error:
+            turn.set_exception(error)
+        else:
+            turn.set_result(None)
+
+    try:
+        _get_pool().submit(take)
+    except RuntimeError:
+        if turn.cancel():
+            raise
+    return turn
+
+
+def _wait(turns: list[Future[None]]) -> list[Future[None]]:
+    """Drop what has not begun and wait for the rest, so that nothing writes when this
+    has returned; gives the rest.
+    """
+    begun = [turn for turn in turns if not turn.cancel()]
+    for turn in begun:
+        turn.exception()
+    return begun
 
 
 def _get_pool() -> ThreadPoolExecutor:
