@@ -272,16 +272,19 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert not os.listdir(tmp_path)
 
 
+# Not quite for ever, and slowly: nobody ends it if the tests themselves are stopped.
 FOR_EVER = """
 import sys
+import time
 import numpy as np
 from flexor.output.movie import open_movie
 
 frame = np.full((64, 64, 4), 255, np.uint8)
 with open_movie(sys.argv[1], (64, 64)) as movie:
-    for i in range(10**9):
+    for i in range(20_000):
         frame[..., 0] = i % 256
         movie.add(frame)
+        time.sleep(0.005 if i > 20 else 0)
         if i == 20:
             print("ready", flush=True)
 """
