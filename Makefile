@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export PIP_CONSTRAINT := $(abspath constraints.txt)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test check bench sample clean
+.PHONY: run test check bench sample pictures clean
 
 # The mannequin walking: out/walk.mp4 and out/walk.png.
 run: $(VENV)/.run
@@ -28,6 +28,10 @@ bench: $(VENV)/.run
 # Makes the built-in mannequin again.
 sample: $(VENV)/.dev
 	$(BIN)/python -m flexor.samples.maker
+
+# Makes the pictures of the README again.
+pictures: $(VENV)/.run
+	$(BIN)/python docs/images/make.py
 
 $(VENV)/.run: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

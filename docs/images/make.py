@@ -1,0 +1,50 @@
+"""Makes the pictures of README.md and docs/: `make pictures`."""
+
+import math
+from io import BytesIO
+from pathlib import Path
+
+from PIL import Image
+
+import flexor
+from flexor.draw.fit import direction_of
+from flexor.draw.sheet import join_pictures
+from flexor.draw.style import DrawStyle
+from flexor.files.replace import replace_file
+
+HERE = Path(__file__).parent
+
+
+def save(name, pixels, is_small=False):
+    """Write a PNG; is_small: of 256 colours, less than half of the usual size."""
+    picture = Image.fromarray(pixels).convert("RGB")
+    if is_small:
+        method, dither = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
+        picture = picture.quantize(256, method=method, kmeans=3, dither=dither)
+    file = BytesIO()
+    picture.save(file, "PNG", optimize=True)
+    replace_file(HERE / name, file.getvalue())
+    print(f"{HERE / name}: {picture.width} x {picture.height}, {file.tell():,} bytes")
+
+
+hero = flexor.samples.mannequin()
+view = direction_of(math.radians(50), math.radians(10))
+ground = DrawStyle(ground=True)
+sheet = flexor.contact_sheet(
+    hero, "walk", 12, size=(165, 290), style=ground, direction=view, columns=6
+)
+save("walk.png", sheet, is_small=True)
+
+styles = {
+    "shaded": "shaded",
+    "flat, but for the head": DrawStyle(smooth=("head",)),
+    "cel": "cel",
+    "lines": "lines",
+    "wire": "wire",
+    "heat of the left knee": DrawStyle(style="heat", heat="l-knee"),
+    "ghost with bones": DrawStyle(style="ghost", bones=True),
+}
+pose = hero.pose("kick", 0.5)
+size = (200, 300)
+pictures = [flexor.draw(hero, pose, size=size, style=s) for s in styles.values()]
+save("styles.png", join_pictures(pictures, list(styles), columns=7))

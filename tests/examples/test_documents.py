@@ -1,0 +1,77 @@
+"""What the documents tell people to type works as it stands there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import flexor
+from flexor.app.cli.main import main
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where a reader would be: in a folder with a hero.glb."""
+    monkeypatch.chdir(tmp_path)
+    flexor.save(flexor.samples.mannequin(), "hero.glb")
+    return tmp_path
+
+
+def commands(name: str) -> Iterator[str]:
+    """Lines of a document that start with `flexor`, without what they are for."""
+    for line in (ROOT / name).read_text("utf-8").splitlines():
+        if line.startswith("    flexor "):
+            yield re.split(r"\s{2,}|\s+#", line.strip())[0]
+
+
+def blocks(name: str) -> list[str]:
+    """The Python of a document."""
+    text = (ROOT / name).read_text("utf-8")
+    return re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/output.md"])
+def test_commands_work(
+    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [line for line in commands(name) if not line.startswith("flexor bench")]
+    assert len(lines) > 5
+    small = ["--size", "64x48", "--samples", "1", "--fps", "5"]  # to be quick
+    for line in lines:
+        words = shlex.split(line)
+        extra = small if words[1] == "render" else []
+        monkeypatch.setattr(sys, "argv", [*words, *extra])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert not ended.value.code, line
+        if "-o" in words:
+            assert (folder / words[words.index("-o") + 1]).exists(), line
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/draw.md", "docs/output.md"])
+def test_python_works(name: str, folder: Path) -> None:
+    pixels = np.full((480, 640, 4), 255, np.uint8)
+    known: dict[str, Any] = {"pixels": pixels, "frames": [pixels] * 3}
+    assert blocks(name)
+    for block in blocks(name):
+        exec(compile(block, name, "exec"), known)
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", "CONTRIBUTING.md", "benches/README.md", "docs/*.md"]
+)
+def test_links_lead_somewhere(name: str) -> None:
+    for document in ROOT.glob(name):
+        for link in re.findall(r"\]\(([^)#]+)\)", document.read_text("utf-8")):
+            if "://" not in link:
+                assert (document.parent / link).exists(), f"{document.name}: {link}"
