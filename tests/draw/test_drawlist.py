@@ -90,8 +90,8 @@ def test_triangles_of_quads() -> None:
     [
         (np.zeros((2, 2, 3), np.uint8), r"pixels: shape \(2, 2, 3\)"),
         (np.zeros((2, 2), np.uint8), r"pixels: shape \(2, 2\)"),
-        (np.zeros((0, 2, 4), np.uint8), "pixels: a texture needs at least one pixel"),
-        (np.zeros((2, 0, 4), np.uint8), "pixels: a texture needs at least one pixel"),
+        (np.zeros((0, 2, 4), np.uint8), "expected sides of 1 to 8192 pixels"),
+        (np.zeros((2, 0, 4), np.uint8), "expected sides of 1 to 8192 pixels"),
         (np.full((2, 2, 4), 256), "pixels: cannot be made uint8"),
         (np.full((2, 2, 4), 0.5), "pixels: cannot be made uint8"),
     ],

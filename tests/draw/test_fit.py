@@ -75,6 +75,25 @@ def test_all_scales(size: float, place: float, kind: int, is_flat: bool) -> None
     assert (np.abs(seen - 0.5) <= 0.43).all()
 
 
+@pytest.mark.parametrize("is_flat", [False, True])
+def test_what_is_faint_may_reach_into_the_margin(is_flat: bool, rng: Rng) -> None:
+    size = (300, 200)
+    for _ in range(20):
+        points, faint = rng.normal(size=(30, 3)), rng.normal(size=(30, 3)) * 1.2
+        way = rng.normal(size=3)
+        camera = fit_camera(points, size, direction=way, is_flat=is_flat, faint=faint)
+        inner, outer = edges(camera, points, size), edges(camera, faint, size)
+        assert (np.abs(inner - 0.5) <= 0.42 + 1e-6).all()
+        assert (np.abs(outer - 0.5) <= 0.5 + 1e-6).all()
+        # No nearer: a border of each kind is touched, on both sides of one axis.
+        touched = (np.abs(inner - 0.5) > 0.42 - 1e-6) | (np.abs(outer - 0.5) > 0.5 - 1e-6)
+        assert (touched[0] and touched[2]) or (touched[1] and touched[3])
+    alone = fit_camera(points, size, is_flat=is_flat)
+    for none in (points, np.zeros((0, 3)), [(np.nan, 0, 0)]):
+        camera = fit_camera(points, size, is_flat=is_flat, faint=none)
+        np.testing.assert_allclose(camera.eye, alone.eye)
+
+
 def test_odd_points() -> None:
     one = fit_camera([(5, 6, 7)])
     np.testing.assert_allclose(one.target, (5, 6, 7))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from flexor.draw.heat import colour_ramp, joint_weights, linear_from_srgb
+from flexor.draw.heat import colour_ramp, joint_weights
 from flexor.scene.mesh import Mesh, Primitive
 from flexor.scene.scene import Scene
 from flexor.scene.weights import Skin, SkinWeights
@@ -67,9 +67,3 @@ def test_ramp_takes_anything() -> None:
     ends = colour_ramp([0, 1, 0, 1])
     np.testing.assert_array_equal(odd, ends)
     assert colour_ramp([]).shape == (0, 4)
-
-
-def test_linear_from_srgb() -> None:
-    np.testing.assert_allclose(
-        linear_from_srgb([0, 10, 188, 255]), [0, 0.003035, 0.502886, 1], atol=1e-6
-    )

@@ -8,6 +8,7 @@ Colours are linear, 0 to 1, unless they are called sRGB.
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
@@ -41,6 +42,8 @@ Cull = Literal["back", "none"]
 Shading = Literal["pixel", "vertex", "flat", "unlit", "cel"]
 Order = Literal["depth", "sort"]
 
+LONGEST_TEXTURE = 8192
+
 RGB = tuple[float, float, float]
 RGBA = tuple[float, float, float, float]
 
@@ -72,6 +75,8 @@ def _check_is_array(value: object, name: str) -> None:
 
 
 def _check_layer(layer: int, part: int) -> None:
+    _check_number(layer, Integral, "layer")
+    _check_number(part, Integral, "part")
     if layer not in (0, 1):
         raise SettingError(f"layer: {layer}, expected 0 or 1")
     if not 0 <= part < 1 << 31:
@@ -156,8 +161,11 @@ class DrawTexture:
     def __post_init__(self) -> None:
         pixels = freeze(self.pixels, np.uint8, (None, None, 4), "pixels")
         object.__setattr__(self, "pixels", pixels)
-        if not pixels.size:
-            raise ShapeError("pixels: a texture needs at least one pixel")
+        if not pixels.size or max(pixels.shape) > LONGEST_TEXTURE:
+            raise ShapeError(
+                f"pixels: shape {pixels.shape}, expected sides of 1 to "
+                f"{LONGEST_TEXTURE} pixels"
+            )
         for name in ("wrap_s", "wrap_t"):
             _check_word(getattr(self, name), get_args(Wrap), name)
 
@@ -201,6 +209,7 @@ class Look:
         _check_number(self.emissive_texture, Integral, "emissive_texture")
         _check_number(self.cel_bands, Integral, "cel_bands")
         _check_number(self.cutoff, Real, "cutoff")
+        _check_number(self.opacity, Real, "opacity")
         if not 1 <= self.cel_bands <= 16:
             raise SettingError(f"cel_bands: {self.cel_bands}, expected 1 to 16")
         if not 0 <= self.opacity <= 1:
@@ -226,8 +235,10 @@ class Strokes:
     def __post_init__(self) -> None:
         _check_width(self.width)
         _check_numbers(self.colour, 4, "colour")
-        if self.crease is not None and not math.isfinite(self.crease):
-            raise SettingError(f"crease: {self.crease}, expected radians")
+        if self.crease is not None:
+            _check_number(self.crease, Real, "crease")
+            if not math.isfinite(self.crease):
+                raise SettingError(f"crease: {self.crease}, expected radians")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -258,6 +269,7 @@ class DrawItem:
 
     def __post_init__(self) -> None:
         positions = self.positions
+        _check_number(self.mesh, Integral, "mesh")
         _check_is_array(positions, "positions")
         if positions.ndim not in (2, 3) or positions.shape[-1] != 3:
             have = positions.shape
@@ -321,9 +333,15 @@ class DrawList:
         object.__setattr__(self, "lines", tuple(self.lines))
         object.__setattr__(self, "lights", tuple(self.lights))
         _check_word(self.order, get_args(Order), "order")
-        if len(self.background) != 4 or any(
-            not 0 <= level <= 255 for level in self.background
-        ):
+        for light in self.lights:
+            if not isinstance(light, Light):
+                raise SettingError(f"lights: {light!r}, expected lights")
+        try:
+            levels = tuple(operator.index(level) for level in self.background)
+        except TypeError:
+            levels = ()
+        object.__setattr__(self, "background", levels)
+        if len(levels) != 4 or not 0 <= min(levels) <= max(levels) <= 255:
             raise SettingError(
                 f"background: {self.background}, expected four numbers 0 to 255"
             )

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexor.errors import SettingError
-from flexor.scene.camera import Camera, Vector
+from flexor.scene.camera import Camera
+from flexor.scene.light import Vector
 
 __all__ = ["THREE_QUARTER", "direction_of", "fit_camera"]
 
@@ -39,6 +40,7 @@ def fit_camera(
     fov: float = FOV,
     is_flat: bool = False,
     margin: float = MARGIN,
+    faint: ArrayLike | None = None,
 ) -> Camera:
     """The nearest camera in a direction that sees all points.
 
@@ -46,8 +48,9 @@ def fit_camera(
     height of the picture; direction: from the points to the camera, of any length; up:
     in the picture, None for +y, or -z where the camera looks along y; fov: radians from
     bottom to top; is_flat: without perspective; margin: share of the picture left free
-    on each side. For a motion, give the points of several moments. A single point, or
-    none at all, is seen as if it were a metre large.
+    on each side; faint: (..., 3), such as of a shadow, may reach into the margin but
+    not out of the picture. For a motion, give the points of several moments. A single
+    point, or none at all, is seen as if it were a metre large.
     """
     if not 0 <= margin < 0.5:
         raise SettingError(f"margin: {margin}, expected 0 to 0.5")
@@ -59,22 +62,27 @@ def fit_camera(
     eye = (float(back[0]), float(back[1]), float(back[2]))
     axes = Camera(eye=eye, target=(0.0, 0.0, 0.0), up=up, fov=fov).axes()
     seen, floor = _seen(points, axes)
-    room = 1 - 2 * margin
+    sets, rooms = [seen], np.array([1 - 2 * margin])
+    if faint is not None and len(rows := _finite(faint)):
+        sets, rooms = [seen, axes @ rows.T], np.array([1 - 2 * margin, 1.0])
     tall = math.tan(fov / 2)
-    tangents = np.array([tall * size[0] / size[1], tall]) * room
+    borders = np.array([size[0] / size[1], 1.0])[:, None] * rooms
     low, high = seen.min(1), seen.max(1)
+    nearest = max(float(one[2].max()) for one in sets)
     middle = (low + high) / 2
     reach = np.maximum((high - low) / 2, floor)
     if is_flat:
-        half = max(reach[1], reach[0] * size[1] / size[0]) / room
-        place = np.array([middle[0], middle[1], middle[2] + reach[2] + 2 * half])
-        height = float(2 * half)
+        across, half = _place(sets, borders, 0.0)
+        half = max(half, float((reach[:2] / borders[:, 0]).max()))
+        away = max(middle[2] + reach[2], nearest) + 2 * half
+        height = 2 * half
     else:
-        place = _perspective(seen, tangents)
+        across, away = _place(sets, borders * tall, 1.0)
         # What has no size, or none across the view, still needs room.
-        place[2] = max(place[2], high[2] + floor / tangents.min())
+        away = max(away, nearest + floor / float(borders.min() * tall))
         height = None
-    distance, gap = place[2] - middle[2], place[2] - high[2]
+    place = np.array([*across, away])
+    distance, gap = place[2] - middle[2], place[2] - nearest
     target = place - [0, 0, distance]
     where, target = place @ axes, target @ axes
     return Camera(
@@ -87,21 +95,29 @@ def fit_camera(
     )
 
 
-def _perspective(
-    seen: NDArray[np.float64], tangents: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Where in camera axes the camera must stand to see points (3, P).
+def _place(
+    sets: list[NDArray[np.float64]], tangents: NDArray[np.float64], depth: float
+) -> tuple[NDArray[np.float64], float]:
+    """Where in camera axes the camera must stand to see sets of points (3, P).
+
+    tangents: (2, K), of each set, across and up; depth: 1, or 0 without perspective.
+    Gives the place (2,) across and up, and how far away, or half the height.
 
     A point is inside the left and right borders if |x - camera x| is at most the
-    tangent times its distance; each border so gives one number, the largest of
-    x + tangent z and of -x + tangent z, and where both hold with equality the camera
-    can come no nearer. The same for the height.
+    tangent times its distance; each border so gives one number for each set, the
+    largest of x + tangent z and of -x + tangent z. Where a right and a left one hold
+    with equality the camera can come no nearer. The same for the height.
     """
-    lean = tangents[:, None] * seen[2]
-    right = (lean + seen[:2]).max(1)
-    left = (lean - seen[:2]).max(1)
-    away = ((right + left) / (2 * tangents)).max()
-    return np.array([(right[0] - left[0]) / 2, (right[1] - left[1]) / 2, away])
+    right, left = np.empty_like(tangents), np.empty_like(tangents)
+    for row, seen in enumerate(sets):
+        lean = tangents[:, row, None] * (seen[2] * depth)
+        right[:, row] = (lean + seen[:2]).max(1)
+        left[:, row] = (lean - seen[:2]).max(1)
+    pairs = right[:, :, None] + left[:, None, :]
+    away = (pairs / (tangents[:, :, None] + tangents[:, None, :])).max()
+    least = (right - tangents * away).max(1)
+    most = (tangents * away - left).min(1)
+    return (least + most) / 2, float(away)
 
 
 def _seen(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from flexor.arrays import Floats
+from flexor.maths.colour import linear_from_srgb
 from flexor.scene.scene import Scene
 
-__all__ = ["colour_ramp", "joint_weights", "linear_from_srgb"]
+__all__ = ["colour_ramp", "joint_weights"]
 
 # sRGB from dark blue over green to light red: each lighter than the one before, so that
 # the order can be seen without seeing hues.
@@ -63,10 +64,3 @@ def colour_ramp(values: ArrayLike) -> Floats:
     colours = np.ones((*places.shape, 4), np.float32)
     colours[..., :3] = linear_from_srgb(mixed)
     return colours
-
-
-def linear_from_srgb(levels: ArrayLike) -> NDArray[np.float64]:
-    """Linear light 0 to 1 of sRGB levels 0 to 255."""
-    share = np.asarray(levels, np.float64) / 255
-    curve = ((np.maximum(share, 0.04045) + 0.055) / 1.055) ** 2.4
-    return np.where(share <= 0.04045, share / 12.92, curve)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints
 from flexor.errors import SettingError
 
-__all__ = ["Buffer", "Target", "init_target"]
+__all__ = ["Buffer", "Target", "check_target", "init_target"]
 
 Buffer = Literal["depth", "normal", "part", "heat"]
 MOST_PIXELS = 1 << 26
@@ -46,19 +47,12 @@ class Target:
         return self.colour.shape[1], self.colour.shape[0]
 
 
-def init_target(
-    size: tuple[int, int], samples: int = 1, buffers: Iterable[Buffer] = ()
-) -> Target:
-    """Make the arrays for pictures of (width, height)."""
-    try:
-        width, height = (int(n) for n in size)
-        is_whole = (width, height) == tuple(size)
-    except (TypeError, ValueError, OverflowError):
-        width = height = 0
-        is_whole = False
-    if not is_whole or not (0 < width <= LONGEST_SIDE and 0 < height <= LONGEST_SIDE):
+def check_target(width: int, height: int, samples: int) -> None:
+    """Refuse a size or a number of samples that cannot be drawn."""
+    if not (0 < width <= LONGEST_SIDE and 0 < height <= LONGEST_SIDE):
         raise SettingError(
-            f"size: {size!r}, expected (width, height), each 1 to {LONGEST_SIDE} pixels"
+            f"size: ({width}, {height}), expected (width, height), each 1 to "
+            f"{LONGEST_SIDE} pixels"
         )
     if width * height > MOST_PIXELS:
         raise SettingError(
@@ -66,6 +60,17 @@ def init_target(
         )
     if samples not in (1, 4):
         raise SettingError(f"samples: {samples!r}, expected 1 or 4")
+
+
+def init_target(
+    size: tuple[int, int], samples: int = 1, buffers: Iterable[Buffer] = ()
+) -> Target:
+    """Make the arrays for pictures of (width, height)."""
+    try:
+        width, height = (operator.index(n) for n in size)
+    except (TypeError, ValueError):
+        raise SettingError(f"size: {size!r}, expected (width, height)") from None
+    check_target(width, height, samples)
     wanted = set(buffers)
     unknown = wanted - set(get_args(Buffer))
     if unknown:

@@ -19,12 +19,9 @@ __all__ = [
     "as_ints8",
     "count_bits",
     "equal8",
-    "first_bit",
     "load_ints8",
     "mark8",
     "match8",
-    "max_ints8",
-    "min_ints8",
     "nearer8",
     "negative8",
     "pack8",
@@ -198,18 +195,6 @@ def _as_floats8(typing: Any, value: Any) -> Any:
     return kernel_lanes.FLOATS8(_EIGHT), build
 
 
-def _chooser(symbol: str) -> Any:
-    @intrinsic
-    def choose(typing: Any, a: Any, b: Any) -> Any:
-        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            is_first = builder.icmp_signed(symbol, args[0], args[1])
-            return builder.select(is_first, args[0], args[1])
-
-        return _EIGHT(_EIGHT, _EIGHT), build
-
-    return choose
-
-
 @intrinsic
 def _negative8(typing: Any, test: Any, a: Any, b: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -285,14 +270,6 @@ def _pack8(typing: Any, bits: Any, base: Any, array: Any, at: Any) -> Any:
 def _count_bits(typing: Any, bits: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.ctpop(args[0])
-
-    return types.int64(types.int64), build
-
-
-@intrinsic
-def _first_bit(typing: Any, bits: Any) -> Any:
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.cttz(args[0], ir.IntType(1)(1))
 
     return types.int64(types.int64), build
 
@@ -375,14 +352,6 @@ if config.DISABLE_JIT:
         """Eight int32 as float32."""
         return value.astype(np.float32)
 
-    def min_ints8(a: Any, b: Any) -> Any:
-        """The smaller of two."""
-        return np.minimum(a, b)
-
-    def max_ints8(a: Any, b: Any) -> Any:
-        """The larger of two."""
-        return np.maximum(a, b)
-
     def negative8(test: Any, a: Any, b: Any) -> Any:
         """The first where `test` is negative, else the second."""
         return np.where(test < 0, a, b)
@@ -409,15 +378,9 @@ if config.DISABLE_JIT:
         """How many of 64 bits are set."""
         return (int(bits) & 2**64 - 1).bit_count()
 
-    def first_bit(bits: int) -> int:
-        """The lowest bit that is set, of a number that is not zero."""
-        assert bits != 0
-        return (int(bits) & -int(bits)).bit_length() - 1
-
 else:
-    min_ints8, max_ints8 = _chooser("<"), _chooser(">")
     store_ints8, as_ints8, as_floats8 = _store_ints8, _as_ints8, _as_floats8
-    negative8, equal8, first_bit = _negative8, _equal8, _first_bit
+    negative8, equal8 = _negative8, _equal8
     match8, pack8, count_bits = _match8, _pack8, _count_bits
     splat_ints8, ramp_ints8 = _splat_ints8, _ramp_ints8
     nearer8, mark8, load_ints8 = _nearer8, _mark8, _load_ints8

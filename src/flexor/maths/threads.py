@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from threading import Lock
@@ -41,12 +42,10 @@ def run_slices(work: Callable[[slice], None], count: int) -> None:
     mine = [slice(a, b) for a, b in pairwise(bounds)]
     turns: list[tuple[Future[None], slice]] = []
     try:
-        while len(mine) > 1:
-            turns.append((_submit(partial(work, mine[-1])), mine[-1]))
-            mine.pop()
-    except RuntimeError:
-        pass  # no new threads, as when the interpreter shuts down: we do the rest
-    try:
+        with suppress(RuntimeError):  # no new threads: we do the rest
+            while len(mine) > 1:
+                turns.append((Future(), mine.pop()))
+                _submit(partial(work, turns[-1][1]), turns[-1][0])
         for part in mine:
             work(part)
         for turn, part in reversed(turns):
@@ -65,13 +64,12 @@ def run_team(work: Callable[[], None], count: int) -> None:
     The calls share out what is to be done among themselves (`maths.kernel_team`), so a
     call that has not begun when this one is done is not needed, and is dropped.
     """
-    turns = []
+    turns: list[Future[None]] = []
     try:
-        for _ in range(count - 1):
-            turns.append(_submit(work))
-    except RuntimeError:
-        pass  # no new threads, as when the interpreter shuts down: we do all
-    try:
+        with suppress(RuntimeError):  # no new threads: we do all
+            for _ in range(count - 1):
+                turns.append(Future())
+                _submit(work, turns[-1])
         work()
     finally:
         begun = _wait(turns)
@@ -79,13 +77,13 @@ def run_team(work: Callable[[], None], count: int) -> None:
         turn.result()
 
 
-def _submit(work: Callable[[], None]) -> Future[None]:
-    """Let the pool do some work, unless it is cancelled before that begins.
+def _submit(work: Callable[[], None], turn: Future[None]) -> None:
+    """Let the pool do some work, unless `turn` is cancelled before that begins.
 
     The pool's own future is not enough: if no thread can be started, the pool raises
-    an error and yet keeps the work, to do it at any later time.
+    an error and yet keeps the work, to do it at any later time. And if a user stops us
+    here, the caller must know of what has begun.
     """
-    turn: Future[None] = Future()
 
     def take() -> None:
         if not turn.set_running_or_notify_cancel():
@@ -102,16 +100,24 @@ def _submit(work: Callable[[], None]) -> Future[None]:
     except RuntimeError:
         if turn.cancel():
             raise
-    return turn
 
 
 def _wait(turns: list[Future[None]]) -> list[Future[None]]:
     """Drop what has not begun and wait for the rest, so that nothing writes when this
     has returned; gives the rest.
     """
-    begun = [turn for turn in turns if not turn.cancel()]
-    for turn in begun:
-        turn.exception()
+    stopped: KeyboardInterrupt | None = None
+    while True:
+        try:
+            begun = [turn for turn in turns if not turn.cancel()]
+            for turn in begun:
+                turn.exception()
+            break
+        except KeyboardInterrupt as stop:
+            # Kernels write to memory of ours: first they end, then we do.
+            stopped = stop
+    if stopped is not None:
+        raise stopped
     return begun
 
 

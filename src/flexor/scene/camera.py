@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexor.errors import SettingError
+from flexor.scene.light import Vector, as_vector
 
 __all__ = ["Camera"]
-
-Vector = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +33,11 @@ class Camera:
 
     def __post_init__(self) -> None:
         for name in ("eye", "target", "up"):
-            object.__setattr__(self, name, _vector(getattr(self, name), name))
-        if not 0 < self.fov < math.pi:
-            raise SettingError(f"camera fov: {self.fov}, expected 0 to pi radians")
+            object.__setattr__(
+                self, name, as_vector(getattr(self, name), f"camera {name}")
+            )
+        if not 1e-6 < self.fov < math.pi:
+            raise SettingError(f"camera fov: {self.fov}, expected 1e-6 to pi radians")
         if self.height is not None and not 0 < self.height < math.inf:
             raise SettingError(f"camera height: {self.height}, expected metres above 0")
         if not 0 < self.near < math.inf:
@@ -103,19 +104,9 @@ class Camera:
 
     def moved(self, way: ArrayLike) -> Camera:
         """The camera moved by `way` (3,), metres, with what it looks at."""
-        x, y, z = _vector(way, "way")
+        x, y, z = as_vector(way, "camera way")
         (a, b, c), (d, e, f) = self.eye, self.target
         return replace(self, eye=(a + x, b + y, c + z), target=(d + x, e + y, f + z))
-
-
-def _vector(value: ArrayLike, name: str) -> Vector:
-    try:
-        array = np.asarray(value, np.float64)
-    except (TypeError, ValueError):
-        array = np.empty(0)
-    if array.shape != (3,) or not np.isfinite(array).all():
-        raise SettingError(f"camera {name}: {value!r}, expected three finite numbers")
-    return float(array[0]), float(array[1]), float(array[2])
 
 
 def _less(a: Vector, b: Vector) -> Vector:

@@ -9,7 +9,7 @@ import numpy as np
 
 from flexor.errors import SettingError
 
-__all__ = ["DAYLIGHT", "Light", "LightKind"]
+__all__ = ["DAYLIGHT", "Light", "LightKind", "Vector", "as_vector"]
 
 LightKind = Literal["ambient", "directional", "point"]
 Vector = tuple[float, float, float]
@@ -39,15 +39,24 @@ class Light:
                 f"light kind: {self.kind!r}, expected ambient, directional or point"
             )
         for name in ("colour", "direction", "position", "ground"):
-            if name == "ground" and self.ground is None:
-                continue
-            value = np.asarray(getattr(self, name), np.float64)
-            if value.shape != (3,) or not np.isfinite(value).all():
-                raise SettingError(f"light {name}: expected three finite numbers")
+            if name != "ground" or self.ground is not None:
+                value = as_vector(getattr(self, name), f"light {name}")
+                object.__setattr__(self, name, value)
         if self.kind == "directional" and not any(self.direction):
             raise SettingError("light direction: must not be zero")
         if not self.reach > 0:
             raise SettingError(f"light reach: {self.reach}, expected metres above 0")
+
+
+def as_vector(value: object, name: str) -> Vector:
+    """Three finite numbers as a tuple, or an error that calls them `name`."""
+    try:
+        array = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.shape != (3,) or not np.isfinite(array).all():
+        raise SettingError(f"{name}: {value!r}, expected three finite numbers")
+    return float(array[0]), float(array[1]), float(array[2])
 
 
 # A sun over the viewer's left shoulder, a weak one from behind, and the sky.

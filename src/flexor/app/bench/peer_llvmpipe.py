@@ -25,6 +25,7 @@ from flexor.app.bench.draw_scene import (
     clip_from_world,
 )
 from flexor.errors import BackendMissing
+from flexor.maths.colour import linear_from_srgb
 
 __all__ = ["Llvmpipe"]
 
@@ -153,6 +154,5 @@ def _clear_colour(is_linear: bool) -> tuple[float, ...]:
     """The background; linear where OpenGL turns it into sRGB."""
     levels = np.array(BACKGROUND) / 255
     if is_linear:
-        curved = ((levels[:3] + 0.055) / 1.055) ** 2.4
-        levels[:3] = np.where(levels[:3] <= 0.04045, levels[:3] / 12.92, curved)
+        levels[:3] = linear_from_srgb(BACKGROUND[:3])
     return tuple(float(level) for level in levels)

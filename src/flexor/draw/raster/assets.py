@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Ints
 from flexor.draw.drawlist import DrawMesh, DrawTexture
 from flexor.draw.raster import kernel_layout as at
+from flexor.maths.colour import linear_from_srgb, srgb_from_linear
 
 __all__ = [
     "KeptMesh",
@@ -35,7 +36,7 @@ def address(array: NDArray[np.generic] | None) -> int:
 class KeptMesh:
     """A mesh; its edges are found when strokes first need them.
 
-    triangles: int32 (T, 3); smooth: uint8 (T,), or None; edges: int32 (E, 4).
+    triangles: int32 (T, 3); smooth: uint8 (T,), or None.
     """
 
     def __init__(self, mesh: DrawMesh) -> None:
@@ -46,14 +47,20 @@ class KeptMesh:
         if mesh.smooth is not None:
             per_face = self.corners - 2
             self.smooth = np.repeat(mesh.smooth.astype(np.uint8), per_face)
+        self._edges: Ints | None = None
+        self._lock = Lock()
 
-    @cached_property
+    @property
     def edges(self) -> Ints:
         """Each edge once, (E, 4): its ends, and the third corners of the faces on both
         sides, such that (a, b, c) and (b, a, d) go around as the faces do; d is -1 at a
         border. The diagonals of quads are no edges.
         """
-        return find_edges(self.mesh)
+        # Found once and kept: tables name them by their address.
+        with self._lock:
+            if self._edges is None:
+                self._edges = find_edges(self.mesh)
+            return self._edges
 
 
 def find_edges(mesh: DrawMesh) -> Ints:
@@ -82,20 +89,10 @@ def find_edges(mesh: DrawMesh) -> Ints:
     return np.ascontiguousarray(edges)
 
 
-def decode_table() -> NDArray[np.uint16]:
-    """Linear light of every sRGB byte, 0 to 65535."""
-    level = np.arange(256) / 255
-    linear = np.where(level <= 0.04045, level / 12.92, ((level + 0.055) / 1.055) ** 2.4)
-    return np.round(linear * 65535).astype(np.uint16)
-
-
 def encode_table(rows: int) -> NDArray[np.uint8]:
     """SRGB bytes of linear light, in `rows` equal steps from 0 to 1."""
-    linear = np.arange(rows) / (rows - 1)
-    level = np.where(
-        linear <= 0.0031308, linear * 12.92, 1.055 * linear ** (1 / 2.4) - 0.055
-    )
-    return np.round(level * 255).astype(np.uint8)
+    levels = srgb_from_linear(np.arange(rows) / (rows - 1))
+    return np.round(levels).astype(np.uint8)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +105,7 @@ class KeptTexture:
 
 def keep_texture(texture: DrawTexture) -> KeptTexture:
     """Decode a texture and make its smaller levels: means of 2 x 2 in linear light."""
-    decode = decode_table()
+    decode = np.round(linear_from_srgb(np.arange(256)) * 65535).astype(np.uint16)
     level = np.empty(texture.pixels.shape, np.uint16)
     level[..., :3] = decode[texture.pixels[..., :3]]
     level[..., 3] = texture.pixels[..., 3].astype(np.uint16) * 257

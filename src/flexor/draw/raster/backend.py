@@ -20,7 +20,7 @@ from flexor.draw.raster.assets import (
 )
 from flexor.draw.raster.room import Room
 from flexor.draw.raster.tables import Tables, make_tables
-from flexor.draw.target import Target
+from flexor.draw.target import Target, check_target
 from flexor.errors import BackendError
 from flexor.maths import threads
 
@@ -65,9 +65,8 @@ class RasterBackend:
         pixels, buffers = _check_target(target)
         with self._lock:
             self._check_open()
-            # Lists that only grow, so what they hold now stays while we draw.
-            meshes, textures = self._meshes, self._textures
-            rows, counts = self._texture_rows, self._vertex_counts
+            meshes, textures = list(self._meshes), list(self._textures)
+            rows, counts = self._texture_rows, list(self._vertex_counts)
             room = self._rooms.pop() if self._rooms else Room()
         try:
             check_list(draw_list, counts, len(textures))
@@ -94,6 +93,7 @@ def _check_target(
 ) -> tuple[NDArray[np.uint32], tuple[Floats, Floats, Ints, Floats]]:
     """The target's arrays as the kernels want them: flat, or without length."""
     width, height = target.size
+    check_target(width, height, target.samples)
     check_array(target.colour, np.uint8, (height, width, 4), "target.colour")
     depth, normal, part, heat = _NO_FLOATS, _NO_FLOATS, _NO_INTS, _NO_FLOATS
     if target.depth is not None:

@@ -35,8 +35,7 @@ def tiles_of(frame, x0, y0, x1, y1, x2, y2):
     """The tiles that a triangle's samples can lie in, packed: first and last column and
     row, eight bits each; -1 if none.
     """
-    # Samples lie up to 96/256 pixel from a pixel's centre.
-    spread = 96 if frame[at.SAMPLES] > 1 else 0
+    spread = at.SPREAD if frame[at.SAMPLES] > 1 else 0
     left = max((min(x0, x1, x2) + 127 - spread) >> 8, 0)
     right = min((max(x0, x1, x2) - 128 + spread) >> 8, frame[at.WIDTH] - 1)
     top = max((min(y0, y1, y2) + 127 - spread) >> 8, 0)
@@ -55,7 +54,7 @@ def tiles_of(frame, x0, y0, x1, y1, x2, y2):
 def add_ref(frame, chunk, count, ref, is_two_sided, corners, refs, starts):
     """Keep a triangle if it can be seen; gives the new count of refs.
 
-    corners: three screen rows. Counts past the room there is, without writing.
+    corners: x and y of three. Counts past the room there is, without writing.
     """
     x0, y0, x1, y1, x2, y2 = corners
     area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
@@ -329,8 +328,8 @@ def fill_bins(
         else:
             owner = own(items, element, owner)
             a, b, c = corners_of(items, element, owner)
-            base = owner[4]
-            is_two_sided = take(items, owner[0] + at.IS_TWO_SIDED) != 0
+            base = owner[at.VERTEX_OF]
+            is_two_sided = take(items, owner[at.OF_ITEM] + at.IS_TWO_SIDED) != 0
             i, j, k = 4 * (base + a), 4 * (base + b), 4 * (base + c)
             near_a, near_b = take(screen, i + 2), take(screen, j + 2)
             near_c = take(screen, k + 2)
@@ -351,8 +350,8 @@ def fill_bins(
                 skipped += 1
                 continue
             laid = cut_triangle(
-                view, frame, items, screen, owner[0], owner[5], a, b, c, made,
-                last_piece, room, pieces,
+                view, frame, items, screen, owner[at.OF_ITEM], owner[at.INSTANCE_OF],
+                a, b, c, made, last_piece, room, pieces,
             )  # fmt: skip
         for piece in range(made, min(made + laid, last_piece)):
             sources[piece] = element

@@ -29,13 +29,7 @@ def sample_offset(sample, samples):
     """Where a sample lies from its pixel's centre, in 1/256 pixel."""
     if samples == 1:
         return 0, 0
-    if sample == 0:
-        return -32, -96
-    if sample == 1:
-        return 96, -32
-    if sample == 2:
-        return -96, 32
-    return 32, 96
+    return at.SAMPLE_X[sample], at.SAMPLE_Y[sample]
 
 
 @inline

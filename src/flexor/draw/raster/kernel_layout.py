@@ -17,12 +17,14 @@ STRIDE = TILE_W + 8  # rows of a tile are written eight pixels at a time
 PLANE = STRIDE * TILE_H
 EDGE_BOUND = 1 << 30
 
-# What the first screen number of a vertex means, third column of `screen`: 1/distance
-# is above zero; these are not.
+# Third number of a row of `screen`, in place of 1/distance, which is above zero.
 NEEDS_CUT = -1.0
 
+# Where the four samples of a pixel lie from its centre, and how far at most.
+SAMPLE_X, SAMPLE_Y, SPREAD = (-32, 96, -96, 32), (-96, -32, 32, 96), 96
+
 # --- frame: float64 ---
-VIEW = 0  # camera_from_world, 12 numbers; its third row gives the distance
+# The first 12 numbers are camera_from_world; its third row gives the distance.
 SCALE, CENTRE_X, CENTRE_Y, NEAR = 12, 13, 14, 15  # in 1/256 pixel; near in metres
 EYE = 16  # where the camera is, or which way it looks back if it has no perspective
 # Strokes are pulled forward by so many metres (so much of the distance, with
@@ -32,10 +34,12 @@ FRAME_SIZE = 21
 
 # --- frame: int64 ---
 IS_FLAT_VIEW, WIDTH, HEIGHT, TILES_X, TILES_Y, SAMPLES, IS_SORTED = range(7)
-VERTEX_COUNT, TRIANGLE_COUNT, EDGE_COUNT, LINE_COUNT = range(7, 11)
-VERTEX_CHUNKS, CHUNKS, REF_ROOM, LIST_ROOM, PIECE_ROOM, BACKGROUND = range(11, 17)
-HAS_BUFFERS, LIGHT_COUNT = 17, 18
-FRAME_INTS = 19
+VERTEX_COUNT, TRIANGLE_COUNT, EDGE_COUNT, VERTEX_CHUNKS = range(7, 11)
+REF_ROOM, LIST_ROOM, PIECE_ROOM, BACKGROUND, HAS_BUFFERS = range(11, 16)
+FRAME_INTS = 16
+
+# --- who a triangle belongs to: see `own` in kernel_refs ---
+OF_ITEM, OF_LOOK, FIRST_OF, LAST_OF, VERTEX_OF, INSTANCE_OF = range(6)
 
 # --- items: int64 ---
 (

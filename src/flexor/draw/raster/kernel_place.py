@@ -87,7 +87,7 @@ def mix_at(array, a, b, c, one, two):
 @inline
 def texcoords_of(items, looks, owner, a, b, c):
     """Texture coordinates of three vertices, moved by the look's transform."""
-    item, t = owner[0], owner[1] + at.TRANSFORM
+    item, t = owner[at.OF_ITEM], owner[at.OF_LOOK] + at.TRANSFORM
     where = take(items, item + at.TEXCOORDS)
     zero = F(0)
     if where == 0:
@@ -186,15 +186,15 @@ def alpha_at(
     ref, triangles, owner, items, looks, textures, pieces, a, b, c, xs, ys, nears, x, y
 ):  # fmt: skip
     """Alpha of a triangle at a pixel's centre."""
-    item, rates = owner[0], rates_of(xs, ys)
+    item, rates = owner[at.OF_ITEM], rates_of(xs, ys)
     one, two, distance, _, _ = centre_place(
         ref, triangles, pieces, xs, ys, nears, rates, x, y
     )
-    alpha = take(looks, owner[1] + at.COLOUR + 3)
+    alpha = take(looks, owner[at.OF_LOOK] + at.COLOUR + 3)
     where = take(items, item + at.TINTS)
     if where:
         tints = floats_at(where, 4 * take(items, item + at.INSTANCES))
-        alpha *= take(tints, 4 * owner[5] + 3)
+        alpha *= take(tints, 4 * owner[at.INSTANCE_OF] + 3)
     where = take(items, item + at.COLOURS)
     if where:
         values = floats_at(where, 4 * take(items, item + at.VERTICES))

@@ -44,7 +44,7 @@ def own(items, element, owner):
     row begins in `items` and in `looks`, first triangle of the instance and of the
     next, first vertex of the instance among all, number of the instance.
     """
-    if owner[2] <= element < owner[3]:
+    if owner[at.FIRST_OF] <= element < owner[at.LAST_OF]:
         return owner
     row = find_row(items, at.ITEM_INTS, at.FIRST_TRIANGLE, element)
     item = row * at.ITEM_INTS
@@ -60,11 +60,11 @@ def own(items, element, owner):
 @inline
 def corners_of(items, element, owner):
     """The vertices of a triangle, counted inside its instance."""
-    item = owner[0]
+    item = owner[at.OF_ITEM]
     triangles = ints_at(
         take(items, item + at.TRIANGLES), 3 * take(items, item + at.FACES)
     )
-    corner = 3 * (element - owner[2])
+    corner = 3 * (element - owner[at.FIRST_OF])
     return (
         np.int64(take(triangles, corner)),
         np.int64(take(triangles, corner + 1)),
@@ -91,7 +91,11 @@ def corner_rows(ref, triangles, owner, a, b, c, screen, pieces):
             (take(pieces, i + 2), take(pieces, i + 6), take(pieces, i + 10)),
             (take(pieces, i + 3), take(pieces, i + 7), take(pieces, i + 11)),
         )
-    i, j, k = 4 * (owner[4] + a), 4 * (owner[4] + b), 4 * (owner[4] + c)
+    i, j, k = (
+        4 * (owner[at.VERTEX_OF] + a),
+        4 * (owner[at.VERTEX_OF] + b),
+        4 * (owner[at.VERTEX_OF] + c),
+    )
     return (
         (take(screen, i), take(screen, j), take(screen, k)),
         (take(screen, i + 1), take(screen, j + 1), take(screen, k + 1)),

@@ -93,11 +93,11 @@ def line_colour(element, frame, looks, items, lines):
 @inline
 def tint_of(items, looks, owner):
     """The colour that all of an instance is multiplied by."""
-    base = load4(looks, owner[1] + at.COLOUR)
-    where = take(items, owner[0] + at.TINTS)
+    base = load4(looks, owner[at.OF_LOOK] + at.COLOUR)
+    where = take(items, owner[at.OF_ITEM] + at.TINTS)
     if where:
-        tints = floats_at(where, 4 * take(items, owner[0] + at.INSTANCES))
-        base = base * load4(tints, 4 * owner[5])
+        tints = floats_at(where, 4 * take(items, owner[at.OF_ITEM] + at.INSTANCES))
+        base = base * load4(tints, 4 * owner[at.INSTANCE_OF])
     return base
 
 
@@ -120,9 +120,9 @@ def colours_of(items, item, a, b, c):
 @inline
 def lit_of(items, owner, is_back, lit, a, b, c):
     """Light that was found at three vertices."""
-    item = owner[0]
+    item = owner[at.OF_ITEM]
     vertices = take(items, item + at.VERTICES)
-    row = take(items, item + at.FIRST_LIT) + owner[5] * vertices
+    row = take(items, item + at.FIRST_LIT) + owner[at.INSTANCE_OF] * vertices
     if is_back:
         row += vertices * take(items, item + at.INSTANCES)
     return three(lit, row + a, row + b, row + c)
@@ -131,10 +131,10 @@ def lit_of(items, owner, is_back, lit, a, b, c):
 @inline
 def light_mode(items, owner, element):
     """How a triangle is lit."""
-    shading = take(items, owner[0] + at.SHADING)
+    shading = take(items, owner[at.OF_ITEM] + at.SHADING)
     if shading == at.UNLIT:
         return UNLIT
-    if is_face_flat(items, owner[0], element - owner[2]):
+    if is_face_flat(items, owner[at.OF_ITEM], element - owner[at.FIRST_OF]):
         return LIT_BY_FACE
     return LIT_BY_VERTEX if shading == at.BY_VERTEX else LIT_BY_PIXEL
 
@@ -185,10 +185,10 @@ def of_three(array, a, b, c):
 @inline
 def light_eight(items, looks, owner, lights, is_flat, sign, a, b, c, one, two, work):
     """Light at eight places of a triangle, into `work`."""
-    item = owner[0]
+    item = owner[at.OF_ITEM]
     vertices = take(items, item + at.VERTICES)
     total = vertices * take(items, item + at.INSTANCES) * 3
-    first = owner[5] * vertices
+    first = owner[at.INSTANCE_OF] * vertices
     i, j, k = 3 * (first + a), 3 * (first + b), 3 * (first + c)
     p = floats_at(take(items, item + at.POSITIONS), total)
     xs = of_three(p, i, j, k)
@@ -210,7 +210,7 @@ def light_eight(items, looks, owner, lights, is_flat, sign, a, b, c, one, two, w
     is_cel = take(items, item + at.SHADING) == at.CEL
     red, green, blue = light8(
         lights, mix8(xs, one, two), mix8(ys, one, two), mix8(zs, one, two), nx, ny, nz,
-        take(looks, owner[1] + at.BANDS) if is_cel else F(0),
+        take(looks, owner[at.OF_LOOK] + at.BANDS) if is_cel else F(0),
     )  # fmt: skip
     store8(work, at.RED, red)
     store8(work, at.GREEN, green)
@@ -253,17 +253,15 @@ def shade_triangle(
     work, listed, places, colours,
 ):  # fmt: skip
     """Shade the listed pixels of one triangle, eight at a time."""
-    item, rates = owner[0], rates_of(xs, ys)
+    item, rates = owner[at.OF_ITEM], rates_of(xs, ys)
     base, mode = tint_of(items, looks, owner), light_mode(items, owner, element)
     has_colours = take(items, item + at.COLOURS) != 0
     ca, cb, cc = colours_of(items, item, a, b, c)
     la, lb, lc = ca, cb, cc
     if mode == LIT_BY_VERTEX:
         la, lb, lc = lit_of(items, owner, rates[4], lit, a, b, c)
-    shine = make4(
-        take(looks, owner[1] + at.GLOW), take(looks, owner[1] + at.GLOW + 1),
-        take(looks, owner[1] + at.GLOW + 2), F(0),
-    )  # fmt: skip
+    i = owner[at.OF_LOOK] + at.GLOW
+    shine = make4(take(looks, i), take(looks, i + 1), take(looks, i + 2), F(0))
     texture, glow = take(items, item + at.TEXTURE), take(items, item + at.GLOW_TEXTURE)
     if texture >= 0:
         base = base * splat4(F(FULL))
@@ -404,7 +402,7 @@ def shade(
     is_blend = queue % 2 == 1
     full = np.int64(1) if samples == 1 else np.int64(15)
     here = bits if is_blend else hits
-    spread = 0 if samples == 1 else 96
+    spread = 0 if samples == 1 else at.SPREAD
     owner = nobody()
     for chunk in range(len(chunks)):
         if chunks[chunk, at.CHUNK_QUEUE] != queue:
@@ -415,7 +413,7 @@ def shade(
             pattern, a, b, c = np.int64(-1), np.int64(0), np.int64(0), np.int64(0)
             if element < triangles:
                 owner = own(items, element, owner)
-                pattern = take(items, owner[0] + at.PATTERN)
+                pattern = take(items, owner[at.OF_ITEM] + at.PATTERN)
                 a, b, c = corners_of(items, element, owner)
             xs, ys, nears, deep = corner_rows(
                 ref, triangles, owner, a, b, c, screen, pieces

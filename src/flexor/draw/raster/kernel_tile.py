@@ -78,22 +78,25 @@ def keep_masked(
     if frame[at.IS_SORTED]:
         deep = (ranks[element], ranks[element], ranks[element])
     spots, near, area = clockwise(xs, ys, deep)
-    pattern = items[owner[0] + at.PATTERN]
+    pattern = items[owner[at.OF_ITEM] + at.PATTERN]
     cover(
         spots, near, area, left, top, right, bottom, samples, pattern, patterns, ref,
         depths, bits, False,
     )  # fmt: skip
-    first_x, last_x, first_y, last_y = box_of(spots, left, top, right, bottom, 96)
+    first_x, last_x, first_y, last_y = box_of(
+        spots, left, top, right, bottom, at.SPREAD
+    )
     for y in range(first_y, last_y + 1):
-        for x in range(first_x, last_x + 8):
+        for x in range(first_x, last_x + 1):
             spot = (y - top) * at.STRIDE + x - left
-            here, bits[spot] = bits[spot], 0
-            if here and x <= last_x:
+            here = np.int64(bits[spot])
+            bits[spot] = 0
+            if here:
                 alpha = alpha_at(
                     ref, triangles, owner, items, looks, textures, pieces,
                     a, b, c, xs, ys, nears, x, y,
                 )  # fmt: skip
-                if alpha >= looks[owner[1] + at.CUTOFF]:
+                if alpha >= looks[owner[at.OF_LOOK] + at.CUTOFF]:
                     _keep_pixel(
                         ref, x, y, left, top, here, samples, spots, near, area,
                         depths, marks,
@@ -134,13 +137,13 @@ def keep_nearest(
             pattern, a, b, c = np.int64(-1), np.int64(0), np.int64(0), np.int64(0)
             if element < triangles:
                 owner = own(items, element, owner)
-                if take(items, owner[0] + at.ALPHA) == at.MASK:
+                if take(items, owner[at.OF_ITEM] + at.ALPHA) == at.MASK:
                     keep_masked(
                         ref, tile, frame, items, looks, textures, screen, pieces,
                         sources, ranks, patterns, depths, marks, bits,
                     )  # fmt: skip
                     continue
-                pattern = take(items, owner[0] + at.PATTERN)
+                pattern = take(items, owner[at.OF_ITEM] + at.PATTERN)
                 a, b, c = corners_of(items, element, owner)
             xs, ys, _, deep = corner_rows(
                 ref, triangles, owner, a, b, c, screen, pieces
@@ -164,7 +167,8 @@ def make_room(width, height, marks, colours):
             a, b = take(marks, spot), take(marks, spot + plane)
             c, d = take(marks, spot + 2 * plane), take(marks, spot + 3 * plane)
             if (a & b & c & d) != (a | b | c | d):
-                free = F(0.25) * F((a < 0) + (b < 0) + (c < 0) + (d < 0))
+                free = np.int64(a < 0) + np.int64(b < 0)
+                free = F(0.25) * F(free + np.int64(c < 0) + np.int64(d < 0))
                 to = 4 * (row * at.TILE_W + column)
                 for k in range(4):
                     put(colours, to + k, take(colours, to + k) * free)

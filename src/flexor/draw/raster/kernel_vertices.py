@@ -7,18 +7,12 @@ import numpy as np
 from flexor.draw.raster import kernel_layout as at
 from flexor.draw.raster.kernel_light import light
 from flexor.draw.raster.kernel_refs import find_row
+from flexor.draw.raster.kernel_texture import floor
 from flexor.maths.kernel import inline, part
 from flexor.maths.kernel_borrow import floats_at
 from flexor.maths.kernel_lanes import put, take
 
 F = np.float32
-
-
-@inline
-def _floor(value):
-    """The whole number below; math.floor would be a function call."""
-    whole = F(np.int32(value))
-    return whole - F(1) if whole > value else whole
 
 
 @inline
@@ -52,15 +46,15 @@ def _place(begin, end, view, frame, items, item, screen):
             is_number = abs(x) < np.inf and abs(y) < np.inf and abs(z) < np.inf
             put(screen, to + 2, F(at.NEEDS_CUT) if is_number else F(np.nan))
             continue
-        put(screen, to, _floor(across + half))
-        put(screen, to + 1, _floor(down + half))
+        put(screen, to, floor(across + half))
+        put(screen, to + 1, floor(down + half))
         put(screen, to + 2, near_by)
         put(screen, to + 3, -distance if is_flat else near_by)
 
 
 @inline
 def _light(begin, end, items, item, lights, lit):
-    """Light times colour of each vertex: fronts, then, if two-sided, backs."""
+    """Light at each vertex: fronts, then, if two-sided, backs."""
     total = take(items, item + at.VERTICES) * take(items, item + at.INSTANCES)
     positions = floats_at(take(items, item + at.POSITIONS), total * 3)
     normals = floats_at(take(items, item + at.NORMALS), total * 3)

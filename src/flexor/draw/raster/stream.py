@@ -139,10 +139,10 @@ def _line_runs(group: DrawLines) -> list[tuple[int, int, bool]]:
 
 
 def _is_in(elements: Ints, runs: Sequence[_Run]) -> NDArray[np.bool_]:
-    is_in = np.zeros(len(elements), bool)
+    is_in = np.zeros(int(elements.max(initial=-1)) + 1, bool)
     for run in runs:
-        is_in |= (elements >= run.first) & (elements < run.first + run.count)
-    return is_in
+        is_in[run.first : run.first + run.count] = True
+    return is_in[elements]
 
 
 def _far_to_near(

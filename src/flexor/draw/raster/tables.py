@@ -17,6 +17,7 @@ from flexor.draw.raster.assets import KeptMesh, address
 from flexor.draw.raster.stream import make_stream
 from flexor.draw.target import Target
 from flexor.errors import SettingError
+from flexor.maths.colour import linear_from_srgb
 from flexor.scene.camera import Camera
 from flexor.scene.light import Light
 
@@ -96,7 +97,6 @@ def make_tables(
         at.VERTEX_COUNT: vertices,
         at.TRIANGLE_COUNT: triangles,
         at.EDGE_COUNT: edges,
-        at.LINE_COUNT: line_count,
         at.VERTEX_CHUNKS: -(-vertices // VERTICES_A_CHUNK),
         at.BACKGROUND: int(r) | int(g) << 8 | int(b) << 16 | int(a) << 24,
         at.HAS_BUFFERS: has_buffers,
@@ -127,11 +127,9 @@ def make_tables(
 @lru_cache(maxsize=16)
 def _linear(background: tuple[int, int, int, int]) -> Floats:
     """Linear colour times alpha."""
-    level = np.array(background) / 255
-    linear = np.where(level <= 0.04045, level / 12.92, ((level + 0.055) / 1.055) ** 2.4)
-    linear[3] = level[3]
-    linear[:3] *= level[3]
-    return linear.astype(np.float32)
+    alpha = background[3] / 255
+    colour = linear_from_srgb(background[:3]) * alpha
+    return np.array([*colour, alpha], np.float32)
 
 
 @lru_cache(maxsize=16)
