@@ -10,6 +10,7 @@ from flexor.app.cli.texts import (
     parse_colour,
     parse_size,
     parse_view,
+    say_names,
 )
 from flexor.errors import SettingError
 
@@ -26,8 +27,9 @@ def test_no_sizes(text: str) -> None:
 
 
 def test_views() -> None:
-    assert parse_view("front") == (0, 0)
-    assert parse_view("Back") == (math.pi, 0)
+    assert parse_view("0,0") == (0, 0)
+    assert parse_view("front") == (0, math.radians(6))
+    assert parse_view("Back") == (math.pi, math.radians(6))
     assert parse_view("-30, 10.5") == (math.radians(-30), math.radians(10.5))
     for name in VIEWS:
         parse_view(name)
@@ -55,3 +57,13 @@ def test_names_that_may_be_meant() -> None:
     assert close_names("hand", names) == ["mixamorig:LeftHand"]
     assert close_names("zzz", names) == []
     assert close_names("", names) == []
+
+
+def test_not_all_names_are_said() -> None:
+    names = ["", *(f"clip{n}" for n in range(50))]
+    said = say_names("zzzz", names)
+    assert said.startswith("there are: 'clip0', 'clip1', ")
+    assert said.endswith("'clip19' and 30 more")
+    assert "more" not in say_names("zzzz", names[:21])
+    assert say_names("Clip7", names).startswith("did you mean 'clip7'")
+    assert say_names("zzzz", []) == "there are: none"

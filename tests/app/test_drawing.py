@@ -385,3 +385,39 @@ def test_notebooks(hero: Character, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("flexor.app.drawing.draw", broken)
     assert picture_png(hero) is None
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("style", ["shaded", "lines"])
+def test_shadows_stay_inside_the_cells_of_a_sheet(hero: Character, style: str) -> None:
+    for size in ((120, 180), (160, 160)):
+        drawer = Drawer(hero, size, style)
+        camera = drawer.fit("run")
+        paper = np.array(drawer.style.paper, int)
+        for time in (0.0, 0.2, 0.4):
+            picture = drawer.draw(hero.pose("run", time), camera).astype(int)
+            rim = (picture[0], picture[-1], picture[:, 0], picture[:, -1])
+            assert max(np.abs(edge - paper).max() for edge in rim) <= 4
+        points, faint = drawer.reach("run")
+        assert points.shape[0] == 24
+        assert (faint is not None) == (style == "shaded")
+
+
+@pytest.mark.jit
+def test_names_are_counted(hero: Character) -> None:
+    drawer = Drawer(hero, (100, 100), DrawStyle(names=True))
+    assert drawer.names == (0, 0)
+    drawer.draw(hero.pose())
+    shown, count = drawer.names
+    assert 0 < shown < count <= len(hero.skeleton)
+
+
+def test_a_moved_pose_is_drawn_there(hero: Character) -> None:
+    pose = hero.pose("walk", 0.4)
+    place = np.array([(0, 0, 1, 5), (0, 1, 0, 0), (-1, 0, 0, 2)], np.float32)
+    drawer = recorded(hero, DrawStyle(shadow=False))
+    (here,) = list_of(drawer, pose).items
+    before = here.positions.copy()
+    (there,) = list_of(drawer, pose.moved(place)).items
+    expected = before @ place[:, :3].T + place[:, 3]
+    np.testing.assert_allclose(there.positions, expected, atol=1e-5)

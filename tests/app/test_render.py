@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import dataclasses
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -197,7 +198,6 @@ def test_looks(run: Any, tmp_path: Path) -> None:
         ("--bones",),
         ("--bones", "--names"),
         ("--heat", "head"),
-        ("--heat", "head", "--style", "wire"),
         ("--ground",),
         ("--no-shadow",),
         ("--background", "#102030"),
@@ -215,6 +215,39 @@ def test_looks(run: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.jit
+def test_the_end_of_a_clip(run: Any, tmp_path: Path) -> None:
+    out = tmp_path / "a.png"
+    length = flexor.samples.mannequin().clips["walk"].duration
+    words = (MANNEQUIN, "--clip", "walk", *SMALL, "-o", out, "--time")
+    assert run(*words, length + 0.004).out == run(*words, length).out
+
+
+@pytest.mark.jit
+def test_names_left_out_are_counted(run: Any, tmp_path: Path) -> None:
+    said = re.compile(r"; (up to )?(\d+) of (\d+) names left out for want of room\n$")
+    done = run(MANNEQUIN, "--names", *SMALL, "-o", tmp_path / "a.png")
+    found = said.search(done.out)
+    assert found is not None
+    assert found[1] is None
+    assert 0 < int(found[2]) <= int(found[3])
+    words = ("--names", "--seconds", 1, "--fps", 3, *SMALL)
+    found = said.search(run(MANNEQUIN, *words, "-o", tmp_path / "a.npy").out)
+    assert found is not None
+    assert found[1] == "up to "
+
+
+@pytest.mark.jit
+def test_a_shadow_is_not_cut_while_turning(run: Any, tmp_path: Path) -> None:
+    out = tmp_path / "a.npy"
+    words = ("--clip", "run", "--turntable", "--fps", 3, "--size", "160x120")
+    run(MANNEQUIN, *words, "-o", out)
+    frames = np.load(out).astype(int)
+    paper = DrawStyle().paper
+    for edge in (frames[:, 0], frames[:, -1], frames[:, :, 0], frames[:, :, -1]):
+        assert np.abs(edge - paper).max() <= 4
+
+
+@pytest.mark.jit
 def test_a_skeleton_alone(run: Any, tmp_path: Path) -> None:
     path = tmp_path / "a.bvh"
     path.write_text(bvh_text.SMALL)
@@ -228,7 +261,15 @@ def test_a_skeleton_alone(run: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--clip", "wlak"), "--clip: no clip 'wlak'; there are: 'idle', 'walk', 'run"),
+        (("--clip", "wlak"), "--clip: no clip 'wlak'; did you mean 'walk'"),
+        (("--clip", "zzzz"), "no clip 'zzzz'; there are: 'idle', 'walk', 'run"),
+        (
+            ("--clip", "walk", "--time", "99"),
+            "expected 0 to 1.00, the length of 'walk'",
+        ),
+        (("--clip", "walk", "--time", "-0.1"), "--time: -0.1, expected 0 to 1.00"),
+        (("--clip", "walk", "--time", "nan"), "--time: nan, expected 0 to 1.00"),
+        (("--heat", "head", "--style", "cel"), "--heat has a style of its own"),
         (("--clip", "walk", "--rest"), "only one of them"),
         (("--heat", "Heda"), "--heat: no joint 'Heda'; did you mean 'head'"),
         (("--heat", "zzzz"), "no joint 'zzzz'; there are: "),

@@ -86,7 +86,8 @@ def test_what_is_faint_may_reach_into_the_margin(is_flat: bool, rng: Rng) -> Non
         assert (np.abs(inner - 0.5) <= 0.42 + 1e-6).all()
         assert (np.abs(outer - 0.5) <= 0.5 + 1e-6).all()
         # No nearer: a border of each kind is touched, on both sides of one axis.
-        touched = (np.abs(inner - 0.5) > 0.42 - 1e-6) | (np.abs(outer - 0.5) > 0.5 - 1e-6)
+        touched = np.abs(inner - 0.5) > 0.42 - 1e-6
+        touched |= np.abs(outer - 0.5) > 0.5 - 1e-6
         assert (touched[0] and touched[2]) or (touched[1] and touched[3])
     alone = fit_camera(points, size, is_flat=is_flat)
     for none in (points, np.zeros((0, 3)), [(np.nan, 0, 0)]):

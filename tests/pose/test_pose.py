@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from flexor.app.character import Character
+from flexor.errors import ShapeError
 from flexor.maths import transforms
 from flexor.pose.pose import Pose
 from tests.scenes import random_scene
@@ -65,3 +66,22 @@ def test_from_rows(rng: Rng) -> None:
     np.testing.assert_array_equal(pose.rotations, rows[:, 3:7].swapaxes(1, 2))
     np.testing.assert_array_equal(pose.scales, rows[:, 7:10].swapaxes(1, 2))
     assert pose.world is world
+
+
+def test_moved(rng: Rng) -> None:
+    hero = Character(random_scene(rng, nodes=9))
+    places = rng.normal(size=(3, 3, 4)).astype(np.float32)
+    pose, poses = hero.pose("mixed", 0.8), hero.pose_many("mixed", [0.1, 0.5, 0.9])
+    moved = pose.moved(places[0])
+    expected = transforms.multiply(places[0].astype(float), pose.world.astype(float))
+    np.testing.assert_allclose(moved.world, expected, rtol=1e-4, atol=1e-4)
+    assert moved.world.dtype == np.float32
+    assert moved.world.flags.c_contiguous
+    assert moved.translations is pose.translations
+    for row, one in enumerate(poses.moved(places)):
+        alone = poses[row].moved(places[row])
+        np.testing.assert_allclose(one.world, alone.world, rtol=1e-6, atol=1e-6)
+    assert poses.moved(places[0]).world.shape == poses.world.shape
+    for wrong in (np.eye(4), places, 1.0):
+        with pytest.raises(ShapeError, match=r"place: .*expected \(3, 4\)"):
+            pose.moved(wrong)

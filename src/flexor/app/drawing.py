@@ -20,7 +20,13 @@ from flexor.draw.fit import FOV, MARGIN, THREE_QUARTER, fit_camera, fit_shape
 from flexor.draw.ground import ground_grid
 from flexor.draw.labels import label_points
 from flexor.draw.lighting import lights_of
-from flexor.draw.shadow import ShadowState, cast_shadow, init_shadow, sample_points
+from flexor.draw.shadow import (
+    ShadowState,
+    cast_shadow,
+    init_shadow,
+    sample_points,
+    shadow_reach,
+)
 from flexor.draw.sheet import join_pictures
 from flexor.draw.style import DrawStyle, style_of
 from flexor.draw.target import init_target
@@ -42,7 +48,8 @@ class Drawer:
     """Draws one character again and again into the same arrays.
 
     target: where the last picture is, with the buffers that the style asks for; floor:
-    metres, of ground and shadow: the style's, or found at the first fit or picture.
+    metres, of ground and shadow: the style's, or found at the first fit or picture;
+    names: how many names of joints the last picture shows, and how many there are.
     Each thread needs a drawer of its own; what they upload is shared.
 
     Examples
@@ -68,6 +75,7 @@ class Drawer:
         self.target = init_target(size, style.samples, style.buffers)
         self.style = style.for_height(self.target.size[1])
         self.floor = self.style.floor
+        self.names = 0, 0
         self._kit, self._dress = dressed(character, self.style, backend)
         self._skins: list[SkinnedPrimitive] | None = None
         self._shadow: ShadowState | None = None
@@ -97,10 +105,11 @@ class Drawer:
 
         what: a clip's name, a pose, or None for the rest pose; direction: from the
         character to the camera; fov: radians; is_flat: without perspective; margin:
-        share of the picture left free on each side.
+        share of the picture left free on each side; a shadow may reach into it. A clip
+        is looked at in up to 24 moments, each deformed: it costs as much as so many
+        pictures; a pose is quick.
         """
-        points = reach(self.character, self._kit, what)
-        self._measure(points)
+        points, faint = self.reach(what)
         return fit_camera(
             points,
             self.target.size,
@@ -108,7 +117,20 @@ class Drawer:
             fov=fov,
             is_flat=is_flat,
             margin=margin,
+            faint=faint,
         )
+
+    def reach(
+        self, what: str | Pose | None = None
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
+        """All there is to see of a clip, a pose or many, or at rest, for a camera.
+
+        Gives points (N, P, 3) of N moments, and points (Q, 3) up to which shadows are
+        seen; None if the style has none.
+        """
+        points = reach(self.character, self._kit, what)
+        self._measure(points)
+        return points, self._shadow_reach(points)
 
     def draw(self, pose: Pose, camera: Camera | None = None) -> NDArray[np.uint8]:
         """The picture of a pose, (H, W, 4): the target's own, until the next picture.
@@ -122,7 +144,8 @@ class Drawer:
             if self._size is None:
                 self._measure(points)
             if camera is None:
-                camera = fit_camera(points, self.target.size)
+                faint = self._shadow_reach(points[None])
+                camera = fit_camera(points, self.target.size, faint=faint)
         items, lines = build_items(self._dress, positions, normals, pose.world)
         items = (*items, *self._extras(positions, pose))
         lights, grid = self._around(camera)
@@ -132,7 +155,8 @@ class Drawer:
         picture = kit.backend.draw(draw_list, self.target)
         if style.names:
             places = pose.world[kit.bones.joints, :, 3]
-            label_points(picture, camera, places, kit.bones.names)
+            shown = label_points(picture, camera, places, kit.bones.names)
+            self.names = shown, sum(bool(name.strip()) for name in kit.bones.names)
         return picture
 
     def _deform(self, pose: Pose) -> tuple[list[Floats], list[Floats]]:
@@ -152,21 +176,32 @@ class Drawer:
         kit, style, size = self._kit, self.style, self._size or 1.0
         items: list[DrawItem] = []
         if style.has_shadow:
-            if self._shadow is None or self._shadow.size != size:
-                self._shadow = init_shadow(kit.shadow_mesh, size)
-            if kit.has_skin:
-                points = sample_points(kit.samples, positions)
-                area = kit.samples.area * (size / kit.size) ** 2
-            else:
-                points = self._sticks(pose)
-                area = STICKS * size * size / max(len(points), 1)
-            shadow = cast_shadow(self._shadow, points, area, self.floor or 0.0)
+            shadow = self._cast(positions if kit.has_skin else [self._sticks(pose)])
             items += [] if shadow is None else [shadow]
         if not kit.has_skin:
             items += build_bones(kit.bones, pose.world, size, layer=0)
         elif style.bones:
             items += build_bones(kit.bones, pose.world, size)
         return items
+
+    def _cast(self, positions: Sequence[Floats]) -> DrawItem | None:
+        """The shadow of all parts, or of sticks: (V, 3) of each."""
+        kit, size = self._kit, self._size or 1.0
+        if self._shadow is None or self._shadow.size != size:
+            self._shadow = init_shadow(kit.shadow_mesh, size)
+        if kit.has_skin:
+            points = sample_points(kit.samples, positions)
+            area = kit.samples.area * (size / kit.size) ** 2
+        else:
+            points = positions[0]
+            area = STICKS * size * size / max(len(points), 1)
+        return cast_shadow(self._shadow, points, area, self.floor or 0.0)
+
+    def _shadow_reach(self, moments: Floats) -> Floats | None:
+        """How far shadows are seen of all there is at moments (N, P, 3): (Q, 3)."""
+        if not self.style.has_shadow:
+            return None
+        return np.concatenate([shadow_reach(self._cast([one])) for one in moments])
 
     def _around(self, camera: Camera) -> Around:
         """Lights and grid; the same as before if the camera has not moved."""

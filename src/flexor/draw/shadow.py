@@ -23,6 +23,7 @@ __all__ = [
     "init_shadow",
     "sample_points",
     "sample_surface",
+    "shadow_reach",
     "upload_shadow",
 ]
 
@@ -30,6 +31,7 @@ SAMPLES = 2500
 SIDE = 40  # vertices along each side of the grid
 CELLS = 26  # along a thing's size
 FAINTEST = 0.008  # what is fainter is not drawn
+SEEN = 0.015  # where an edge through a shadow would be seen
 LOOK = Look(colour=(0.0, 0.0, 0.0, 1.0), alpha="blend", shading="unlit")
 # Two shadows: reach above the floor in sizes, blur in cells, gain, darkness at most.
 LAYERS = ((0.07, 1.0, 3.0, 0.6), (0.7, 2.4, 2.4, 0.45))
@@ -183,3 +185,11 @@ def cast_shadow(
     grid[..., 2] = along * cell
     state.colours[:, 3] = dark.ravel()
     return DrawItem(state.mesh, state.positions, None, LOOK, colours=state.colours)
+
+
+def shadow_reach(shadow: DrawItem | None) -> Floats:
+    """How far a shadow is seen: points (P, 3) of its grid."""
+    if shadow is None or shadow.colours is None:
+        return np.zeros((0, 3), np.float32)
+    seen: Floats = shadow.positions[shadow.colours[:, 3] > SEEN]
+    return seen

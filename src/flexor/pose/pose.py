@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from flexor.arrays import Floats
+from flexor.errors import ShapeError
 from flexor.maths import transforms
 
 __all__ = ["Pose"]
@@ -52,6 +54,20 @@ class Pose:
             self.world[moment],
             self.weights[moment],
         )
+
+    def moved(self, place: ArrayLike) -> Pose:
+        """The pose at another place of the world; place: (3, 4), or (N, 3, 4).
+
+        Only `world` changes, and with it what `deform` and `draw` give; what is
+        relative to parents stays.
+        """
+        where = np.asarray(place, np.float32)
+        wanted = ((3, 4), (len(self), 3, 4)) if self.is_many else ((3, 4),)
+        if where.shape not in wanted:
+            raise ShapeError(f"place: {where.shape}, expected {wanted[-1]}")
+        if where.ndim == 3:
+            where = where[:, None]
+        return replace(self, world=transforms.multiply(where, self.world))
 
     @staticmethod
     def from_rows(node_rows: Floats, world: Floats, weights: Floats) -> Pose:

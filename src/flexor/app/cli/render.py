@@ -9,16 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
-import numpy as np
 import typer
 
 from flexor.app.cli.progress import show_progress, tidy_when_ended
 from flexor.app.cli.texts import (
     VIEWS,
-    close_names,
     parse_colour,
     parse_size,
     parse_view,
+    say_names,
 )
 from flexor.draw.style import DrawStyle, Style
 from flexor.errors import SettingError
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["render"]
 
 TURN_SECONDS = 4.0  # of one turn, at least
-MOMENTS, MOST_POINTS = 24, 3_000_000  # of a clip, to see how far it reaches
+ROUNDED = 0.005  # seconds; lengths are printed rounded
 
 File = Annotated[Path, typer.Argument(help="A .glb, .gltf, .vrm or .bvh file.")]
 Out = Annotated[
@@ -109,6 +108,11 @@ def render(
     samples: Samples = 4,
 ) -> None:
     """Draw a character: a clip as a video, one pose as a picture, many as a sheet."""
+    if heat is not None and style not in ("", "heat"):
+        raise SettingError(
+            f"--heat and --style {style}: --heat has a style of its own; leave out "
+            "one of them"
+        )
     looks = DrawStyle(
         style=style or ("heat" if heat else "shaded"),  # type: ignore[arg-type]
         samples=samples,
@@ -141,6 +145,8 @@ def render(
         if heat is not None:
             _check_joint(character, heat)
         name = _choose_clip(character, clip, rest)
+        if time is not None and name is not None:
+            time = _check_time(character, name, time)
         if sheet is not None:
             if name is None and character.clips:
                 raise SettingError("--sheet: shows a clip; leave out --rest")
@@ -215,21 +221,26 @@ def _choose_clip(character: Character, clip: str | None, rest: bool) -> str | No
     if clip is None:
         return next(iter(character.clips), None)
     if clip not in character.clips:
-        there = ", ".join(repr(name) for name in character.clips) or "none"
-        raise SettingError(f"--clip: no clip {clip!r}; there are: {there}")
+        said = say_names(clip, list(character.clips))
+        raise SettingError(f"--clip: no clip {clip!r}; {said}")
     return clip
+
+
+def _check_time(character: Character, clip: str, time: float) -> float:
+    """A time inside the clip; its end where that was rounded up."""
+    length = character.clips[clip].duration
+    if not 0 <= time <= length + ROUNDED:
+        raise SettingError(
+            f"--time: {time:g}, expected 0 to {length:.2f}, the length of {clip!r} in "
+            "seconds"
+        )
+    return min(time, length)
 
 
 def _check_joint(character: Character, name: str) -> None:
     names = character.skeleton.names
-    if name in names:
-        return
-    close = ", ".join(repr(one) for one in close_names(name, names))
-    if close:
-        raise SettingError(f"--heat: no joint {name!r}; did you mean {close}?")
-    some = ", ".join(repr(one) for one in names[:8] if one)
-    more = ", ..." if len(names) > 8 else ""
-    raise SettingError(f"--heat: no joint {name!r}; there are: {some or 'none'}{more}")
+    if name not in names:
+        raise SettingError(f"--heat: no joint {name!r}; {say_names(name, names)}")
 
 
 def _plan(
@@ -269,6 +280,7 @@ def _write_movie(
 
     size = shot.size or (640, 480)
     count = len(plan.times)
+    fewest = None
     # The file is opened first: what is wrong with it is said before work is done.
     with open_movie(shot.out, size, fps) as movie:
         drawer = Drawer(character, size, shot.style)
@@ -277,13 +289,14 @@ def _write_movie(
         with show_progress(Path(shot.out).name, count) as advance:
             for moment, camera in zip(plan.times, cameras, strict=True):
                 movie.add(drawer.draw(character.pose(clip, moment), camera))
+                fewest = min(fewest or drawer.names, drawer.names)
                 advance()
     elapsed = clock.perf_counter() - started
     _say_findings(drawer.findings)
     typer.echo(
         f"{shot.out}: {_name(clip)}, {count} frames of {size[0]} x {size[1]}, "
         f"{count / fps:.2f} s at {fps:g} fps; written in {elapsed:.1f} s, "
-        f"{count / elapsed:.0f} frames a second"
+        f"{count / elapsed:.0f} frames a second{_left_out(fewest, 'up to ')}"
     )
 
 
@@ -296,20 +309,13 @@ def _cameras(
 
     character = drawer.character
     is_held = len(set(plan.times)) == 1
-    fitted = drawer.fit(
-        character.pose(clip, plan.times[0]) if is_held else clip,
-        direction=direction_of(*shot.view),
-        is_flat=shot.is_flat,
-    )
+    what = character.pose(clip, plan.times[0]) if is_held else clip
     if not plan.is_turning:
+        direction = direction_of(*shot.view)
+        fitted = drawer.fit(what, direction=direction, is_flat=shot.is_flat)
         return (fitted for _ in plan.times)
-    vertices = sum(bind.vertex_count for bind in character.binds)
-    most = min(MOMENTS, max(2, MOST_POINTS // max(vertices, 1)))
-    times = np.unique(plan.times)
-    poses = character.pose_many(clip, times[:: math.ceil(len(times) / most)])
-    skins = [skin.positions for skin in character.deform_many(poses)]
-    points = np.concatenate(skins, 1) if skins else poses.world[..., 3]
-    camera = fit_turning(points, drawer.target.size, shot.view, shot.is_flat)
+    points, faint = drawer.reach(what)
+    camera = fit_turning(points, drawer.target.size, shot.view, shot.is_flat, faint)
     return (camera.turned(turn) for turn in plan.turns)
 
 
@@ -327,7 +333,10 @@ def _write_picture(
     save_image(shot.out, drawer.draw(pose, camera))
     _say_findings(drawer.findings)
     moment = "" if clip is None else f" at {time:g} s"
-    typer.echo(f"{shot.out}: {_name(clip)}{moment}, {size[0]} x {size[1]}")
+    typer.echo(
+        f"{shot.out}: {_name(clip)}{moment}, {size[0]} x {size[1]}"
+        f"{_left_out(drawer.names)}"
+    )
 
 
 def _write_sheet(
@@ -355,6 +364,14 @@ def _write_sheet(
 
 def _name(clip: str | None) -> str:
     return "rest pose" if clip is None else repr(clip)
+
+
+def _left_out(names: tuple[int, int] | None, most: str = "") -> str:
+    """How many names of joints found no room."""
+    shown, count = names or (0, 0)
+    if shown == count:
+        return ""
+    return f"; {most}{count - shown} of {count} names left out for want of room"
 
 
 def _say_findings(findings: Iterable[Finding]) -> None:

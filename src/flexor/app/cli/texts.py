@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from flexor.errors import SettingError
 
-__all__ = ["VIEWS", "close_names", "parse_colour", "parse_size", "parse_view"]
+__all__ = [
+    "VIEWS",
+    "close_names",
+    "parse_colour",
+    "parse_size",
+    "parse_view",
+    "say_names",
+]
 
+MOST_NAMES = 20
+
+LIFT = 6  # degrees, so that the ground is more than a line
 # Degrees: around the character from its front to its left, and above the horizon.
 VIEWS: dict[str, tuple[float, float]] = {
     "three-quarter": (32, 12),
-    "front": (0, 0),
-    "side": (90, 0),
-    "left": (90, 0),
-    "right": (-90, 0),
-    "back": (180, 0),
+    "front": (0, LIFT),
+    "side": (90, LIFT),
+    "left": (90, LIFT),
+    "right": (-90, LIFT),
+    "back": (180, LIFT),
     "top": (0, 90),
 }
 
@@ -80,3 +90,14 @@ def close_names(name: str, names: Iterable[str]) -> list[str]:
     # "hand" is not close to "mixamorig:LeftHand" in letters, but it is in it.
     close += [one for one in by_small if small and small in one and one not in close]
     return [by_small[one] for one in close[:3]]
+
+
+def say_names(name: str, names: Sequence[str]) -> str:
+    """Which of `names` may be meant by `name`; where none is close, what there is."""
+    close = ", ".join(repr(one) for one in close_names(name, names))
+    if close:
+        return f"did you mean {close}?"
+    known = [repr(one) for one in names if one]
+    shown = ", ".join(known[:MOST_NAMES]) or "none"
+    more = len(known) - MOST_NAMES
+    return f"there are: {shown}" + (f" and {more} more" if more > 0 else "")

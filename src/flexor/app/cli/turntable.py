@@ -22,29 +22,39 @@ def fit_turning(
     size: tuple[int, int],
     view: tuple[float, float],
     is_flat: bool = False,
+    faint: NDArray[np.floating] | None = None,
 ) -> Camera:
     """A camera whose `turned(angle)` sees all points at every angle.
 
-    points: (..., 3), metres; size: of the picture; view: radians around and above.
+    points: (..., 3), metres; size: of the picture; view: radians around and above;
+    faint: (..., 3), may reach into the margin.
     """
     around, above = view[0], max(min(view[1], STEEPEST), -STEEPEST)
-    given = np.asarray(points, np.float64).reshape(-1, 3)
-    given = given[np.isfinite(given).all(1)]
+    given = _finite(points)
     if not len(given):
         given = np.zeros((1, 3))
     middle = (given.min(0) + given.max(0)) / 2
+    rim = None if faint is None else _finite(faint)
     camera = fit_camera(
         _swept(given, middle),
         size,
         direction=direction_of(around, above),
         up=(0.0, 1.0, 0.0),
         is_flat=is_flat,
+        faint=None if rim is None or not len(rim) else _swept(rim, middle),
     )
     # It looks at the axis, but perhaps past it: the target must be on it to turn there.
     eye, back = np.array(camera.eye), camera.axes()[2]
     away = np.hypot(*(eye - middle)[[0, 2]]) / np.hypot(*back[[0, 2]])
     target = eye - back * away
     return replace(camera, target=(middle[0], float(target[1]), middle[2]))
+
+
+def _finite(points: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Points as rows (P, 3), without those that are not finite."""
+    rows = np.asarray(points, np.float64).reshape(-1, 3)
+    finite: NDArray[np.float64] = rows[np.isfinite(rows).all(1)]
+    return finite
 
 
 def _swept(
