@@ -106,8 +106,8 @@ class Drawer:
         what: a clip's name, a pose, or None for the rest pose; direction: from the
         character to the camera; fov: radians; is_flat: without perspective; margin:
         share of the picture left free on each side; a shadow may reach into it. A clip
-        is looked at in up to 24 moments, each deformed: it costs as much as so many
-        pictures; a pose is quick.
+        is deformed at up to 24 moments, which takes as long as several pictures; a
+        pose takes less than one.
         """
         points, faint = self.reach(what)
         return fit_camera(
