@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from flexor.draw.check import check_list
 from flexor.draw.drawlist import DrawList, DrawMesh, DrawTexture
-from flexor.draw.target import Target
+from flexor.draw.target import Target, check_target
 from flexor.errors import BackendError
 from tests.oracle.raster import draw_slow
 
@@ -28,6 +28,7 @@ class SlowBackend:
 
     def draw(self, draw_list: DrawList, target: Target) -> NDArray[np.uint8]:
         self._check_open()
+        check_target(*target.size, target.samples)
         counts = [mesh.vertex_count for mesh in self.meshes]
         check_list(draw_list, counts, len(self.textures))
         draw_slow(draw_list, target, self.meshes, self.textures)

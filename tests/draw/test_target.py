@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.draw.target import init_target
+from flexor.draw.backend import Backend
+from flexor.draw.drawlist import DrawList
+from flexor.draw.target import Target, init_target
 from flexor.errors import SettingError
+from flexor.scene.camera import Camera
 
 
 @pytest.mark.parametrize(
@@ -84,3 +87,22 @@ def test_nothing_else_is_made() -> None:
 
 def test_sizes_from_arrays() -> None:
     assert init_target(np.array([4, 2])).size == (4, 2)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("samples", [0, 2, 8, -1])
+def test_samples_are_checked_again_when_drawing(
+    any_backend: Backend, samples: int
+) -> None:
+    """A target can be changed; kernels would write beyond their rows."""
+    target = init_target((8, 8), 4)
+    target.samples = samples
+    with pytest.raises(SettingError, match="samples"):
+        any_backend.draw(DrawList(Camera()), target)
+
+
+@pytest.mark.parametrize("shape", [(0, 0, 4), (4, 9000, 4), (9000, 4, 4)])
+def test_sizes_are_checked_again_when_drawing(
+    any_backend: Backend, shape: tuple[int, int, int]
+) -> None:
+    with pytest.raises(SettingError, match="size"):
+        any_backend.draw(DrawList(Camera()), Target(np.zeros(shape, np.uint8)))
