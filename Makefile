@@ -15,7 +15,7 @@ run: $(VENV)/.run
 test: check
 	$(BIN)/python -m pytest -q
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not jit and not slow" \
-	    tests/maths tests/pose tests/deform tests/app
+	    tests/maths tests/pose tests/deform tests/app tests/draw/test_uncompiled.py
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
