@@ -29,8 +29,8 @@ def test_vectors_must_be_three_finite_numbers(name: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"fov": 0}, "camera fov: 0, expected 0 to pi radians"),
-        ({"fov": math.pi}, "camera fov: 3.14.*, expected 0 to pi radians"),
+        ({"fov": 0}, "camera fov: 0, expected 1e-6 to pi radians"),
+        ({"fov": math.pi}, "camera fov: 3.14.*, expected 1e-6 to pi radians"),
         ({"fov": math.nan}, "camera fov: nan"),
         ({"height": 0}, "camera height: 0, expected metres above 0"),
         ({"height": -2}, "camera height: -2"),
