@@ -64,7 +64,7 @@ def _check_numbers(value: object, count: int, name: str) -> None:
 
 
 def _check_number(value: object, kind: Any, name: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, kind):
+    if not isinstance(value, kind):
         what = "a whole number" if kind is Integral else "a number"
         raise SettingError(f"{name}: {value!r}, expected {what}")
 
