@@ -15,13 +15,13 @@ from flexor.scene.light import DAYLIGHT, Light
     ("changes", "text"),
     [
         ({"kind": "spot"}, "light kind: 'spot', expected ambient, directional or poi"),
-        ({"colour": (1, 1)}, "light colour: expected three finite numbers"),
-        ({"colour": (1, 1, math.nan)}, "light colour: expected three finite numbers"),
-        ({"direction": (0, 0, math.inf)}, "light direction: expected three finite"),
-        ({"direction": (0, 0, 1, 0)}, "light direction: expected three finite"),
+        ({"colour": (1, 1)}, "light colour: .*expected three finite numbers"),
+        ({"colour": (1, 1, math.nan)}, "light colour: .*expected three finite numbers"),
+        ({"direction": (0, 0, math.inf)}, "light direction: .*expected three finite"),
+        ({"direction": (0, 0, 1, 0)}, "light direction: .*expected three finite"),
         ({"direction": (0, 0, 0)}, "light direction: must not be zero"),
-        ({"position": (0, 0)}, "light position: expected three finite numbers"),
-        ({"position": (0, math.nan, 0)}, "light position: expected three finite"),
+        ({"position": (0, 0)}, "light position: .*expected three finite numbers"),
+        ({"position": (0, math.nan, 0)}, "light position: .*expected three finite"),
         ({"reach": 0}, "light reach: 0, expected metres above 0"),
         ({"reach": -1}, "light reach: -1, expected metres above 0"),
         ({"reach": math.nan}, "light reach: nan, expected metres above 0"),
@@ -34,7 +34,7 @@ def test_refusals(changes: Any, text: str) -> None:
 
 def test_wrong_ground() -> None:
     for ground in ((1, 1), (0, 0, math.nan)):
-        with pytest.raises(SettingError, match="light ground: expected three finite"):
+        with pytest.raises(SettingError, match="light ground: .*expected three finite"):
             Light("ambient", ground=ground)  # type: ignore[arg-type]
 
 

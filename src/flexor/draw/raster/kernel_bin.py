@@ -22,7 +22,15 @@ from flexor.draw.raster.kernel_cut import (
     see,
     snap,
 )
-from flexor.draw.raster.kernel_refs import corners_of, find_row, nobody, own
+from flexor.draw.raster.kernel_refs import (
+    INSTANCE_OF,
+    OF_ITEM,
+    VERTEX_OF,
+    corners_of,
+    find_row,
+    nobody,
+    own,
+)
 from flexor.maths.kernel import inline, part
 from flexor.maths.kernel_borrow import floats_at, ints_at
 from flexor.maths.kernel_lanes import take
@@ -328,8 +336,8 @@ def fill_bins(
         else:
             owner = own(items, element, owner)
             a, b, c = corners_of(items, element, owner)
-            base = owner[at.VERTEX_OF]
-            is_two_sided = take(items, owner[at.OF_ITEM] + at.IS_TWO_SIDED) != 0
+            base = owner[VERTEX_OF]
+            is_two_sided = take(items, owner[OF_ITEM] + at.IS_TWO_SIDED) != 0
             i, j, k = 4 * (base + a), 4 * (base + b), 4 * (base + c)
             near_a, near_b = take(screen, i + 2), take(screen, j + 2)
             near_c = take(screen, k + 2)
@@ -350,7 +358,7 @@ def fill_bins(
                 skipped += 1
                 continue
             laid = cut_triangle(
-                view, frame, items, screen, owner[at.OF_ITEM], owner[at.INSTANCE_OF],
+                view, frame, items, screen, owner[OF_ITEM], owner[INSTANCE_OF],
                 a, b, c, made, last_piece, room, pieces,
             )  # fmt: skip
         for piece in range(made, min(made + laid, last_piece)):

@@ -14,6 +14,9 @@ from flexor.draw.raster.kernel_place import (
     rates_of,
 )
 from flexor.draw.raster.kernel_refs import (
+    FIRST_OF,
+    INSTANCE_OF,
+    OF_ITEM,
     corner_rows,
     corners_of,
     element_of,
@@ -100,7 +103,7 @@ def fill_buffers(
                             (pieces[i], pieces[i + 1], pieces[i + 2]), first, second
                         )
                 else:
-                    item = owner[at.OF_ITEM]
+                    item = owner[OF_ITEM]
                     part = items[item + at.PART]
                     if items[item + at.HEAT]:
                         values = floats_at(
@@ -108,9 +111,9 @@ def fill_buffers(
                         )
                         heat = mix_at(values, a, b, c, one, two)
                     if len(normal_out):
-                        base = owner[at.INSTANCE_OF] * items[item + at.VERTICES]
+                        base = owner[INSTANCE_OF] * items[item + at.VERTICES]
                         is_flat = items[item + at.NORMALS] == 0 or is_face_flat(
-                            items, item, element - owner[at.FIRST_OF]
+                            items, item, element - owner[FIRST_OF]
                         )
                         nx, ny, nz = normal_at(
                             items, item, is_flat, F(-1) if rates[4] else F(1),

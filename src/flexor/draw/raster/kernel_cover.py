@@ -22,6 +22,7 @@ from flexor.maths.kernel_ints import (
 from flexor.maths.kernel_lanes import max8, min8, ramp8, splat8
 
 F = np.float32
+(X0, Y0), (X1, Y1), (X2, Y2), (X3, Y3) = at.SAMPLES_AT
 
 
 @inline
@@ -29,7 +30,13 @@ def sample_offset(sample, samples):
     """Where a sample lies from its pixel's centre, in 1/256 pixel."""
     if samples == 1:
         return 0, 0
-    return at.SAMPLE_X[sample], at.SAMPLE_Y[sample]
+    if sample == 0:
+        return X0, Y0
+    if sample == 1:
+        return X1, Y1
+    if sample == 2:
+        return X2, Y2
+    return X3, Y3
 
 
 @inline

@@ -21,7 +21,8 @@ EDGE_BOUND = 1 << 30
 NEEDS_CUT = -1.0
 
 # Where the four samples of a pixel lie from its centre, and how far at most.
-SAMPLE_X, SAMPLE_Y, SPREAD = (-32, 96, -96, 32), (-96, -32, 32, 96), 96
+SAMPLES_AT = ((-32, -96), (96, -32), (-96, 32), (32, 96))
+SPREAD = 96
 
 # --- frame: float64 ---
 # The first 12 numbers are camera_from_world; its third row gives the distance.
@@ -37,9 +38,6 @@ IS_FLAT_VIEW, WIDTH, HEIGHT, TILES_X, TILES_Y, SAMPLES, IS_SORTED = range(7)
 VERTEX_COUNT, TRIANGLE_COUNT, EDGE_COUNT, VERTEX_CHUNKS = range(7, 11)
 REF_ROOM, LIST_ROOM, PIECE_ROOM, BACKGROUND, HAS_BUFFERS = range(11, 16)
 FRAME_INTS = 16
-
-# --- who a triangle belongs to: see `own` in kernel_refs ---
-OF_ITEM, OF_LOOK, FIRST_OF, LAST_OF, VERTEX_OF, INSTANCE_OF = range(6)
 
 # --- items: int64 ---
 (

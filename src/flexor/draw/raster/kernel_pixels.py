@@ -28,7 +28,7 @@ F = np.float32
 
 # For each set of samples (a bit each) their mean place from the pixel's centre, in
 # 1/256 pixel, and their share of all four.
-_SAMPLES = np.array([at.SAMPLE_X, at.SAMPLE_Y], np.float32).T
+_SAMPLES = np.array(at.SAMPLES_AT, np.float32)
 _SETS = [[s for s in range(4) if bits >> s & 1] for bits in range(16)]
 MIDDLES = np.array(
     [

@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from flexor.draw.raster import kernel_layout as at
+from flexor.draw.raster.kernel_refs import INSTANCE_OF, OF_ITEM, OF_LOOK
 from flexor.draw.raster.kernel_texture import half_log2, levels_of, look_up
 from flexor.maths.kernel import inline
 from flexor.maths.kernel_borrow import bytes_at, floats_at, words_at
@@ -87,7 +88,7 @@ def mix_at(array, a, b, c, one, two):
 @inline
 def texcoords_of(items, looks, owner, a, b, c):
     """Texture coordinates of three vertices, moved by the look's transform."""
-    item, t = owner[at.OF_ITEM], owner[at.OF_LOOK] + at.TRANSFORM
+    item, t = owner[OF_ITEM], owner[OF_LOOK] + at.TRANSFORM
     where = take(items, item + at.TEXCOORDS)
     zero = F(0)
     if where == 0:
@@ -186,15 +187,15 @@ def alpha_at(
     ref, triangles, owner, items, looks, textures, pieces, a, b, c, xs, ys, nears, x, y
 ):  # fmt: skip
     """Alpha of a triangle at a pixel's centre."""
-    item, rates = owner[at.OF_ITEM], rates_of(xs, ys)
+    item, rates = owner[OF_ITEM], rates_of(xs, ys)
     one, two, distance, _, _ = centre_place(
         ref, triangles, pieces, xs, ys, nears, rates, x, y
     )
-    alpha = take(looks, owner[at.OF_LOOK] + at.COLOUR + 3)
+    alpha = take(looks, owner[OF_LOOK] + at.COLOUR + 3)
     where = take(items, item + at.TINTS)
     if where:
         tints = floats_at(where, 4 * take(items, item + at.INSTANCES))
-        alpha *= take(tints, 4 * owner[at.INSTANCE_OF] + 3)
+        alpha *= take(tints, 4 * owner[INSTANCE_OF] + 3)
     where = take(items, item + at.COLOURS)
     if where:
         values = floats_at(where, 4 * take(items, item + at.VERTICES))

@@ -13,6 +13,10 @@ from flexor.maths.kernel import inline
 from flexor.maths.kernel_borrow import ints_at
 from flexor.maths.kernel_lanes import take
 
+# What is known of a triangle's owner, in `own`. By name in each module: as `at.OF_ITEM`
+# they would be no constants for Numba, and the tuple would go through memory.
+OF_ITEM, OF_LOOK, FIRST_OF, LAST_OF, VERTEX_OF, INSTANCE_OF = range(6)
+
 
 @inline
 def find_row(table, width, column, value):
@@ -44,7 +48,7 @@ def own(items, element, owner):
     row begins in `items` and in `looks`, first triangle of the instance and of the
     next, first vertex of the instance among all, number of the instance.
     """
-    if owner[at.FIRST_OF] <= element < owner[at.LAST_OF]:
+    if owner[FIRST_OF] <= element < owner[LAST_OF]:
         return owner
     row = find_row(items, at.ITEM_INTS, at.FIRST_TRIANGLE, element)
     item = row * at.ITEM_INTS
@@ -60,11 +64,11 @@ def own(items, element, owner):
 @inline
 def corners_of(items, element, owner):
     """The vertices of a triangle, counted inside its instance."""
-    item = owner[at.OF_ITEM]
+    item = owner[OF_ITEM]
     triangles = ints_at(
         take(items, item + at.TRIANGLES), 3 * take(items, item + at.FACES)
     )
-    corner = 3 * (element - owner[at.FIRST_OF])
+    corner = 3 * (element - owner[FIRST_OF])
     return (
         np.int64(take(triangles, corner)),
         np.int64(take(triangles, corner + 1)),
@@ -92,9 +96,9 @@ def corner_rows(ref, triangles, owner, a, b, c, screen, pieces):
             (take(pieces, i + 3), take(pieces, i + 7), take(pieces, i + 11)),
         )
     i, j, k = (
-        4 * (owner[at.VERTEX_OF] + a),
-        4 * (owner[at.VERTEX_OF] + b),
-        4 * (owner[at.VERTEX_OF] + c),
+        4 * (owner[VERTEX_OF] + a),
+        4 * (owner[VERTEX_OF] + b),
+        4 * (owner[VERTEX_OF] + c),
     )
     return (
         (take(screen, i), take(screen, j), take(screen, k)),

@@ -28,6 +28,10 @@ from flexor.draw.raster.kernel_place import (
     texcoords_of,
 )
 from flexor.draw.raster.kernel_refs import (
+    FIRST_OF,
+    INSTANCE_OF,
+    OF_ITEM,
+    OF_LOOK,
     corner_rows,
     corners_of,
     element_of,
@@ -69,7 +73,7 @@ from flexor.maths.kernel_lanes import (
 )
 
 F = np.float32
-# Level of detail is looked at again after so many pixels of a row.
+# Level of detail is looked at again after so many pixels.
 DETAIL_STEP = 16
 UNLIT, LIT_BY_VERTEX, LIT_BY_PIXEL, LIT_BY_FACE = range(4)
 
@@ -93,11 +97,11 @@ def line_colour(element, frame, looks, items, lines):
 @inline
 def tint_of(items, looks, owner):
     """The colour that all of an instance is multiplied by."""
-    base = load4(looks, owner[at.OF_LOOK] + at.COLOUR)
-    where = take(items, owner[at.OF_ITEM] + at.TINTS)
+    base = load4(looks, owner[OF_LOOK] + at.COLOUR)
+    where = take(items, owner[OF_ITEM] + at.TINTS)
     if where:
-        tints = floats_at(where, 4 * take(items, owner[at.OF_ITEM] + at.INSTANCES))
-        base = base * load4(tints, 4 * owner[at.INSTANCE_OF])
+        tints = floats_at(where, 4 * take(items, owner[OF_ITEM] + at.INSTANCES))
+        base = base * load4(tints, 4 * owner[INSTANCE_OF])
     return base
 
 
@@ -120,9 +124,9 @@ def colours_of(items, item, a, b, c):
 @inline
 def lit_of(items, owner, is_back, lit, a, b, c):
     """Light that was found at three vertices."""
-    item = owner[at.OF_ITEM]
+    item = owner[OF_ITEM]
     vertices = take(items, item + at.VERTICES)
-    row = take(items, item + at.FIRST_LIT) + owner[at.INSTANCE_OF] * vertices
+    row = take(items, item + at.FIRST_LIT) + owner[INSTANCE_OF] * vertices
     if is_back:
         row += vertices * take(items, item + at.INSTANCES)
     return three(lit, row + a, row + b, row + c)
@@ -131,10 +135,10 @@ def lit_of(items, owner, is_back, lit, a, b, c):
 @inline
 def light_mode(items, owner, element):
     """How a triangle is lit."""
-    shading = take(items, owner[at.OF_ITEM] + at.SHADING)
+    shading = take(items, owner[OF_ITEM] + at.SHADING)
     if shading == at.UNLIT:
         return UNLIT
-    if is_face_flat(items, owner[at.OF_ITEM], element - owner[at.FIRST_OF]):
+    if is_face_flat(items, owner[OF_ITEM], element - owner[FIRST_OF]):
         return LIT_BY_FACE
     return LIT_BY_VERTEX if shading == at.BY_VERTEX else LIT_BY_PIXEL
 
@@ -185,10 +189,10 @@ def of_three(array, a, b, c):
 @inline
 def light_eight(items, looks, owner, lights, is_flat, sign, a, b, c, one, two, work):
     """Light at eight places of a triangle, into `work`."""
-    item = owner[at.OF_ITEM]
+    item = owner[OF_ITEM]
     vertices = take(items, item + at.VERTICES)
     total = vertices * take(items, item + at.INSTANCES) * 3
-    first = owner[at.INSTANCE_OF] * vertices
+    first = owner[INSTANCE_OF] * vertices
     i, j, k = 3 * (first + a), 3 * (first + b), 3 * (first + c)
     p = floats_at(take(items, item + at.POSITIONS), total)
     xs = of_three(p, i, j, k)
@@ -210,7 +214,7 @@ def light_eight(items, looks, owner, lights, is_flat, sign, a, b, c, one, two, w
     is_cel = take(items, item + at.SHADING) == at.CEL
     red, green, blue = light8(
         lights, mix8(xs, one, two), mix8(ys, one, two), mix8(zs, one, two), nx, ny, nz,
-        take(looks, owner[at.OF_LOOK] + at.BANDS) if is_cel else F(0),
+        take(looks, owner[OF_LOOK] + at.BANDS) if is_cel else F(0),
     )  # fmt: skip
     store8(work, at.RED, red)
     store8(work, at.GREEN, green)
@@ -229,13 +233,11 @@ def texture_colour(textures, texture, levels, u, v):
 
 
 @inline
-def is_far(pixel, other):
-    """Whether two pixels of a tile are so far apart that detail may differ: it does so
-    most from row to row, on the ground toward the horizon.
-    """
+def is_far(pixel, other, rows):
+    """Whether two pixels of a tile are so far apart that detail may differ."""
     across = abs((pixel & (at.TILE_W - 1)) - (other & (at.TILE_W - 1)))
     down = abs((pixel >> at.TILE_BITS) - (other >> at.TILE_BITS))
-    return across > DETAIL_STEP or down > 1
+    return across > DETAIL_STEP or down > rows
 
 
 @inline
@@ -248,19 +250,19 @@ def glow_colour(textures, texture, spread, us, vs, one, two, distance):
 
 @inline
 def shade_triangle(
-    ref, element, owner, xs, ys, nears, a, b, c, total, is_whole, tile_x, tile_y,
+    ref, element, owner, xs, ys, nears, a, b, c, box, total, is_whole, tile_x, tile_y,
     is_blend, full, triangles, items, looks, textures, lights, lit, pieces, bits, split,
     work, listed, places, colours,
 ):  # fmt: skip
     """Shade the listed pixels of one triangle, eight at a time."""
-    item, rates = owner[at.OF_ITEM], rates_of(xs, ys)
+    item, rates = owner[OF_ITEM], rates_of(xs, ys)
     base, mode = tint_of(items, looks, owner), light_mode(items, owner, element)
     has_colours = take(items, item + at.COLOURS) != 0
     ca, cb, cc = colours_of(items, item, a, b, c)
     la, lb, lc = ca, cb, cc
     if mode == LIT_BY_VERTEX:
         la, lb, lc = lit_of(items, owner, rates[4], lit, a, b, c)
-    i = owner[at.OF_LOOK] + at.GLOW
+    i = owner[OF_LOOK] + at.GLOW
     shine = make4(take(looks, i), take(looks, i + 1), take(looks, i + 2), F(0))
     texture, glow = take(items, item + at.TEXTURE), take(items, item + at.GLOW_TEXTURE)
     if texture >= 0:
@@ -280,6 +282,8 @@ def shade_triangle(
         rates,
     )
     detail_from = np.int64(-1000000)  # the pixel where level of detail was taken
+    # It changes most from row to row, on large triangles toward a horizon.
+    detail_rows = 1 if box[3] - box[2] > DETAIL_STEP else DETAIL_STEP
     off_x = F(tile_x * 256 + 128) - xs[0]
     off_y = F(tile_y * 256 + 128) - ys[0]
     for group in range(0, total, 8):
@@ -302,7 +306,7 @@ def shade_triangle(
         store8(work, at.DISTANCE, distance)
         if texture >= 0:
             pixel = np.int64(take(listed, group))
-            if is_far(pixel, detail_from):
+            if is_far(pixel, detail_from, detail_rows):
                 detail_from = pixel
                 l_one, l_two = take(work, at.ONE), take(work, at.TWO)
                 detail = detail_at(
@@ -413,7 +417,7 @@ def shade(
             pattern, a, b, c = np.int64(-1), np.int64(0), np.int64(0), np.int64(0)
             if element < triangles:
                 owner = own(items, element, owner)
-                pattern = take(items, owner[at.OF_ITEM] + at.PATTERN)
+                pattern = take(items, owner[OF_ITEM] + at.PATTERN)
                 a, b, c = corners_of(items, element, owner)
             xs, ys, nears, deep = corner_rows(
                 ref, triangles, owner, a, b, c, screen, pieces
@@ -434,7 +438,7 @@ def shade(
                 continue
             if element < triangles:
                 shade_triangle(
-                    ref, element, owner, xs, ys, nears, a, b, c, total, is_whole,
+                    ref, element, owner, xs, ys, nears, a, b, c, box, total, is_whole,
                     tile_x, tile_y, is_blend, full, triangles, items, looks, textures,
                     lights, lit, pieces, here, split, work, listed, places, colours,
                 )  # fmt: skip

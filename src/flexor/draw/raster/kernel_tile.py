@@ -14,6 +14,8 @@ from flexor.draw.raster.kernel_cover import (
 )
 from flexor.draw.raster.kernel_place import alpha_at
 from flexor.draw.raster.kernel_refs import (
+    OF_ITEM,
+    OF_LOOK,
     corner_rows,
     corners_of,
     element_of,
@@ -78,7 +80,7 @@ def keep_masked(
     if frame[at.IS_SORTED]:
         deep = (ranks[element], ranks[element], ranks[element])
     spots, near, area = clockwise(xs, ys, deep)
-    pattern = items[owner[at.OF_ITEM] + at.PATTERN]
+    pattern = items[owner[OF_ITEM] + at.PATTERN]
     cover(
         spots, near, area, left, top, right, bottom, samples, pattern, patterns, ref,
         depths, bits, False,
@@ -96,7 +98,7 @@ def keep_masked(
                     ref, triangles, owner, items, looks, textures, pieces,
                     a, b, c, xs, ys, nears, x, y,
                 )  # fmt: skip
-                if alpha >= looks[owner[at.OF_LOOK] + at.CUTOFF]:
+                if alpha >= looks[owner[OF_LOOK] + at.CUTOFF]:
                     _keep_pixel(
                         ref, x, y, left, top, here, samples, spots, near, area,
                         depths, marks,
@@ -137,13 +139,13 @@ def keep_nearest(
             pattern, a, b, c = np.int64(-1), np.int64(0), np.int64(0), np.int64(0)
             if element < triangles:
                 owner = own(items, element, owner)
-                if take(items, owner[at.OF_ITEM] + at.ALPHA) == at.MASK:
+                if take(items, owner[OF_ITEM] + at.ALPHA) == at.MASK:
                     keep_masked(
                         ref, tile, frame, items, looks, textures, screen, pieces,
                         sources, ranks, patterns, depths, marks, bits,
                     )  # fmt: skip
                     continue
-                pattern = take(items, owner[at.OF_ITEM] + at.PATTERN)
+                pattern = take(items, owner[OF_ITEM] + at.PATTERN)
                 a, b, c = corners_of(items, element, owner)
             xs, ys, _, deep = corner_rows(
                 ref, triangles, owner, a, b, c, screen, pieces
