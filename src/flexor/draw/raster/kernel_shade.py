@@ -250,7 +250,7 @@ def glow_colour(textures, texture, spread, us, vs, one, two, distance):
 
 @inline
 def shade_triangle(
-    ref, element, owner, xs, ys, nears, a, b, c, box, total, is_whole, tile_x, tile_y,
+    ref, element, owner, xs, ys, nears, a, b, c, total, is_whole, tile_x, tile_y,
     is_blend, full, triangles, items, looks, textures, lights, lit, pieces, bits, split,
     work, listed, places, colours,
 ):  # fmt: skip
@@ -283,7 +283,8 @@ def shade_triangle(
     )
     detail_from = np.int64(-1000000)  # the pixel where level of detail was taken
     # It changes most from row to row, on large triangles toward a horizon.
-    detail_rows = 1 if box[3] - box[2] > DETAIL_STEP else DETAIL_STEP
+    tall = max(ys[0], max(ys[1], ys[2])) - min(ys[0], min(ys[1], ys[2]))
+    detail_rows = 1 if tall > F(DETAIL_STEP * at.SUB) else DETAIL_STEP
     off_x = F(tile_x * 256 + 128) - xs[0]
     off_y = F(tile_y * 256 + 128) - ys[0]
     for group in range(0, total, 8):
@@ -438,7 +439,7 @@ def shade(
                 continue
             if element < triangles:
                 shade_triangle(
-                    ref, element, owner, xs, ys, nears, a, b, c, box, total, is_whole,
+                    ref, element, owner, xs, ys, nears, a, b, c, total, is_whole,
                     tile_x, tile_y, is_blend, full, triangles, items, looks, textures,
                     lights, lit, pieces, here, split, work, listed, places, colours,
                 )  # fmt: skip
