@@ -80,17 +80,19 @@ class Drawer:
         self._skins: list[SkinnedPrimitive] | None = None
         self._shadow: ShadowState | None = None
         self._size: float | None = None
+        self._most_skipped = 0
         self._key: tuple[Camera | None, float | None, float | None] = None, None, None
         self._lights_grid: Around = (), ()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What was wrong with the character's looks, and with the last picture."""
-        skipped = self.target.skipped
+        """What was wrong with the character's looks, and with the worst picture."""
+        skipped = max(self._most_skipped, self.target.skipped)
         if not skipped:
             return self._kit.findings
         text = f"{skipped} faces are left out: a corner is not a finite place"
-        return *self._kit.findings, Finding("warning", "skipped-faces", "", text)
+        found = Finding("warning", "skipped-faces", "positions", text)
+        return *self._kit.findings, found
 
     def fit(
         self,
@@ -153,6 +155,7 @@ class Drawer:
             camera, items, (*lines, *grid), lights, style.paper, style.order
         )
         picture = kit.backend.draw(draw_list, self.target)
+        self._most_skipped = max(self._most_skipped, self.target.skipped)
         if style.names:
             places = pose.world[kit.bones.joints, :, 3]
             shown = label_points(picture, camera, places, kit.bones.names)
