@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from io import BytesIO
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +30,7 @@ from flexor.draw.sheet import join_pictures
 from flexor.draw.style import DrawStyle, style_of
 from flexor.draw.target import init_target
 from flexor.errors import SettingError, ShapeError
+from flexor.output.png import encode_png
 from flexor.pose.pose import Pose
 from flexor.scene.camera import Camera
 from flexor.scene.finding import Finding
@@ -295,12 +295,7 @@ def picture_png(
 ) -> bytes | None:
     """A small picture at rest as the bytes of a PNG; None if it cannot be drawn."""
     try:
-        from PIL import Image
-
-        stream = BytesIO()
-        picture = draw(character, character.pose(), size=size)
-        Image.fromarray(picture).save(stream, "PNG")
-        return stream.getvalue()
+        return encode_png(draw(character, character.pose(), size=size))
     except Exception:  # a notebook shows the text instead; an odd file is no reason
         return None
 

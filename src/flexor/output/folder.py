@@ -7,11 +7,9 @@ from pathlib import Path
 
 from flexor.output.frames import Pixels
 from flexor.output.ordered import Ordered
-from flexor.output.png import encode_png
+from flexor.output.png import QUICK, encode_png
 
 __all__ = ["FolderEncoder"]
-
-LEVEL = 3  # of the compressor: three times as fast as the usual 6, a fifth larger
 
 
 class FolderEncoder:
@@ -24,7 +22,7 @@ class FolderEncoder:
 
     def add(self, frame: Pixels) -> None:
         """Take the next frame."""
-        self._ordered.add(partial(encode_png, frame.copy(), LEVEL))
+        self._ordered.add(partial(encode_png, frame.copy(), QUICK))
 
     def finish(self) -> None:
         """Write what still waits."""

@@ -14,11 +14,12 @@ import numpy as np
 
 from flexor.output.frames import Pixels
 
-__all__ = ["SIGNATURE", "chunk", "deflate", "encode_png", "header"]
+__all__ = ["QUICK", "SIGNATURE", "chunk", "deflate", "encode_png", "header"]
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 UP = 2  # the filter: minus the row above
 RGBA = 6
+QUICK = 3  # level for movies: nearly three times as fast as 6, a fifth larger
 
 
 def chunk(kind: bytes, data: bytes) -> bytes:
