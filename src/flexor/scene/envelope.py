@@ -1,0 +1,177 @@
+"""Envelopes: vertices sorted by the model that pulls them, and one frame's work.
+
+A model is a node of the skeleton. A part is a piece of a surface that one model owns;
+while a frame is worked, its vertices are in an area of the common vertex buffer, from
+the first vertex that is written there until the part has been drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Floats, Ints, freeze
+from flexor.errors import ShapeError
+
+__all__ = ["BLOCK", "GROUPS", "Envelope", "Envelopes"]
+
+# What a step does: the four groups of vertices, then the three commands.
+NATIVE, START, MIDDLE, END, NO_DRAW, DRAW, DRAW_DEFERRED = range(7)
+GROUPS = ("native", "start", "middle", "end")
+# Columns of `steps`. Commands have their part or their id in the second.
+OP, MODEL, ENTRY, COUNT, DATA = range(5)
+# Columns of `parts`.
+NODE, PRIMITIVE, OWNER, AREA, VERTICES, FACES = range(6)
+# Columns of `morphs`.
+MORPH_NODE, TARGET, MORPH_DATA, MORPH_COUNT, DELTAS = range(5)
+BLOCK = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Envelope:
+    """A character as the drawing library works it, frame by frame.
+
+    steps: int32 (S, 5), done one after another. Vertices of one group that one model
+    pulls are `group, model, entry, count, at`: they go to `count` places of the common
+    buffer from `entry` on, and their numbers begin at `at` in `data`. Commands are
+    `NO_DRAW, id`, `DRAW, part` and `DRAW_DEFERRED, id`; table: int32 (T,), the part of
+    each id.
+    data: float32 (D,), blocks of eight vertices: x y z nx ny nz in the space of the
+    model, eight numbers each; of vertices with several influences multiplied by the
+    weight, which follows as a seventh eight. Blocks are filled up with zeros.
+    parts: int32 (P, 6): node and primitive in the file, model that owns it, first place
+    of its area in the buffer, how many vertices, how many faces.
+    order: int32 (E,), the primitive's vertex of each vertex of each part in turn;
+    faces: int32 (F, 3), vertex IDs: places in the buffer, or, if there are addresses,
+    rows of them; addresses: int32 (E,), the place of each ID, or None.
+    morphs: int32 (R, 5): node, target, first number in `data`, how many, and where what
+    is added to them at weight 1 begins in deltas: float32.
+    peak: places in the common buffer. Takes ownership of the arrays.
+    """
+
+    steps: Ints
+    table: Ints
+    data: Floats
+    parts: Ints
+    order: Ints
+    faces: Ints
+    addresses: Ints | None
+    morphs: Ints
+    deltas: Floats
+    peak: int
+    models: NDArray[np.uint32] = field(init=False)
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        for name, width in (("steps", 5), ("parts", 6), ("faces", 3), ("morphs", 5)):
+            value = freeze(getattr(self, name), np.int32, (None, width), name)
+            put(self, name, value)
+        for name in ("table", "order"):
+            put(self, name, freeze(getattr(self, name), np.int32, (None,), name))
+        for name in ("data", "deltas"):
+            put(self, name, freeze(getattr(self, name), np.float32, (None,), name))
+        if self.addresses is not None:
+            shape = (len(self.order),)
+            put(self, "addresses", freeze(self.addresses, np.int32, shape, "addresses"))
+        self._check()
+        is_list = self.steps[:, OP] <= END
+        models = np.unique(self.steps[is_list, MODEL]).astype(np.uint32)
+        put(self, "models", freeze(models, np.uint32, (None,), "models"))
+
+    def _check(self) -> None:
+        """Refuse numbers that lead outside of the arrays or the buffer."""
+        if not 0 <= self.peak < 1 << 30:
+            raise ShapeError(f"peak: {self.peak} places")
+        op = self.steps[:, OP]
+        is_list = op <= END
+        steps = self.steps[is_list].astype(np.int64)
+        is_draw, is_by_id = op == DRAW, (op == NO_DRAW) | (op == DRAW_DEFERRED)
+        blocks = -(-steps[:, COUNT] // BLOCK)
+        rows = np.where(steps[:, OP] == NATIVE, 6, 7)
+        _check_range("steps: op", op, 0, DRAW_DEFERRED + 1)
+        _check_range("steps: model", steps[:, MODEL], 0, 1 << 20)
+        _check_spans("steps: entry", steps[:, ENTRY], steps[:, COUNT], self.peak)
+        sizes = blocks * rows * BLOCK
+        _check_spans("steps: data", steps[:, DATA], sizes, len(self.data))
+        parts = self.parts.astype(np.int64)
+        _check_range("steps: part", self.steps[is_draw, 1], 0, len(parts))
+        _check_range("steps: id", self.steps[is_by_id, 1], 0, len(self.table))
+        _check_range("table", self.table, 0, len(parts))
+        _check_range("parts", parts, 0, 1 << 30)
+        _check_spans("parts: area", parts[:, AREA], parts[:, VERTICES], self.peak)
+        for name, column, rows_of in (
+            ("order", VERTICES, self.order),
+            ("faces", FACES, self.faces),
+        ):
+            if parts[:, column].sum() != len(rows_of):
+                raise ShapeError(f"{name}: {len(rows_of)} rows, parts name others")
+        _check_range("order", self.order, 0, 1 << 30)
+        first, last = self._id_bounds(parts)
+        sums = np.repeat(np.stack([first, last], 1), parts[:, FACES], 0)
+        if len(self.faces) and (
+            (self.faces < sums[:, :1]).any() or (self.faces >= sums[:, 1:]).any()
+        ):
+            raise ShapeError("faces: a vertex ID is not of the face's part")
+        if self.addresses is not None:
+            _check_range("addresses", self.addresses, 0, self.peak)
+        morphs = self.morphs.astype(np.int64)
+        _check_range("morphs", morphs, 0, 1 << 31)
+        count = morphs[:, MORPH_COUNT]
+        _check_spans("morphs: data", morphs[:, MORPH_DATA], count, len(self.data))
+        _check_spans("morphs: deltas", morphs[:, DELTAS], count, len(self.deltas))
+
+    def _id_bounds(
+        self, parts: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        first = parts[:, AREA]
+        if self.addresses is not None:
+            first = np.cumsum(parts[:, VERTICES]) - parts[:, VERTICES]
+        return first, first + parts[:, VERTICES]
+
+    def part_order(self, part: int) -> Ints:
+        """The primitive's vertex (V,) of each vertex of a part."""
+        begin = int(self.parts[:part, VERTICES].sum())
+        return self.order[begin : begin + int(self.parts[part, VERTICES])]
+
+    def part_faces(self, part: int) -> Ints:
+        """Corners (F, 3) of the faces of a part, as rows of its own vertices."""
+        begin = int(self.parts[:part, FACES].sum())
+        first = int(self._id_bounds(self.parts.astype(np.int64))[0][part])
+        return self.faces[begin : begin + int(self.parts[part, FACES])] - first
+
+    def group_counts(self) -> dict[str, int]:
+        """How many distributed vertices each of the four groups has."""
+        lists = self.steps[self.steps[:, OP] <= END]
+        sums = np.bincount(lists[:, OP], lists[:, COUNT], minlength=len(GROUPS))
+        return {name: int(sums[row]) for row, name in enumerate(GROUPS)}
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        names = ("steps", "table", "data", "parts", "order", "faces", "morphs")
+        own = sum(getattr(self, name).nbytes for name in names) + self.deltas.nbytes
+        return own + (0 if self.addresses is None else self.addresses.nbytes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Envelopes:
+    """The same character twice: with all weights, and with one weight a vertex."""
+
+    multi: Envelope
+    one: Envelope
+
+
+def _check_range(name: str, values: NDArray[np.integer], low: int, end: int) -> None:
+    if values.size and not (low <= values.min() and values.max() < end):
+        raise ShapeError(f"{name}: must lie in {low}..{end - 1}")
+
+
+def _check_spans(
+    name: str, begin: NDArray[np.int64], count: NDArray[np.int64], end: int
+) -> None:
+    if begin.size and (
+        begin.min() < 0 or count.min() < 0 or (begin + count).max() > end
+    ):
+        raise ShapeError(f"{name}: leads outside of {end}")
