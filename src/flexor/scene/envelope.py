@@ -105,7 +105,7 @@ class Envelope:
             ("order", VERTICES, self.order),
             ("faces", FACES, self.faces),
         ):
-            if parts[:, column].sum() != len(rows_of):
+            if int(parts[:, column].sum()) != len(rows_of):
                 raise ShapeError(f"{name}: {len(rows_of)} rows, parts name others")
         _check_range("order", self.order, 0, 1 << 30)
         first, last = self._id_bounds(parts)
@@ -150,9 +150,10 @@ class Envelope:
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays."""
-        names = ("steps", "table", "data", "parts", "order", "faces", "morphs")
-        own = sum(getattr(self, name).nbytes for name in names) + self.deltas.nbytes
-        return own + (0 if self.addresses is None else self.addresses.nbytes)
+        ints = [self.steps, self.table, self.parts, self.order, self.faces, self.morphs]
+        if self.addresses is not None:
+            ints.append(self.addresses)
+        return sum(own.nbytes for own in ints) + self.data.nbytes + self.deltas.nbytes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
