@@ -1,0 +1,87 @@
+"""The surfaces of a scene as parts for the envelope converter."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.convert.envelope_parts import EnvelopePart
+from flexor.scene.mesh import MorphTarget, Primitive
+from flexor.scene.normals import vertex_normals
+from flexor.scene.scene import Scene
+
+__all__ = ["scene_parts", "take_vertices"]
+
+
+def scene_parts(scene: Scene) -> list[EnvelopePart]:
+    """Every primitive of the default scene, owned by its node, by node and primitive.
+
+    As in glTF, a skinned primitive goes with its joints alone and a rigid one with its
+    node.
+    """
+    shown = np.nonzero(scene.shown_nodes() & (scene.node_mesh >= 0))[0].tolist()
+    return [
+        _part(scene, node, row, primitive)
+        for node in shown
+        for row, primitive in enumerate(scene.meshes[scene.node_mesh[node]].primitives)
+    ]
+
+
+def _part(scene: Scene, node: int, row: int, primitive: Primitive) -> EnvelopePart:
+    skin_row = int(scene.node_skin[node])
+    if skin_row >= 0 and primitive.skin is not None:
+        skin = scene.skins[skin_row]
+        models, binds = skin.joints, skin.inverse_binds.astype(np.float64)
+        weights = primitive.skin.weights
+        joints = np.where(weights > 0, primitive.skin.joints.astype(np.int32), -1)
+    else:
+        models, binds = np.array([node], np.int32), np.eye(3, 4)[None]
+        joints = np.zeros((len(primitive), 1), np.int32)
+        weights = np.ones((len(primitive), 1), np.float32)
+    normals = primitive.normals
+    if normals is None:
+        normals = vertex_normals(primitive)
+    return EnvelopePart(
+        node,
+        models,
+        binds,
+        primitive.positions,
+        normals,
+        joints,
+        weights,
+        primitive.triangles(),
+        node,
+        row,
+        targets=primitive.targets,
+    )
+
+
+def take_vertices(
+    part: EnvelopePart,
+    rows: NDArray[np.intp],
+    faces: NDArray[np.int32],
+    owner: int,
+) -> EnvelopePart:
+    """Vertices of a part, some of its faces (F, 3) in their old rows, and an owner."""
+    place = np.full(len(part), -1, np.int32)
+    place[rows] = np.arange(len(rows), dtype=np.int32)
+    targets = tuple(
+        MorphTarget(
+            None if target.positions is None else target.positions[rows],
+            None if target.normals is None else target.normals[rows],
+        )
+        for target in part.targets
+    )
+    return replace(
+        part,
+        owner=owner,
+        positions=part.positions[rows],
+        normals=part.normals[rows],
+        joints=part.joints[rows],
+        weights=part.weights[rows],
+        faces=place[faces],
+        vertices=part.vertices[rows],
+        targets=targets,
+    )
