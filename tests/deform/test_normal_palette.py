@@ -25,7 +25,7 @@ def matrices(rng: Rng, scales: Any) -> Any:
 
 def normal_palette(palette: Any) -> tuple[bool, Any]:
     out = np.full(palette.size, np.nan, np.float32)
-    is_needed = kernel._normal_palette(palette.reshape(-1), out)
+    is_needed = kernel.normal_palette(palette.reshape(-1), out)
     return bool(is_needed), out.reshape(-1, 3, 4)
 
 

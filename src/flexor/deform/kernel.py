@@ -79,7 +79,7 @@ def _is_even(matrices):
 
 
 @inline
-def _normal_palette(matrices, out):
+def normal_palette(matrices, out):
     """Normal matrices of one character; False if the palette itself will do.
 
     matrices: (S * 12,); out: (S * 12,), the inverse transpose of each, scaled to
@@ -201,11 +201,17 @@ def _turn_row(a, b, c, data, at, out, to):
 
 
 @inline
-def _make_units(out, to):
-    """Scale eight normals to unit length; one without a direction stays zero."""
-    u, v, t = load8(out, to + 24), load8(out, to + 32), load8(out, to + 40)
+def unit_scale8(u, v, t):
+    """What to multiply eight normals by; one without a direction stays zero."""
     square = fma8(u, u, fma8(v, v, t * t))
-    scale = splat8(np.float32(1)) / sqrt8(max8(square, splat8(np.float32(1e-30))))
+    return splat8(np.float32(1)) / sqrt8(max8(square, splat8(np.float32(1e-30))))
+
+
+@inline
+def _make_units(out, to):
+    """Scale eight normals to unit length."""
+    u, v, t = load8(out, to + 24), load8(out, to + 32), load8(out, to + 40)
+    scale = unit_scale8(u, v, t)
     store8(out, to + 24, u * scale)
     store8(out, to + 32, v * scale)
     store8(out, to + 40, t * scale)
@@ -261,7 +267,7 @@ def skin_blocks(matrices, runs, joints, data, turns, m, out):
     """
     for c in range(len(matrices)):
         mine, result = data[c if len(data) > 1 else 0], out[c]
-        is_uneven = _normal_palette(matrices[c], turns)
+        is_uneven = normal_palette(matrices[c], turns)
         for r in range(len(runs)):
             count, blocks = np.int64(runs[r, JOINT_COUNT]), np.int64(runs[r, BLOCKS])
             at, to = np.int64(runs[r, DATA]), 48 * np.int64(runs[r, BLOCK])
@@ -302,7 +308,7 @@ def skin_vertices(matrices, runs, joints, data, order, turns, m, positions, norm
     work = m[len(m) - 96 :]
     for c in range(len(matrices)):
         mine, place, turn = data[c if len(data) > 1 else 0], positions[c], normals[c]
-        is_uneven = _normal_palette(matrices[c], turns)
+        is_uneven = normal_palette(matrices[c], turns)
         for r in range(len(runs)):
             count, blocks = np.int64(runs[r, JOINT_COUNT]), np.int64(runs[r, BLOCKS])
             at, first = np.int64(runs[r, DATA]), 8 * np.int64(runs[r, BLOCK])

@@ -14,10 +14,10 @@ from numba import config, types
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
-__all__ = ["bytes_at", "floats_at", "ints_at", "words_at"]
+__all__ = ["bytes_at", "floats_at", "floats_to", "ints_at", "words_at"]
 
 
-def _maker(dtype: type[np.generic], kind: Any) -> Any:
+def _maker(dtype: type[np.generic], kind: Any, is_written: bool = False) -> Any:
     """A function of (address, count) that gives the flat array of `dtype` there."""
     if config.DISABLE_JIT:
 
@@ -28,14 +28,14 @@ def _maker(dtype: type[np.generic], kind: Any) -> Any:
             if size:
                 memory: Any = (ctypes.c_char * size).from_address(int(address))
                 array = np.frombuffer(memory, dtype)
-            array.flags.writeable = False
+            array.flags.writeable = is_written
             return array
 
         return at
 
     @intrinsic
     def at_address(typing: Any, address: Any, count: Any) -> Any:
-        result = types.Array(kind, 1, "C", readonly=True)
+        result = types.Array(kind, 1, "C", readonly=not is_written)
 
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             array = context.make_array(result)(context, builder)
@@ -56,6 +56,7 @@ def _maker(dtype: type[np.generic], kind: Any) -> Any:
 
 
 floats_at = _maker(np.float32, types.float32)
+floats_to = _maker(np.float32, types.float32, is_written=True)
 ints_at = _maker(np.int32, types.int32)
 words_at = _maker(np.uint16, types.uint16)
 bytes_at = _maker(np.uint8, types.uint8)

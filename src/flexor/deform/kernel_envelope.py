@@ -1,0 +1,267 @@
+"""The drawing library's loops: pull vertices into the common buffer, hand areas out.
+
+The common buffer is six rows of `stride` numbers: x y z nx ny nz of every place. A step
+of an envelope is one model and a run of places: its matrix is fetched once while blocks
+of eight vertices go by, and nothing is gathered or scattered. Weights are multiplied
+into the data, so a weighted vertex costs one more load.
+
+The last block of a run is worked whole. What is added beyond the run's end is zero;
+what is stored there is stored again later, or the step is marked and the end of its
+last block takes the way over the work space.
+"""
+
+import numpy as np
+
+from flexor.deform.kernel import normal_palette, unit_scale8
+from flexor.maths.kernel import inline, jit
+from flexor.maths.kernel_borrow import floats_to
+from flexor.maths.kernel_lanes import (
+    fma8,
+    load4,
+    load8,
+    put,
+    scatter8,
+    splat8,
+    spread8,
+    store4,
+    store8,
+    take,
+)
+
+# What steps do, and their columns; see scene/envelope.py. The model is a row of the
+# models that are used, a command names its part, and IS_EXACT marks a run that must
+# not be stored beyond its end.
+NATIVE, START, MIDDLE, END, NO_DRAW, DRAW = range(6)
+OP, MODEL, ENTRY, COUNT, DATA, IS_EXACT = range(6)
+# Columns of the table of parts: its area, how many vertices, where its rows of `order`
+# begin, and its surface.
+AREA, VERTICES, FIRST, SURFACE = range(4)
+# Columns of the table of surfaces: addresses of positions and normals of the first
+# character, and how many numbers each character has.
+POSITIONS, NORMALS, LENGTH = range(3)
+
+
+@jit("void(i4[:, ::1], i4[::1], f4[::1], f4[::1], f4[::1], out f4[::1])")
+def morph_data(morphs, columns, weights, data, deltas, out):
+    """Data of an envelope with morphs added.
+
+    morphs: (R, 5), see scene/envelope.py; columns: (R,), of `weights` (W,); data, out:
+    (D,).
+    """
+    for i in range(len(data)):
+        out[i] = data[i]
+    for r in range(len(morphs)):
+        weight = weights[columns[r]]
+        if weight != 0:
+            at, begin = np.int64(morphs[r, 2]), np.int64(morphs[r, 4])
+            for i in range(0, np.int64(morphs[r, 3]), 8):
+                moved = fma8(
+                    load8(deltas, begin + i), splat8(weight), load8(out, at + i)
+                )
+                store8(out, at + i, moved)
+
+
+@inline
+def _fetch_models(world, models, matrices, turns):
+    for s in range(len(models)):
+        at = 12 * np.int64(take(models, s))
+        for i in range(0, 12, 4):
+            store4(matrices, 12 * s + i, load4(world, at + i))
+    return normal_palette(matrices, turns)
+
+
+@jit("bool(f4[::1], u4[::1], out f4[::1], out f4[::1])")
+def fetch_models(world, models, matrices, turns):
+    """Matrices (S * 12,) of the models that are used, and those for their normals.
+
+    Gives whether the second differ from the first and are filled in.
+    """
+    return _fetch_models(world, models, matrices, turns)
+
+
+@inline
+def _place_row(m, row, data, at, is_weighted):
+    """One coordinate of eight positions, times their weight."""
+    z = spread8(m, row + 3)
+    if is_weighted:
+        z = z * load8(data, at + 48)
+    z = fma8(spread8(m, row + 2), load8(data, at + 16), z)
+    z = fma8(spread8(m, row + 1), load8(data, at + 8), z)
+    return fma8(spread8(m, row), load8(data, at), z)
+
+
+@inline
+def _turn_row(m, row, data, at):
+    """One coordinate of eight normals."""
+    z = spread8(m, row + 2) * load8(data, at + 40)
+    z = fma8(spread8(m, row + 1), load8(data, at + 32), z)
+    return fma8(spread8(m, row), load8(data, at + 24), z)
+
+
+@inline
+def _store_block(m, n, base, data, at, is_weighted, out, to, stride):
+    """Eight vertices of a model at `base` in m and n, to six rows of `out`."""
+    for row in range(3):
+        z = _place_row(m, base + 4 * row, data, at, is_weighted)
+        store8(out, to + row * stride, z)
+        z = _turn_row(n, base + 4 * row, data, at)
+        store8(out, to + (3 + row) * stride, z)
+
+
+@inline
+def _add_block(m, n, base, data, at, out, to, stride):
+    """The same, added to what is there."""
+    for row in range(3):
+        place = to + row * stride
+        z = _place_row(m, base + 4 * row, data, at, True)
+        store8(out, place, z + load8(out, place))
+        place = to + (3 + row) * stride
+        z = _turn_row(n, base + 4 * row, data, at)
+        store8(out, place, z + load8(out, place))
+
+
+@inline
+def _pull(steps, s, m, n, data, buffer, stride, work):
+    """One run of vertices that a model pulls."""
+    op, base = steps[s, OP], 12 * np.int64(steps[s, MODEL])
+    to, at = np.int64(steps[s, ENTRY]), np.int64(steps[s, DATA])
+    count = np.int64(steps[s, COUNT])
+    whole = (count + 7) >> 3
+    if steps[s, IS_EXACT]:
+        whole = count >> 3
+    if op == NATIVE:
+        for _ in range(whole):
+            _store_block(m, n, base, data, at, False, buffer, to, stride)
+            at += 48
+            to += 8
+    elif op == START:
+        for _ in range(whole):
+            _store_block(m, n, base, data, at, True, buffer, to, stride)
+            at += 56
+            to += 8
+    else:
+        for _ in range(whole):
+            _add_block(m, n, base, data, at, buffer, to, stride)
+            at += 56
+            to += 8
+    if 8 * whole < count:
+        if op == NATIVE:
+            _store_block(m, n, base, data, at, False, work, 0, 8)
+        else:
+            _store_block(m, n, base, data, at, True, work, 0, 8)
+        for row in range(6):
+            for i in range(count & 7):
+                put(buffer, to + row * stride + i, take(work, 8 * row + i))
+
+
+@inline
+def _hand_out_block(buffer, place, stride, order, row, positions, normals):
+    """Eight places as vertices of the file, normals of unit length."""
+    x, y = load8(buffer, place), load8(buffer, place + stride)
+    scatter8(positions, order, row, x, y, load8(buffer, place + 2 * stride))
+    u, v = load8(buffer, place + 3 * stride), load8(buffer, place + 4 * stride)
+    t = load8(buffer, place + 5 * stride)
+    scale = unit_scale8(u, v, t)
+    scatter8(normals, order, row, u * scale, v * scale, t * scale)
+
+
+@inline
+def _hand_out(buffer, place, stride, order, row, count, work, positions, normals):
+    """A finished area as vertices of the file."""
+    for i in range(0, count - 7, 8):
+        _hand_out_block(buffer, place + i, stride, order, row + i, positions, normals)
+    if count >= 8 and count & 7:
+        # Again some that are done: the same numbers.
+        i = count - 8
+        _hand_out_block(buffer, place + i, stride, order, row + i, positions, normals)
+    elif count & 7:
+        u, v = load8(buffer, place + 3 * stride), load8(buffer, place + 4 * stride)
+        t = load8(buffer, place + 5 * stride)
+        scale = unit_scale8(u, v, t)
+        store8(work, 0, u * scale)
+        store8(work, 8, v * scale)
+        store8(work, 16, t * scale)
+        for i in range(count):
+            to = 3 * np.int64(take(order, row + i))
+            for axis in range(3):
+                put(positions, to + axis, take(buffer, place + axis * stride + i))
+                put(normals, to + axis, take(work, 8 * axis + i))
+
+
+@jit(
+    "void(f4[:, ::1], u4[::1], i4[:, ::1], f4[:, ::1], i4[:, ::1], u4[::1],"
+    " i8[:, ::1], i8, i8, out f4[::1], out f4[::1], out f4[::1], out f4[::1])"
+)
+def skin_envelope(
+    world,
+    models,
+    steps,
+    data,
+    parts,
+    order,
+    surfaces,
+    first,
+    stride,
+    matrices,
+    turns,
+    work,
+    buffer,
+):
+    """Work N characters, results in the file's vertex order.
+
+    world: (N, J * 12); models: (S,); steps: (S, 6), see the module; data: (N or 1, D),
+    each character's own or one for all; parts, order, surfaces: see the module; first:
+    which character of the surfaces' arrays is the first of these; matrices, turns:
+    (S * 12,), work: (48,), buffer: (6 * stride,) work space.
+    """
+    for c in range(len(world)):
+        mine = data[c if len(data) > 1 else 0]
+        is_uneven = _fetch_models(world[c], models, matrices, turns)
+        n = turns if is_uneven else matrices
+        for s in range(len(steps)):
+            op = steps[s, OP]
+            if op < NO_DRAW:
+                _pull(steps, s, matrices, n, mine, buffer, stride, work)
+            elif op == DRAW:
+                p = steps[s, MODEL]
+                surface = np.int64(parts[p, SURFACE])
+                length = surfaces[surface, LENGTH]
+                skip = 4 * (first + c) * length
+                _hand_out(
+                    buffer,
+                    np.int64(parts[p, AREA]),
+                    stride,
+                    order,
+                    np.int64(parts[p, FIRST]),
+                    np.int64(parts[p, VERTICES]),
+                    work,
+                    floats_to(surfaces[surface, POSITIONS] + skip, length),
+                    floats_to(surfaces[surface, NORMALS] + skip, length),
+                )
+
+
+@jit("i8(i8, i4[:, ::1], f4[::1], f4[::1], f4[::1], i8, out f4[::1], out f4[::1])")
+def run_to_draw(first, steps, matrices, turns, data, stride, work, buffer):
+    """Do steps from `first` on up to the next that draws; gives its number.
+
+    turns: for normals; the matrices themselves if they will do.
+    """
+    for s in range(first, len(steps)):
+        if steps[s, OP] < NO_DRAW:
+            _pull(steps, s, matrices, turns, data, buffer, stride, work)
+        elif steps[s, OP] == DRAW:
+            return s
+    return len(steps)
+
+
+@jit("void(i8, i8, i8, out f4[::1])")
+def make_units(place, count, stride, buffer):
+    """Scale normals of `count` places to unit length."""
+    for i in range(place, place + count):
+        u, v = take(buffer, i + 3 * stride), take(buffer, i + 4 * stride)
+        t = take(buffer, i + 5 * stride)
+        square = max(u * u + v * v + t * t, np.float32(1e-30))
+        scale = np.float32(1) / np.sqrt(square)
+        put(buffer, i + 3 * stride, u * scale)
+        put(buffer, i + 4 * stride, v * scale)
+        put(buffer, i + 5 * stride, t * scale)

@@ -1,0 +1,246 @@
+"""The drawing library: an envelope and world matrices to finished parts, in order.
+
+Each part is handed out when its last vertex is done, and its area of the common buffer
+is used again: what is needed while working is the planned peak, not the mesh.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Floats, Ints, check_array, check_input
+from flexor.deform import kernel_envelope as kernel
+from flexor.errors import ShapeError
+from flexor.scene import envelope as at
+from flexor.scene.envelope import BLOCK, Envelope
+
+__all__ = [
+    "EnvelopeSink",
+    "EnvelopeState",
+    "init_envelope",
+    "skin_envelope",
+    "trace_envelope",
+]
+
+# Called with the number of a part, and its vertices: float32 (6, V), x y z nx ny nz by
+# entry number, a view of the common buffer that holds until the call returns.
+EnvelopeSink = Callable[[int, Floats], None]
+
+
+@dataclass(slots=True, eq=False)
+class EnvelopeState:
+    """Work space for an envelope, for one thread.
+
+    surfaces: (node, primitive) of the arrays that `skin_envelope` fills, in order;
+    buffer: float32 (6, peak and some), the common vertex buffer.
+    """
+
+    envelope: Envelope
+    surfaces: tuple[tuple[int, int], ...]
+    buffer: Floats
+    _steps: Ints = field(repr=False)
+    _parts: Ints = field(repr=False)
+    _columns: Ints = field(repr=False)
+    _matrices: Floats = field(repr=False)
+    _turns: Floats = field(repr=False)
+    _work: Floats = field(repr=False)
+    _morphed: Floats = field(repr=False)
+
+
+def init_envelope(
+    envelope: Envelope, columns: Mapping[int, int] | None = None
+) -> EnvelopeState:
+    """Work space for an envelope.
+
+    columns: for nodes with morphs, the first of their columns in the morph weights.
+    """
+    places = [(int(row[at.NODE]), int(row[at.PRIMITIVE])) for row in envelope.parts]
+    surfaces = tuple(dict.fromkeys(places))
+    parts = np.zeros((len(places), 4), np.int32)
+    parts[:, 0] = envelope.parts[:, at.AREA]
+    parts[:, 1] = envelope.parts[:, at.VERTICES]
+    parts[:, 2] = np.cumsum(parts[:, 1]) - parts[:, 1]
+    parts[:, 3] = [surfaces.index(place) for place in places]
+    # Rows that are a multiple of 4 kB apart would wait for each other.
+    stride = -(-(envelope.peak + BLOCK) // 16) * 16 + 16
+    stride += 64 if stride % 1024 == 0 else 0
+    own = columns or {}
+    morphs = envelope.morphs
+    names = [
+        own.get(int(row[at.MORPH_NODE]), 0) + int(row[at.TARGET]) for row in morphs
+    ]
+    size = 12 * len(envelope.models)
+    return EnvelopeState(
+        envelope,
+        surfaces,
+        np.zeros((6, stride), np.float32),
+        _runtime_steps(envelope),
+        parts,
+        np.array(names, np.int32),
+        np.zeros(size, np.float32),
+        np.zeros(size, np.float32),
+        np.zeros(48, np.float32),
+        np.zeros(len(envelope.data) if len(morphs) else 0, np.float32),
+    )
+
+
+def _runtime_steps(envelope: Envelope) -> Ints:
+    """Steps (S, 6) as the kernels take them; see kernel_envelope."""
+    steps = np.zeros((len(envelope.steps), 6), np.int32)
+    steps[:, :5] = envelope.steps
+    is_list = steps[:, at.OP] <= at.END
+    used = steps[is_list, at.MODEL]
+    steps[is_list, at.MODEL] = np.searchsorted(envelope.models, used)
+    is_late = steps[:, at.OP] == at.DRAW_DEFERRED
+    steps[is_late, 1] = envelope.table[steps[is_late, 1]]
+    steps[is_late, at.OP] = at.DRAW
+    # A run may be stored beyond its end where nothing is that is still needed.
+    is_live = np.zeros(envelope.peak + BLOCK, bool)
+    areas = envelope.parts[:, [at.AREA, at.VERTICES]].tolist()
+    for row, (op, part, entry, count, _) in enumerate(steps[:, :5].tolist()):
+        if op == at.DRAW:
+            begin, size = areas[part]
+            is_live[begin : begin + size] = False
+        elif op <= at.START:
+            end = entry + count
+            steps[row, 5] = is_live[end : entry + -(-count // BLOCK) * BLOCK].any()
+            is_live[entry:end] = True
+    return steps
+
+
+def skin_envelope(
+    state: EnvelopeState,
+    world: Floats,
+    weights: Floats,
+    *,
+    positions: Sequence[Floats],
+    normals: Sequence[Floats],
+) -> None:
+    """Work N characters into world space, vertices in the file's order.
+
+    world: (N, J or more, 3, 4), world_from_node; weights: (N, W), morphs of all nodes;
+    positions, normals: results (N, V, 3) of each of `state.surfaces`; all float32.
+    """
+    envelope, count = state.envelope, len(world)
+    _check_world(envelope, world, count)
+    check_input(weights, np.float32, (count, None), "weights")
+    surfaces = _surface_rows(state, count, positions, normals)
+    order = envelope.order.view(np.uint32)
+    flat = world.reshape(count, 12 * world.shape[1])
+    has_morphs = len(envelope.morphs) > 0 and bool(weights.any())
+    spans = [(c, c + 1) for c in range(count)] if has_morphs else [(0, count)]
+    for begin, end in spans:
+        data = _data(state, weights[begin]) if has_morphs else envelope.data
+        kernel.skin_envelope(
+            flat[begin:end],
+            envelope.models,
+            state._steps,
+            data[None],
+            state._parts,
+            order,
+            surfaces,
+            begin,
+            state.buffer.shape[1],
+            state._matrices,
+            state._turns,
+            state._work,
+            state.buffer.reshape(-1),
+        )
+
+
+def trace_envelope(
+    state: EnvelopeState,
+    world: Floats,
+    weights: Floats,
+    sink: EnvelopeSink,
+    *,
+    normalise: bool = True,
+) -> None:
+    """Work one character and give each part to `sink` when it is finished.
+
+    world: (J or more, 3, 4); weights: (W,); normalise: whether normals are scaled to
+    unit length first.
+    """
+    envelope = state.envelope
+    _check_world(envelope, world[None], 1)
+    check_input(weights, np.float32, (None,), "weights")
+    data = envelope.data
+    if len(envelope.morphs) and weights.any():
+        data = _data(state, weights)
+    flat, stride = state.buffer.reshape(-1), state.buffer.shape[1]
+    is_uneven = kernel.fetch_models(
+        world.reshape(-1), envelope.models, state._matrices, state._turns
+    )
+    turns = state._turns if is_uneven else state._matrices
+    step = 0
+    while step < len(state._steps):
+        step = kernel.run_to_draw(
+            step, state._steps, state._matrices, turns, data, stride, state._work, flat
+        )
+        if step == len(state._steps):
+            break
+        part = int(state._steps[step, 1])
+        begin, count = state._parts[part, :2].tolist()
+        if normalise:
+            kernel.make_units(begin, count, stride, flat)
+        sink(part, state.buffer[:, begin : begin + count])
+        step += 1
+
+
+def _check_world(envelope: Envelope, world: Floats, count: int) -> None:
+    check_input(world, np.float32, (count, None, 3, 4), "world")
+    last = int(envelope.models.max(initial=0))
+    if len(envelope.models) and world.shape[1] <= last:
+        have = world.shape[1]
+        raise ShapeError(f"world: {have} nodes, but the skin hangs on node {last}")
+
+
+def _data(state: EnvelopeState, weights: Floats) -> Floats:
+    """The envelope's data with morphs added; weights: (W,)."""
+    most = int(state._columns.max(initial=-1))
+    if most >= len(weights):
+        raise ShapeError(f"weights: {len(weights)}, but a morph has column {most}")
+    envelope = state.envelope
+    kernel.morph_data(
+        envelope.morphs,
+        state._columns,
+        weights,
+        envelope.data,
+        envelope.deltas,
+        state._morphed,
+    )
+    return state._morphed
+
+
+def _surface_rows(
+    state: EnvelopeState,
+    count: int,
+    positions: Sequence[Floats],
+    normals: Sequence[Floats],
+) -> NDArray[np.int64]:
+    """Addresses and lengths of the results, checked."""
+    if not len(positions) == len(normals) == len(state.surfaces):
+        have, wanted = len(positions), len(state.surfaces)
+        raise ShapeError(f"positions: {have} surfaces, expected {wanted}")
+    fewest = np.zeros(len(state.surfaces), np.int64)
+    ends = state._parts[:, 2] + state._parts[:, 1]
+    for surface, begin, end in zip(
+        state._parts[:, 3], state._parts[:, 2], ends, strict=True
+    ):
+        most = int(state.envelope.order[begin:end].max(initial=-1))
+        fewest[surface] = max(fewest[surface], most + 1)
+    rows = np.zeros((len(fewest), 3), np.int64)
+    for row, (place, turn) in enumerate(zip(positions, normals, strict=True)):
+        for name, array in (("positions", place), ("normals", turn)):
+            check_array(array, np.float32, (count, None, 3), f"{name}[{row}]")
+            if array.shape[1] < fewest[row] or array.shape != place.shape:
+                raise ShapeError(
+                    f"{name}[{row}]: shape {array.shape}, expected ({count}, V, 3) "
+                    f"with {fewest[row]} vertices or more"
+                )
+        rows[row] = place.ctypes.data, turn.ctypes.data, 3 * place.shape[1]
+    return rows
