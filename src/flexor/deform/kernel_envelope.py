@@ -80,44 +80,71 @@ def fetch_models(world, models, matrices, turns):
 
 
 @inline
-def _place_row(m, row, data, at, is_weighted):
-    """One coordinate of eight positions, times their weight."""
-    z = spread8(m, row + 3)
-    if is_weighted:
-        z = z * load8(data, at + 48)
-    z = fma8(spread8(m, row + 2), load8(data, at + 16), z)
-    z = fma8(spread8(m, row + 1), load8(data, at + 8), z)
-    return fma8(spread8(m, row), load8(data, at), z)
+def _place(m, base, data, at, step, blocks, out, to, stride, is_added):
+    """Positions of a run of blocks: one matrix, held in registers."""
+    a, b, c, d = (
+        spread8(m, base),
+        spread8(m, base + 1),
+        spread8(m, base + 2),
+        spread8(m, base + 3),
+    )
+    e, f, g, h = (
+        spread8(m, base + 4),
+        spread8(m, base + 5),
+        spread8(m, base + 6),
+        spread8(m, base + 7),
+    )
+    i, j, k, o = (
+        spread8(m, base + 8),
+        spread8(m, base + 9),
+        spread8(m, base + 10),
+        spread8(m, base + 11),
+    )
+    for _ in range(blocks):
+        x, y, z = load8(data, at), load8(data, at + 8), load8(data, at + 16)
+        p, q, r = d, h, o
+        if step > 48:
+            w = load8(data, at + 48)
+            p, q, r = w * d, w * h, w * o
+        p = fma8(a, x, fma8(b, y, fma8(c, z, p)))
+        q = fma8(e, x, fma8(f, y, fma8(g, z, q)))
+        r = fma8(i, x, fma8(j, y, fma8(k, z, r)))
+        if is_added:
+            p, q = p + load8(out, to), q + load8(out, to + stride)
+            r = r + load8(out, to + 2 * stride)
+        store8(out, to, p)
+        store8(out, to + stride, q)
+        store8(out, to + 2 * stride, r)
+        at += step
+        to += 8
 
 
 @inline
-def _turn_row(m, row, data, at):
-    """One coordinate of eight normals."""
-    z = spread8(m, row + 2) * load8(data, at + 40)
-    z = fma8(spread8(m, row + 1), load8(data, at + 32), z)
-    return fma8(spread8(m, row), load8(data, at + 24), z)
+def _turn(n, base, data, at, step, blocks, out, to, stride, is_added):
+    """Normals of a run of blocks."""
+    a, b, c = spread8(n, base), spread8(n, base + 1), spread8(n, base + 2)
+    e, f, g = spread8(n, base + 4), spread8(n, base + 5), spread8(n, base + 6)
+    i, j, k = spread8(n, base + 8), spread8(n, base + 9), spread8(n, base + 10)
+    to += 3 * stride
+    for _ in range(blocks):
+        u, v, t = load8(data, at + 24), load8(data, at + 32), load8(data, at + 40)
+        p = fma8(a, u, fma8(b, v, c * t))
+        q = fma8(e, u, fma8(f, v, g * t))
+        r = fma8(i, u, fma8(j, v, k * t))
+        if is_added:
+            p, q = p + load8(out, to), q + load8(out, to + stride)
+            r = r + load8(out, to + 2 * stride)
+        store8(out, to, p)
+        store8(out, to + stride, q)
+        store8(out, to + 2 * stride, r)
+        at += step
+        to += 8
 
 
 @inline
-def _store_block(m, n, base, data, at, is_weighted, out, to, stride):
-    """Eight vertices of a model at `base` in m and n, to six rows of `out`."""
-    for row in range(3):
-        z = _place_row(m, base + 4 * row, data, at, is_weighted)
-        store8(out, to + row * stride, z)
-        z = _turn_row(n, base + 4 * row, data, at)
-        store8(out, to + (3 + row) * stride, z)
-
-
-@inline
-def _add_block(m, n, base, data, at, out, to, stride):
-    """The same, added to what is there."""
-    for row in range(3):
-        place = to + row * stride
-        z = _place_row(m, base + 4 * row, data, at, True)
-        store8(out, place, z + load8(out, place))
-        place = to + (3 + row) * stride
-        z = _turn_row(n, base + 4 * row, data, at)
-        store8(out, place, z + load8(out, place))
+def _store(m, n, base, data, at, step, blocks, out, to, stride):
+    _place(m, base, data, at, step, blocks, out, to, stride, False)
+    _turn(n, base, data, at, step, blocks, out, to, stride, False)
 
 
 @inline
@@ -130,28 +157,21 @@ def _pull(steps, s, m, n, data, buffer, stride, work):
     if steps[s, IS_EXACT]:
         whole = count >> 3
     if op == NATIVE:
-        for _ in range(whole):
-            _store_block(m, n, base, data, at, False, buffer, to, stride)
-            at += 48
-            to += 8
+        _store(m, n, base, data, at, 48, whole, buffer, to, stride)
     elif op == START:
-        for _ in range(whole):
-            _store_block(m, n, base, data, at, True, buffer, to, stride)
-            at += 56
-            to += 8
+        _store(m, n, base, data, at, 56, whole, buffer, to, stride)
     else:
-        for _ in range(whole):
-            _add_block(m, n, base, data, at, buffer, to, stride)
-            at += 56
-            to += 8
+        _place(m, base, data, at, 56, whole, buffer, to, stride, True)
+        _turn(n, base, data, at, 56, whole, buffer, to, stride, True)
     if 8 * whole < count:
         if op == NATIVE:
-            _store_block(m, n, base, data, at, False, work, 0, 8)
+            _store(m, n, base, data, at + 48 * whole, 48, 1, work, 0, 8)
         else:
-            _store_block(m, n, base, data, at, True, work, 0, 8)
+            _store(m, n, base, data, at + 56 * whole, 56, 1, work, 0, 8)
         for row in range(6):
             for i in range(count & 7):
-                put(buffer, to + row * stride + i, take(work, 8 * row + i))
+                place = to + 8 * whole + row * stride + i
+                put(buffer, place, take(work, 8 * row + i))
 
 
 @inline

@@ -6,6 +6,7 @@ is used again: what is needed while working is the planned peak, not the mesh.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -36,7 +37,8 @@ class EnvelopeState:
     """Work space for an envelope, for one thread.
 
     surfaces: (node, primitive) of the arrays that `skin_envelope` fills, in order;
-    buffer: float32 (6, peak and some), the common vertex buffer.
+    buffer: float32 (6, peak and some), the common vertex buffer. It holds on to the
+    arrays of the last results.
     """
 
     envelope: Envelope
@@ -44,11 +46,16 @@ class EnvelopeState:
     buffer: Floats
     _steps: Ints = field(repr=False)
     _parts: Ints = field(repr=False)
+    _fewest: list[int] = field(repr=False)
     _columns: Ints = field(repr=False)
     _matrices: Floats = field(repr=False)
     _turns: Floats = field(repr=False)
     _work: Floats = field(repr=False)
     _morphed: Floats = field(repr=False)
+    _seen: list[Floats] = field(default_factory=list, repr=False)
+    _rows: NDArray[np.int64] = field(
+        default_factory=lambda: np.zeros((0, 3), np.int64), repr=False
+    )
 
 
 def init_envelope(
@@ -65,6 +72,10 @@ def init_envelope(
     parts[:, 1] = envelope.parts[:, at.VERTICES]
     parts[:, 2] = np.cumsum(parts[:, 1]) - parts[:, 1]
     parts[:, 3] = [surfaces.index(place) for place in places]
+    fewest = [0] * len(surfaces)
+    for _, size, begin, surface in parts.tolist():
+        most = int(envelope.order[begin : begin + size].max(initial=-1))
+        fewest[surface] = max(fewest[surface], most + 1)
     # Rows that are a multiple of 4 kB apart would wait for each other.
     stride = -(-(envelope.peak + BLOCK) // 16) * 16 + 16
     stride += 64 if stride % 1024 == 0 else 0
@@ -80,6 +91,7 @@ def init_envelope(
         np.zeros((6, stride), np.float32),
         _runtime_steps(envelope),
         parts,
+        fewest,
         np.array(names, np.int32),
         np.zeros(size, np.float32),
         np.zeros(size, np.float32),
@@ -222,25 +234,28 @@ def _surface_rows(
     positions: Sequence[Floats],
     normals: Sequence[Floats],
 ) -> NDArray[np.int64]:
-    """Addresses and lengths of the results, checked."""
+    """Addresses and lengths of the results, checked; (surfaces, 3)."""
+    arrays = [*positions, *normals]
+    seen = state._seen
+    if len(seen) == len(arrays) and all(map(operator.is_, seen, arrays)):
+        # The same as last time, as in most frames: checks would take longer than work.
+        if not seen or len(seen[0]) == count:
+            return state._rows
     if not len(positions) == len(normals) == len(state.surfaces):
         have, wanted = len(positions), len(state.surfaces)
         raise ShapeError(f"positions: {have} surfaces, expected {wanted}")
-    fewest = np.zeros(len(state.surfaces), np.int64)
-    ends = state._parts[:, 2] + state._parts[:, 1]
-    for surface, begin, end in zip(
-        state._parts[:, 3], state._parts[:, 2], ends, strict=True
-    ):
-        most = int(state.envelope.order[begin:end].max(initial=-1))
-        fewest[surface] = max(fewest[surface], most + 1)
-    rows = np.zeros((len(fewest), 3), np.int64)
-    for row, (place, turn) in enumerate(zip(positions, normals, strict=True)):
-        for name, array in (("positions", place), ("normals", turn)):
-            check_array(array, np.float32, (count, None, 3), f"{name}[{row}]")
-            if array.shape[1] < fewest[row] or array.shape != place.shape:
-                raise ShapeError(
-                    f"{name}[{row}]: shape {array.shape}, expected ({count}, V, 3) "
-                    f"with {fewest[row]} vertices or more"
-                )
-        rows[row] = place.ctypes.data, turn.ctypes.data, 3 * place.shape[1]
-    return rows
+    rows = []
+    for place, turn, fewest in zip(positions, normals, state._fewest, strict=True):
+        have = max(place.shape[1] if place.ndim == 3 else 0, fewest)
+        shape = (count, have, 3)
+        check_array(place, np.float32, shape, "positions")
+        check_array(turn, np.float32, shape, "normals")
+        rows.append((_address(place), _address(turn), 3 * have))
+    state._seen = arrays
+    state._rows = np.array(rows, np.int64).reshape(-1, 3)
+    return state._rows
+
+
+def _address(array: Floats) -> int:
+    where: int = array.__array_interface__["data"][0]
+    return where
