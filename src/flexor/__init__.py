@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from flexor.app.character import Character, SkinnedPrimitive
     from flexor.app.drawing import Drawer, contact_sheet, draw
     from flexor.app.load_save import load, save
+    from flexor.deform.weight_choice import WeightRule
     from flexor.draw.style import DrawStyle
     from flexor.errors import AssetError, FlexorError
     from flexor.pose.pose import Pose
@@ -44,6 +45,7 @@ _HOMES = {
     "Light": "flexor.scene.light",
     "Pose": "flexor.pose.pose",
     "SkinnedPrimitive": "flexor.app.character",
+    "WeightRule": "flexor.deform.weight_choice",
     "contact_sheet": "flexor.app.drawing",
     "draw": "flexor.app.drawing",
     "load": "flexor.app.load_save",
@@ -62,6 +64,7 @@ __all__ = [
     "Light",
     "Pose",
     "SkinnedPrimitive",
+    "WeightRule",
     "__version__",
     "contact_sheet",
     "draw",

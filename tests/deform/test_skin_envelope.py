@@ -232,9 +232,35 @@ def test_empty_parts_and_nothing_at_all(rng: Rng) -> None:
 
 def test_no_characters(rng: Rng) -> None:
     parts = random_parts(rng, 4, 3, 2, targets=1)
-    state = init_envelope(build_envelope(parts, plan_envelope(CHAIN, parts)))
+    envelope = build_envelope(parts, plan_envelope(CHAIN, parts))
+    state = init_envelope(envelope, {part.node: 0 for part in parts})
     none = np.zeros((0, 1), F4)
     skin(state, np.zeros((0, 4, 3, 4), F4), none, [len(part) for part in parts])
+
+
+def test_morphs_without_a_column(rng: Rng) -> None:
+    parts = random_parts(rng, 4, 3, 2, targets=1)
+    envelope = build_envelope(parts, plan_envelope(CHAIN, parts))
+    with pytest.raises(ShapeError, match="columns: node 0 has morphs but no column"):
+        init_envelope(envelope)
+
+
+@pytest.mark.parametrize("wild", [np.nan, np.inf])
+def test_a_matrix_that_is_not_finite_spoils_its_own_vertices_alone(
+    rng: Rng, wild: float
+) -> None:
+    """Blocks are worked whole: what is beyond a run's end must not be touched."""
+    parts = random_parts(rng, 4, 3, 3)
+    plan = plan_envelope(CHAIN, parts)
+    world = random_world(rng, 2, 4)
+    sizes, none = [len(part) for part in parts], np.zeros((2, 0), F4)
+    clean = skin(init_envelope(build_envelope(parts, plan)), world, none, sizes)
+    world[:, 2] = wild
+    got = skin(init_envelope(build_envelope(parts, plan)), world, none, sizes)
+    for part, before, after in zip(parts, clean[0], got[0], strict=True):
+        is_own = ((part.models[part.joints] == 2) & (part.weights > 0)).any(1)
+        assert not np.isfinite(after[:, is_own]).any(2).all()
+        np.testing.assert_allclose(after[:, ~is_own], before[:, ~is_own], atol=1e-5)
 
 
 def test_more_world_matrices_than_models(rng: Rng) -> None:

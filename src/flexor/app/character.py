@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,8 +25,13 @@ from flexor.scene.skeleton import Skeleton
 
 if TYPE_CHECKING:
     from flexor.deform.bind import Bind
+    from flexor.deform.skin_envelope import EnvelopeState
+    from flexor.scene.envelope import Envelopes
+    from flexor.scene.package import Package
 
-__all__ = ["Character", "SkinnedPrimitive"]
+__all__ = ["Character", "SkinnedPrimitive", "Weights"]
+
+Weights = Literal["multi", "one"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,11 +55,14 @@ class Character:
     can be used from several threads at once.
     """
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, package: Package | None = None) -> None:
         self.scene = scene
         self._clips: dict[str, ClipTables] = {}
+        self._package = package
+        self._spare: list[EnvelopeState] = []  # for one weight
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # Envelopes are large and can be made again.
         return Character, (self.scene,)
 
     def __repr__(self) -> str:
@@ -100,6 +108,32 @@ class Character:
         from flexor.deform.bind import bind_scene
 
         return bind_scene(self.scene)
+
+    @cached_property
+    def envelopes(self) -> Envelopes:
+        """The surfaces sorted by the joints that pull them: all weights, and one.
+
+        A package brings them; for other files they are made when first asked for, in
+        up to some seconds.
+        """
+        if self._package is not None:
+            return self._package.envelopes
+        from flexor.convert.envelope import convert_scene
+
+        return convert_scene(self.scene)
+
+    def with_envelopes(self, envelopes: Envelopes) -> Character:
+        """The same character with envelopes that were made in another way."""
+        from flexor.scene.package import Package
+
+        return Character(self.scene, Package(self.scene, envelopes))
+
+    def envelope_state(self, weights: Weights) -> EnvelopeState:
+        """New work space for one of the envelopes, for one thread."""
+        from flexor.deform.skin_envelope import init_envelope
+
+        columns = {node: row for node, (row, _) in self.layout.morph_columns.items()}
+        return init_envelope(getattr(self.envelopes, weights), columns)
 
     def clip_tables(self, name: str) -> ClipTables:
         """A clip as the sampling kernels see it; laid out on first use."""
@@ -232,8 +266,14 @@ class Character:
         )
         return Character(scene)
 
-    def deform(self, pose: Pose) -> list[SkinnedPrimitive]:
-        """The skin at a pose: every primitive of the default scene, in world space."""
+    def deform(
+        self, pose: Pose, *, weights: Weights = "multi"
+    ) -> list[SkinnedPrimitive]:
+        """The skin at a pose: every primitive of the default scene, in world space.
+
+        weights: "one" for the largest weight of each vertex alone, which is quicker and
+        will do at a distance.
+        """
         if pose.is_many:
             raise ShapeError(f"a pose of {len(pose)} moments; use deform_many for it")
         many = self.deform_many(
@@ -243,7 +283,8 @@ class Character:
                 pose.scales[None],
                 pose.world[None],
                 pose.weights[None],
-            )
+            ),
+            weights=weights,
         )
         return [
             SkinnedPrimitive(s.node, s.primitive, s.positions[0], s.normals[0])
@@ -251,15 +292,20 @@ class Character:
         ]
 
     def deform_many(
-        self, poses: Pose, out: list[SkinnedPrimitive] | None = None
+        self,
+        poses: Pose,
+        out: list[SkinnedPrimitive] | None = None,
+        *,
+        weights: Weights = "multi",
     ) -> list[SkinnedPrimitive]:
         """The skin at N poses, on all cores: positions and normals (N, V, 3).
 
         out: a result of an earlier call with as many poses, to be overwritten; without
-        it new arrays are made, 24 bytes a vertex and pose.
+        it new arrays are made, 24 bytes a vertex and pose; weights: see deform.
         """
-        from flexor.deform.skin_vertices import init_skin, skin_vertices
-
+        if weights not in get_args(Weights):
+            known = get_args(Weights)
+            raise SettingError(f"weights: {weights!r}, expected one of {known}")
         if not poses.is_many:
             raise ShapeError("a pose of one moment; use deform for it")
         nodes = len(self.skeleton)
@@ -281,21 +327,58 @@ class Character:
             check_array(skin.positions, np.float32, shape, "out.positions")
             check_array(skin.normals, np.float32, shape, "out.normals")
         world = np.ascontiguousarray(poses.world, np.float32)
+        if weights == "one":
+            self._skin_one(world, poses.weights, skins)
+        else:
+            self._skin_multi(world, poses.weights, skins)
+        return skins
+
+    def _skin_multi(
+        self, world: Floats, weights: Floats, skins: list[SkinnedPrimitive]
+    ) -> None:
+        """Skin with all weights; world: (N, J, 3, 4); weights: (N, W)."""
+        from flexor.deform.skin_vertices import init_skin, skin_vertices
 
         def work(rows: slice) -> None:
             for bind, skin in zip(self.binds, skins, strict=True):
                 first, width = self.layout.morph_columns.get(bind.node, (0, 0))
-                weights = poses.weights[rows, first : first + width]
+                own = weights[rows, first : first + width]
                 skin_vertices(
                     init_skin(bind, rows.stop - rows.start),
                     world[rows],
-                    np.ascontiguousarray(weights),
+                    np.ascontiguousarray(own),
                     positions=skin.positions[rows],
                     normals=skin.normals[rows],
                 )
 
-        threads.run_slices(work, count)
-        return skins
+        threads.run_slices(work, len(world))
+
+    def _skin_one(
+        self, world: Floats, weights: Floats, skins: list[SkinnedPrimitive]
+    ) -> None:
+        """The same with one weight a vertex."""
+        from flexor.deform.skin_envelope import skin_envelope
+
+        by_place = {(skin.node, skin.primitive): skin for skin in skins}
+        spare = self._spare
+
+        def work(rows: slice) -> None:
+            try:
+                state = spare.pop()
+            except IndexError:
+                state = self.envelope_state("one")
+            mine = [by_place[place] for place in state.surfaces]
+            skin_envelope(
+                state,
+                world[rows],
+                np.ascontiguousarray(weights[rows]),
+                positions=[skin.positions[rows] for skin in mine],
+                normals=[skin.normals[rows] for skin in mine],
+            )
+            state.forget()
+            spare.append(state)
+
+        threads.run_slices(work, len(world))
 
     def _room(self, count: int) -> list[SkinnedPrimitive]:
         return [

@@ -9,9 +9,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexor.app.character import Character, SkinnedPrimitive
+from flexor.app.character import Character, SkinnedPrimitive, Weights
 from flexor.app.draw_kit import bounds, dressed, find_floor, many, reach
 from flexor.arrays import Floats
+from flexor.deform.weight_choice import WeightRule, choose_weights
 from flexor.draw.bones import bone_points, build_bones
 from flexor.draw.build import build_items
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawList
@@ -50,6 +51,8 @@ class Drawer:
     target: where the last picture is, with the buffers that the style asks for; floor:
     metres, of ground and shadow: the style's, or found at the first fit or picture;
     names: how many names of joints the last picture shows, and how many there are.
+    weights: "multi" for all weights of each vertex, "one" for the largest alone, which
+    is quicker and will do at a distance, or a rule that chooses for each picture.
     Each thread needs a drawer of its own; what they upload is shared.
 
     Examples
@@ -69,8 +72,11 @@ class Drawer:
         style: DrawStyle | str = "shaded",
         *,
         backend: str = "raster",
+        weights: Weights | WeightRule = "multi",
     ) -> None:
         self.character = character
+        self._weights = weights
+        self._is_one = np.zeros(1, bool)
         style = style_of(style)
         self.target = init_target(size, style.samples, style.buffers)
         self.style = style.for_height(self.target.size[1])
@@ -139,7 +145,7 @@ class Drawer:
 
         camera: None for one fitted to the pose.
         """
-        positions, normals = self._deform(pose)
+        positions, normals = self._deform(pose, self._choose(pose, camera))
         style, kit = self.style, self._kit
         if camera is None or self._size is None:
             points = np.concatenate(positions) if kit.has_skin else self._sticks(pose)
@@ -162,11 +168,31 @@ class Drawer:
             self.names = shown, sum(bool(name.strip()) for name in kit.bones.names)
         return picture
 
-    def _deform(self, pose: Pose) -> tuple[list[Floats], list[Floats]]:
+    def _choose(self, pose: Pose, camera: Camera | None) -> Weights:
+        """All weights, or one; a camera that is fitted sees all of them."""
+        if not isinstance(self._weights, WeightRule):
+            return self._weights
+        if camera is not None and not pose.is_many and len(pose.world):
+            middle = pose.world[:, :, 3].mean(0, keepdims=True)
+            choose_weights(
+                self._weights,
+                camera,
+                self.target.size,
+                middle,
+                np.zeros(1, bool),
+                is_one=self._is_one,
+            )
+        return "one" if camera is not None and self._is_one[0] else "multi"
+
+    def _deform(
+        self, pose: Pose, weights: Weights
+    ) -> tuple[list[Floats], list[Floats]]:
         """Positions and normals of every part."""
         if pose.is_many:
             raise ShapeError(f"a pose of {len(pose)} moments; draw one of them")
-        self._skins = self.character.deform_many(many(pose), out=self._skins)
+        self._skins = self.character.deform_many(
+            many(pose), out=self._skins, weights=weights
+        )
         positions = [skin.positions[0] for skin in self._skins]
         return positions, [skin.normals[0] for skin in self._skins]
 
@@ -259,13 +285,14 @@ def contact_sheet(
     direction: ArrayLike = THREE_QUARTER,
     is_flat: bool = False,
     columns: int | None = None,
+    weights: Weights = "multi",
 ) -> NDArray[np.uint8]:
     """Poses of a clip in one picture, all seen by one camera, with their times.
 
     clip: None for the first; count: how many poses, evenly spread; size: of each, None
     for one that suits the character; camera: None for one that has the whole clip in
-    the picture, seen from `direction`; is_flat: without perspective. Gives uint8
-    (H, W, 4).
+    the picture, seen from `direction`; is_flat: without perspective; weights: as of a
+    Drawer. Gives uint8 (H, W, 4).
     """
     if count < 1:
         raise SettingError(f"count: {count}, expected 1 or more")
@@ -279,7 +306,7 @@ def contact_sheet(
         shape = min(max(shape, 0.5), 2.0)
         wide = round(math.sqrt(SHEET_PIXELS * shape))
         size = wide, round(SHEET_PIXELS / wide)
-    drawer = Drawer(character, size, style)
+    drawer = Drawer(character, size, style, weights=weights)
     fitted = drawer.fit(clip, direction=direction, is_flat=is_flat)
     pictures = [
         drawer.draw(poses[row], camera or fitted).copy() for row in range(len(times))

@@ -64,6 +64,20 @@ class EnvelopePart:
             put(self, name, value)
         put(self, "faces", freeze(self.faces, np.int32, (None, 3), "faces"))
         put(self, "vertices", freeze(self.vertices, np.int32, (count,), "vertices"))
+        self._check()
+
+    def _check(self) -> None:
+        """Refuse models named twice, and rows that do not exist."""
+        models, counts = np.unique(self.models, return_counts=True)
+        if (counts > 1).any():
+            twice = int(models[np.argmax(counts > 1)])
+            raise ShapeError(f"models: {twice} is named twice")
+        for name, values, low, end in (
+            ("joints", self.joints, -1, len(self.models)),
+            ("faces", self.faces, 0, len(self)),
+        ):
+            if values.size and not (low <= values.min() and values.max() < end):
+                raise ShapeError(f"{name}: must lie in {low}..{end - 1}")
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -88,17 +102,19 @@ def tree_part(
     models, -1 for none; weights: (V, K); faces: (F, 3), rows of positions; names: M
     texts, for errors.
     """
-    above = freeze(np.array(parents), np.int32, (None,), "parents")
+    above = freeze(parents, np.int32, (None,), "parents")
     count = len(above)
-    world = freeze(np.array(basic, np.float64), np.float64, (count, 3, 4), "basic")
-    called = list(names) if names is not None else [str(m) for m in range(count)]
+    world = freeze(basic, np.float64, (count, 3, 4), "basic")
+    called = [str(m) for m in range(count)] if names is None else list(names)
+    if len(called) != count:
+        raise ShapeError(f"names: {len(called)} for {count} models")
     check_tree(above, called)
     if not 0 <= owner < count:
         raise ShapeError(f"owner: model {owner} does not exist; there are {count}")
-    points = np.array(positions, np.float32).reshape(-1, 3)
-    rows = np.array(joints, np.int64).reshape(len(points), -1)
-    pulls = np.array(weights, np.float64).reshape(rows.shape)
-    corners = np.array(faces, np.int64).reshape(-1, 3)
+    points = freeze(positions, np.float32, (None, 3), "positions")
+    rows = freeze(joints, np.int64, (len(points), None), "joints")
+    pulls = freeze(weights, np.float64, rows.shape, "weights")
+    corners = freeze(faces, np.int64, (None, 3), "faces")
     is_wrong = ((corners < 0) | (corners >= len(points))).any(1)
     if is_wrong.any():
         face = int(np.argmax(is_wrong))
@@ -119,7 +135,7 @@ def tree_part(
         used.astype(np.int32),
         binds,
         points,
-        np.array(normals, np.float32).reshape(-1, 3),
+        freeze(normals, np.float32, points.shape, "normals"),
         np.where(rows >= 0, place, -1).astype(np.int32),
         pulls.astype(np.float32),
         corners.astype(np.int32),
@@ -205,9 +221,11 @@ def check_influences(
 def _inverse(matrix: NDArray[np.float64], name: str) -> NDArray[np.float64]:
     """The inverse of an affine matrix (3, 4)."""
     turn = matrix[:, :3]
-    longest = float(np.linalg.norm(turn, axis=1).max())
-    volume = abs(float(np.linalg.det(turn)))
-    if not (np.isfinite(matrix).all() and volume > FLAT * longest**3):
+    is_whole = bool(np.isfinite(matrix).all())
+    if is_whole:
+        longest = float(np.linalg.norm(turn, axis=1).max())
+        is_whole = abs(float(np.linalg.det(turn))) > FLAT * longest**3
+    if not is_whole:
         raise ShapeError(
             f"basic: the matrix of model {name!r} is singular; it has no inverse"
         )

@@ -7,10 +7,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.arrays import Ints
 from flexor.convert.envelope_parts import EnvelopePart
+from flexor.errors import ShapeError
 from flexor.scene.mesh import MorphTarget, Primitive
 from flexor.scene.normals import vertex_normals
 from flexor.scene.scene import Scene
+from flexor.scene.weights import Skin
 
 __all__ = ["scene_parts", "take_vertices"]
 
@@ -32,10 +35,10 @@ def scene_parts(scene: Scene) -> list[EnvelopePart]:
 def _part(scene: Scene, node: int, row: int, primitive: Primitive) -> EnvelopePart:
     skin_row = int(scene.node_skin[node])
     if skin_row >= 0 and primitive.skin is not None:
-        skin = scene.skins[skin_row]
-        models, binds = skin.joints, skin.inverse_binds.astype(np.float64)
+        models, binds, row_of = _joints(scene.skins[skin_row])
         weights = primitive.skin.weights
-        joints = np.where(weights > 0, primitive.skin.joints.astype(np.int32), -1)
+        used = np.where(weights > 0, primitive.skin.joints, 0)
+        joints = np.where(weights > 0, row_of[used], -1)
     else:
         models, binds = np.array([node], np.int32), np.eye(3, 4)[None]
         joints = np.zeros((len(primitive), 1), np.int32)
@@ -56,6 +59,25 @@ def _part(scene: Scene, node: int, row: int, primitive: Primitive) -> EnvelopePa
         row,
         targets=primitive.targets,
     )
+
+
+def _joints(skin: Skin) -> tuple[Ints, NDArray[np.float64], Ints]:
+    """Models (S,), their binds, and for each joint of the skin its row among them.
+
+    Some files name a joint twice; that is one model, if it is bound alike.
+    """
+    models, first, row_of = np.unique(
+        skin.joints, return_index=True, return_inverse=True
+    )
+    binds = skin.inverse_binds[first]
+    is_other = (binds[row_of] != skin.inverse_binds).any((1, 2))
+    if is_other.any():
+        node = int(skin.joints[np.argmax(is_other)])
+        raise ShapeError(
+            f"skin {skin.name!r}: names node {node} twice, with different bind "
+            "matrices; an envelope can hold one"
+        )
+    return models, binds.astype(np.float64), row_of.astype(np.int32)
 
 
 def take_vertices(

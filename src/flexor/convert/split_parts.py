@@ -58,21 +58,18 @@ def cut_parts(parts: Sequence[EnvelopePart], rank: Rows) -> list[Piece]:
 
 def whole_parts(parts: Sequence[EnvelopePart]) -> list[Piece]:
     """Every part as one piece."""
-    return [
-        Piece(
-            row,
-            part.owner,
-            np.arange(len(part.faces)),
-            np.ones(len(part), bool),
-            _models(part, np.ones(len(part), bool)),
-        )
-        for row, part in enumerate(parts)
-    ]
+    return [_whole(row, part) for row, part in enumerate(parts)]
+
+
+def _whole(row: int, part: EnvelopePart) -> Piece:
+    has = np.ones(len(part), bool)
+    return Piece(row, part.owner, np.arange(len(part.faces)), has, _models(part, has))
 
 
 def _cut(row: int, part: EnvelopePart, rank: Rows) -> list[Piece]:
-    if not len(part):
-        return [Piece(row, part.owner, np.arange(0), np.zeros(0, bool), frozenset())]
+    if not len(part.faces):
+        # Points and lines: what they join is not known here.
+        return [_whole(row, part)]
     pull = np.zeros((len(part), len(part.models)), np.float32)
     vertices, columns = np.nonzero(part.joints >= 0)
     np.add.at(
@@ -116,13 +113,13 @@ def join_pieces(pieces: Sequence[Piece], rank: Rows) -> list[Piece]:
     """
     left = list(pieces)
     most = live_peak(piece_lives(left), rank)
-    refused: set[tuple[int, int]] = set()
+    refused: set[tuple[Piece, Piece]] = set()
     while True:
         pairs = [
             (shared, one, other)
             for one, other in combinations(range(len(left)), 2)
             if left[one].part == left[other].part
-            and (id(left[one]), id(left[other])) not in refused
+            and (left[one], left[other]) not in refused
             and (shared := int((left[one].has & left[other].has).sum()))
         ]
         for _, one, other in sorted(pairs, key=lambda pair: (-pair[0], pair[1:])):
@@ -131,7 +128,7 @@ def join_pieces(pieces: Sequence[Piece], rank: Rows) -> list[Piece]:
             if live_peak(piece_lives([*rest, joined]), rank) <= most:
                 left = [*left[:one], joined, *left[one + 1 : other], *left[other + 1 :]]
                 break
-            refused.add((id(left[one]), id(left[other])))
+            refused.add((left[one], left[other]))
         else:
             return left
 

@@ -7,7 +7,8 @@ into the data, so a weighted vertex costs one more load.
 
 The last block of a run is worked whole. What is added beyond the run's end is zero;
 what is stored there is stored again later, or the step is marked and the end of its
-last block takes the way over the work space.
+last block takes the way over the work space. So does all that is added if a matrix is
+not finite: zero times that would spoil the vertices of others.
 """
 
 import numpy as np
@@ -148,13 +149,22 @@ def _store(m, n, base, data, at, step, blocks, out, to, stride):
 
 
 @inline
-def _pull(steps, s, m, n, data, buffer, stride, work):
+def _is_wild(matrices):
+    """Whether a number is not finite."""
+    total = np.float32(0)
+    for i in range(len(matrices)):
+        total += abs(take(matrices, i))
+    return not (total < np.inf)
+
+
+@inline
+def _pull(steps, s, m, n, is_wild, data, buffer, stride, work):
     """One run of vertices that a model pulls."""
     op, base = steps[s, OP], 12 * np.int64(steps[s, MODEL])
     to, at = np.int64(steps[s, ENTRY]), np.int64(steps[s, DATA])
     count = np.int64(steps[s, COUNT])
     whole = (count + 7) >> 3
-    if steps[s, IS_EXACT]:
+    if steps[s, IS_EXACT] or (is_wild and op > START):
         whole = count >> 3
     if op == NATIVE:
         _store(m, n, base, data, at, 48, whole, buffer, to, stride)
@@ -171,7 +181,10 @@ def _pull(steps, s, m, n, data, buffer, stride, work):
         for row in range(6):
             for i in range(count & 7):
                 place = to + 8 * whole + row * stride + i
-                put(buffer, place, take(work, 8 * row + i))
+                value = take(work, 8 * row + i)
+                if op > START:
+                    value += take(buffer, place)
+                put(buffer, place, value)
 
 
 @inline
@@ -238,10 +251,11 @@ def skin_envelope(
         mine = data[c if len(data) > 1 else 0]
         is_uneven = _fetch_models(world[c], models, matrices, turns)
         n = turns if is_uneven else matrices
+        is_wild = _is_wild(matrices)
         for s in range(len(steps)):
             op = steps[s, OP]
             if op < NO_DRAW:
-                _pull(steps, s, matrices, n, mine, buffer, stride, work)
+                _pull(steps, s, matrices, n, is_wild, mine, buffer, stride, work)
             elif op == DRAW:
                 p = steps[s, MODEL]
                 surface = np.int64(parts[p, SURFACE])
@@ -266,9 +280,10 @@ def run_to_draw(first, steps, matrices, turns, data, stride, work, buffer):
 
     turns: for normals; the matrices themselves if they will do.
     """
+    is_wild = _is_wild(matrices)
     for s in range(first, len(steps)):
         if steps[s, OP] < NO_DRAW:
-            _pull(steps, s, matrices, turns, data, buffer, stride, work)
+            _pull(steps, s, matrices, turns, is_wild, data, buffer, stride, work)
         elif steps[s, OP] == DRAW:
             return s
     return len(steps)

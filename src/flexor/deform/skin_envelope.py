@@ -57,6 +57,10 @@ class EnvelopeState:
         default_factory=lambda: np.zeros((0, 3), np.int64), repr=False
     )
 
+    def forget(self) -> None:
+        """Let go of the arrays of the last results."""
+        self._seen = []
+
 
 def init_envelope(
     envelope: Envelope, columns: Mapping[int, int] | None = None
@@ -81,9 +85,10 @@ def init_envelope(
     stride += 64 if stride % 1024 == 0 else 0
     own = columns or {}
     morphs = envelope.morphs
-    names = [
-        own.get(int(row[at.MORPH_NODE]), 0) + int(row[at.TARGET]) for row in morphs
-    ]
+    for node in set(morphs[:, at.MORPH_NODE].tolist()):
+        if node not in own:
+            raise ShapeError(f"columns: node {node} has morphs but no column")
+    names = [own[node] + target for node, target in morphs[:, : at.TARGET + 1].tolist()]
     size = 12 * len(envelope.models)
     return EnvelopeState(
         envelope,
@@ -241,9 +246,10 @@ def _surface_rows(
         # The same as last time, as in most frames: checks would take longer than work.
         if not seen or len(seen[0]) == count:
             return state._rows
-    if not len(positions) == len(normals) == len(state.surfaces):
-        have, wanted = len(positions), len(state.surfaces)
-        raise ShapeError(f"positions: {have} surfaces, expected {wanted}")
+    wanted = len(state.surfaces)
+    for name, given in (("positions", positions), ("normals", normals)):
+        if len(given) != wanted:
+            raise ShapeError(f"{name}: {len(given)} surfaces, expected {wanted}")
     rows = []
     for place, turn, fewest in zip(positions, normals, state._fewest, strict=True):
         have = max(place.shape[1] if place.ndim == 3 else 0, fewest)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from flexor.app.cli.tables import add_row, new_table, open_console, say_count
 from flexor.convert.report import SceneReport, report_scene
 
 if TYPE_CHECKING:
@@ -18,7 +19,9 @@ __all__ = ["inspect", "print_report"]
 
 
 def inspect(
-    file: Annotated[Path, typer.Argument(help="A .glb, .gltf, .vrm or .bvh file.")],
+    file: Annotated[
+        Path, typer.Argument(help="A .glb, .gltf, .vrm, .flexor or .bvh file.")
+    ],
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON instead of tables.")
     ] = False,
@@ -38,32 +41,26 @@ def _as_json(file: Path, size: int, report: SceneReport) -> dict[str, Any]:
     return {"file": str(file), "file_bytes": size, **dataclasses.asdict(report)}
 
 
-def _count(number: int) -> str:
-    return f"{number:,}"
-
-
 def _influences(histogram: dict[int, int]) -> str:
     """Such as "1: 520  2: 301"; a rigid mesh has none."""
     if set(histogram) <= {0}:
         return "rigid"
-    return "  ".join(f"{number}: {_count(many)}" for number, many in histogram.items())
+    return "  ".join(
+        f"{number}: {say_count(many)}" for number, many in histogram.items()
+    )
 
 
 def print_report(name: str, size: int, report: SceneReport) -> None:
     """Tables for people."""
-    from rich.console import Console
     from rich.text import Text
 
-    # Wide enough for the tables when the output goes to a file.
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=120)
-    parts = ", ".join(f"{k} {_count(v)}" for k, v in report.bytes.items() if v)
+    console = open_console()
+    parts = ", ".join(f"{k} {say_count(v)}" for k, v in report.bytes.items() if v)
     size_text = " x ".join(f"{side:.4g}" for side in report.size)
     # Names come out of files: they are text, not markup.
-    console.print(Text(name, "bold"), Text(f" {_count(size)} bytes"))
+    console.print(Text(name, "bold"), Text(f" {say_count(size)} bytes"))
     console.print(
-        f"{_count(report.nodes)} nodes in {report.roots} trees, "
+        f"{say_count(report.nodes)} nodes in {report.roots} trees, "
         f"{size_text} at rest (x, y, z), {report.materials} materials, "
         f"{report.textures} textures, {report.images} images"
     )
@@ -78,57 +75,40 @@ def print_report(name: str, size: int, report: SceneReport) -> None:
         console.print(Text(str(finding), style), soft_wrap=True)
 
 
-def _table(title: str, *columns: str) -> Table:
-    """A table with its first column to the left, numbers to the right."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(title=title, box=box.SIMPLE, title_justify="left", pad_edge=False)
-    for i, column in enumerate(columns):
-        table.add_column(column, justify="left" if i == 0 else "right")
-    return table
-
-
-def _add_row(table: Table, *cells: str) -> None:
-    from rich.text import Text
-
-    table.add_row(*(Text(cell) for cell in cells))
-
-
 def _mesh_table(report: SceneReport) -> Table:
-    table = _table(
+    table = new_table(
         "meshes", "name", "parts", "vertices", "triangles", "morphs", "influences"
     )
     for mesh in report.meshes:
-        _add_row(
+        add_row(
             table,
             mesh.name or "-",
-            _count(mesh.primitives),
-            _count(mesh.vertices),
-            _count(mesh.triangles),
-            _count(mesh.morph_targets),
+            say_count(mesh.primitives),
+            say_count(mesh.vertices),
+            say_count(mesh.triangles),
+            say_count(mesh.morph_targets),
             _influences(mesh.influences),
         )
     return table
 
 
 def _skin_table(report: SceneReport) -> Table:
-    table = _table("skins", "name", "joints", "hold nothing")
+    table = new_table("skins", "name", "joints", "hold nothing")
     for skin in report.skins:
-        unused = _count(len(skin.unused))
-        _add_row(table, skin.name or "-", _count(skin.joints), unused)
+        unused = say_count(len(skin.unused))
+        add_row(table, skin.name or "-", say_count(skin.joints), unused)
     return table
 
 
 def _clip_table(report: SceneReport) -> Table:
-    table = _table("clips", "name", "seconds", "tracks", "keys", "interpolation")
+    table = new_table("clips", "name", "seconds", "tracks", "keys", "interpolation")
     for clip in report.clips:
-        _add_row(
+        add_row(
             table,
             clip.name,
             f"{clip.duration:.3f}",
-            _count(clip.tracks),
-            _count(clip.keys),
+            say_count(clip.tracks),
+            say_count(clip.keys),
             " ".join(clip.interpolations),
         )
     return table

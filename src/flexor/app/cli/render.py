@@ -26,7 +26,7 @@ from flexor.output.image import IMAGES, save_image
 from flexor.output.movie import MOVIES, is_folder, open_movie
 
 if TYPE_CHECKING:
-    from flexor.app.character import Character
+    from flexor.app.character import Character, Weights
     from flexor.app.drawing import Drawer
     from flexor.scene.camera import Camera
     from flexor.scene.finding import Finding
@@ -36,7 +36,9 @@ __all__ = ["render"]
 TURN_SECONDS = 4.0  # of one turn, at least
 ROUNDED = 0.005  # seconds; lengths are printed rounded
 
-File = Annotated[Path, typer.Argument(help="A .glb, .gltf, .vrm or .bvh file.")]
+File = Annotated[
+    Path, typer.Argument(help="A .glb, .gltf, .vrm, .flexor or .bvh file.")
+]
 Out = Annotated[
     str,
     typer.Option(
@@ -82,6 +84,14 @@ Shadow = Annotated[bool | None, typer.Option(help="A soft shadow on the floor.")
 Background = Annotated[
     str | None, typer.Option(help="Such as white, transparent, #dde4ea.")
 ]
+WeightsName = Annotated[
+    str,
+    typer.Option(
+        "--weights",
+        help="multi: all weights of each vertex; one: the largest alone, as is used "
+        "for characters far away.",
+    ),
+]
 Samples = Annotated[int, typer.Option(help="4 for smooth edges, 1 for speed.")]
 
 
@@ -106,6 +116,7 @@ def render(
     shadow: Shadow = None,
     background: Background = None,
     samples: Samples = 4,
+    weights: WeightsName = "multi",
 ) -> None:
     """Draw a character: a clip as a video, one pose as a picture, many as a sheet."""
     if heat is not None and style not in ("", "heat"):
@@ -129,6 +140,7 @@ def render(
         parse_view(camera),
         orthographic,
         looks,
+        _choose_weights(weights),
     )
     kind = _kind(
         out,
@@ -171,6 +183,7 @@ class Shot:
     view: tuple[float, float]
     is_flat: bool
     style: DrawStyle
+    weights: Weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +223,12 @@ def _kind(out: str, *, is_sheet: bool, is_held: bool, is_turning: bool) -> str:
     # A .webp can be both.
     is_still = is_held and not is_turning
     return "picture" if is_image and (is_still or not is_movie) else "movie"
+
+
+def _choose_weights(text: str) -> Weights:
+    if text not in ("multi", "one"):
+        raise SettingError(f"--weights: {text!r}, expected multi or one")
+    return "one" if text == "one" else "multi"
 
 
 def _choose_clip(character: Character, clip: str | None, rest: bool) -> str | None:
@@ -283,7 +302,7 @@ def _write_movie(
     fewest = None
     # The file is opened first: what is wrong with it is said before work is done.
     with open_movie(shot.out, size, fps) as movie:
-        drawer = Drawer(character, size, shot.style)
+        drawer = Drawer(character, size, shot.style, weights=shot.weights)
         cameras = _cameras(drawer, shot, clip, plan)
         started = clock.perf_counter()  # kernels are compiled by now
         with show_progress(Path(shot.out).name, count) as advance:
@@ -326,7 +345,7 @@ def _write_picture(
     from flexor.draw.fit import direction_of
 
     size = shot.size or (640, 480)
-    drawer = Drawer(character, size, shot.style)
+    drawer = Drawer(character, size, shot.style, weights=shot.weights)
     pose = character.pose(clip, time)
     direction = direction_of(*shot.view)
     camera = drawer.fit(pose, direction=direction, is_flat=shot.is_flat)
@@ -354,6 +373,7 @@ def _write_sheet(
         style=shot.style,
         direction=direction_of(*shot.view),
         is_flat=shot.is_flat,
+        weights=shot.weights,
     )
     save_image(shot.out, picture)
     _say_findings(dressed(character, shot.style)[0].findings)
