@@ -74,36 +74,24 @@ def bind_primitive(scene: Scene, node: int, row: int) -> Bind:
         normals = vertex_normals(primitive)
     rest = np.concatenate([primitive.positions, normals], 1)
     data: list[Floats] = [np.zeros(0, np.float32)]
-    runs: list[tuple[int, ...]] = []
-    order: list[NDArray[np.intp]] = [np.zeros(0, np.intp)]
-    names: list[int] = []
-    at = block = 0
-    for members, run_joints in groups:
-        blocks = -(-len(members) // BLOCK)
-        # Fill the last block up with its last vertex: the same result, written twice.
-        places = np.pad(members, (0, blocks * BLOCK - len(members)), mode="edge")
-        further = weights[places, 1 : len(run_joints)]
-        packed = _to_blocks(np.concatenate([rest[places], further], 1))
-        runs.append((len(run_joints), blocks, at, block, len(names)))
-        names += run_joints
-        data.append(packed)
-        order.append(places)
-        at += len(packed)
-        block += blocks
-    places = np.concatenate(order)
+    for number in np.unique(groups.joint_counts).tolist():
+        mine = np.repeat(groups.joint_counts == number, groups.block_counts * BLOCK)
+        places = groups.places[mine]
+        further = weights[places, 1:number]
+        data.append(_to_blocks(np.concatenate([rest[places], further], 1)))
     return Bind(
         node,
         mesh,
         row,
         nodes.astype(np.uint32),
         binds.reshape(-1, 12),
-        np.array(runs, np.int32).reshape(-1, 5),
-        np.array(names, np.int32),
+        _runs(groups),
+        groups.joints,
         np.concatenate(data)[None],
-        places.astype(np.uint32),
-        _deltas(primitive, places),
+        groups.places.astype(np.uint32),
+        _deltas(primitive, groups.places),
         count,
-        max((len(run_joints) for _, run_joints in groups), default=1),
+        int(groups.joint_counts.max(initial=1)),
     )
 
 
@@ -125,17 +113,54 @@ def _used_first(
     return np.where(names < 1 << 16, names, -1), np.take_along_axis(weights, columns, 1)
 
 
-def _same_joints(
-    joints: NDArray[np.int64],
-) -> list[tuple[NDArray[np.intp], list[int]]]:
-    """Vertices by the joints that pull them: rows of a group, and its joints."""
-    if not len(joints):
-        return []
+@dataclass(frozen=True, slots=True, eq=False)
+class _Groups:
+    """Vertices by the joints that pull them, those with few joints first.
+
+    joint_counts, block_counts: (G,); joints: int32, of all groups; places: (B * 8,),
+    the vertex in each place.
+    """
+
+    joint_counts: NDArray[np.intp]
+    block_counts: NDArray[np.intp]
+    joints: Ints
+    places: NDArray[np.intp]
+
+
+def _same_joints(joints: NDArray[np.int64]) -> _Groups:
+    """Sort vertices by their joints (V, K), -1 for none."""
     counts = np.count_nonzero(joints >= 0, axis=1)
     by_group = np.lexsort((*joints.T[::-1], counts))
-    changes = (np.diff(joints[by_group], axis=0) != 0).any(1)
-    groups = np.split(by_group, np.nonzero(changes)[0] + 1)
-    return [(rows, joints[rows[0], : counts[rows[0]]].tolist()) for rows in groups]
+    is_first = np.ones(len(joints), bool)
+    is_first[1:] = (np.diff(joints[by_group], axis=0) != 0).any(1)
+    first = np.flatnonzero(is_first)
+    sizes = np.diff(np.append(first, len(joints)))
+    blocks = -(-sizes // BLOCK)
+    # Fill the last block up with its last vertex: the same result, written twice.
+    begin = np.cumsum(blocks * BLOCK) - blocks * BLOCK
+    inside = np.arange(BLOCK * int(blocks.sum())) - np.repeat(begin, blocks * BLOCK)
+    inside = np.minimum(inside, np.repeat(sizes - 1, blocks * BLOCK))
+    names = joints[by_group[first]]
+    return _Groups(
+        counts[by_group[first]],
+        blocks,
+        names[names >= 0].astype(np.int32),
+        by_group[np.repeat(first, blocks * BLOCK) + inside],
+    )
+
+
+def _runs(groups: _Groups) -> Ints:
+    """The table of runs (G, 5): see the kernel."""
+    numbers, blocks = groups.joint_counts, groups.block_counts
+    floats = blocks * (5 + numbers) * BLOCK  # of a run; the first joint has no weight
+    columns = (
+        numbers,
+        blocks,
+        np.cumsum(floats) - floats,
+        np.cumsum(blocks) - blocks,
+        np.cumsum(numbers) - numbers,
+    )
+    return np.stack(columns, 1).astype(np.int32)
 
 
 def _deltas(primitive: Primitive, places: NDArray[np.intp]) -> Floats:
