@@ -10,6 +10,7 @@ import numpy as np
 
 from flexor.arrays import Floats, freeze
 from flexor.errors import ShapeError
+from flexor.scene.unchecked import filled
 
 __all__ = ["Clip", "Interpolation", "Path", "Track"]
 
@@ -65,12 +66,7 @@ class Track:
         For readers of files with thousands of tracks: the checks take three times as
         long as all the rest.
         """
-        track = object.__new__(cls)
-        for name, value in zip(
-            cls.__slots__, (node, path, times, values, interpolation), strict=True
-        ):
-            object.__setattr__(track, name, value)
-        return track
+        return filled(cls, node, path, times, values, interpolation)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

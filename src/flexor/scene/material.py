@@ -14,14 +14,19 @@ CLAMP, MIRROR, REPEAT = 33071, 33648, 10497
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An encoded picture. data: the file's bytes; mime: such as "image/png"; uri: where
-    the picture should have been, if it was not found and data is empty.
+    """An encoded picture. data: the file's bytes, or a view of them; mime: such as
+    "image/png"; uri: where the picture should have been, if it was not found and data
+    is empty.
     """
 
     name: str
-    data: bytes
+    data: bytes | memoryview
     mime: str
     uri: str = ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A view of a mapped file cannot be pickled.
+        return Image, (self.name, bytes(self.data), self.mime, self.uri)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, freeze
 from flexor.errors import ShapeError
+from flexor.scene.unchecked import filled
 from flexor.scene.weights import SkinWeights
 
 __all__ = ["Mesh", "MorphTarget", "Primitive"]
@@ -35,6 +36,13 @@ class MorphTarget:
             if value is not None:
                 value = freeze(value, np.float32, (None, 3), name)
                 object.__setattr__(self, name, value)
+
+    @classmethod
+    def unchecked(
+        cls, positions: Floats | None, normals: Floats | None, tangents: Floats | None
+    ) -> MorphTarget:
+        """A target in read-only arrays that were checked before."""
+        return filled(cls, positions, normals, tangents)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,6 +102,14 @@ class Primitive:
                 if deltas is not None and len(deltas) != count:
                     raise ShapeError(f"targets: {len(deltas)} rows, {count} vertices")
 
+    @classmethod
+    def unchecked(cls, *values: Any) -> Primitive:
+        """A primitive in read-only arrays that were checked before.
+
+        values: those of all fields, in their order.
+        """
+        return filled(cls, *values)
+
     @staticmethod
     def _colour(value: Floats, count: int) -> Floats:
         width = value.shape[1] if value.ndim == 2 and value.shape[1] == 3 else 4
@@ -146,3 +162,15 @@ class Mesh:
             raise ShapeError(f"mesh {self.name!r}: primitives differ in morph targets")
         weights = freeze(self.morph_weights, np.float32, (count,), "morph_weights")
         object.__setattr__(self, "morph_weights", weights)
+
+    @classmethod
+    def unchecked(
+        cls,
+        name: str,
+        primitives: tuple[Primitive, ...],
+        morph_weights: Floats,
+        target_names: tuple[str, ...],
+        carried: dict[str, Any] | None,
+    ) -> Mesh:
+        """A mesh of which everything was checked before."""
+        return filled(cls, name, primitives, morph_weights, target_names, carried)

@@ -17,6 +17,7 @@ from flexor.scene.finding import Finding
 from flexor.scene.material import Image, Material, Sampler, Texture
 from flexor.scene.mesh import Mesh
 from flexor.scene.skeleton import Skeleton
+from flexor.scene.unchecked import filled
 from flexor.scene.weights import Skin
 
 __all__ = ["RootSet", "Scene"]
@@ -79,9 +80,20 @@ class Scene:
         self._check_joints()
         self._check_looks()
 
+    @classmethod
+    def unchecked(cls, **values: Any) -> Scene:
+        """A scene of which everything was checked before.
+
+        values: those of all fields; its mappings must not be changed afterwards, and
+        clips may be one that makes them when they are asked for.
+        """
+        for name in ("node_weights", "node_carried"):
+            values[name] = MappingProxyType(values[name])
+        return filled(cls, *(values[name] for name in cls.__slots__))
+
     def __reduce__(self) -> tuple[Any, ...]:
         values = [getattr(self, field.name) for field in fields(self)]
-        plain = [dict(v) if isinstance(v, MappingProxyType) else v for v in values]
+        plain = [dict(v) if isinstance(v, Mapping) else v for v in values]
         return Scene, tuple(plain)
 
     def _check_nodes(self) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints, freeze
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import transforms
+from flexor.scene.unchecked import filled
 
 __all__ = ["Skeleton", "find_cycle", "rest_world"]
 
@@ -56,6 +57,21 @@ class Skeleton:
         }
         put(self, "matrices", MappingProxyType(given))
         put(self, "order", _parents_first(self.parents))
+
+    @classmethod
+    def unchecked(
+        cls,
+        names: tuple[str, ...],
+        parents: Ints,
+        parts: tuple[Floats, Floats, Floats],
+        matrices: Mapping[int, Floats],
+        order: Ints,
+    ) -> Skeleton:
+        """A tree in read-only arrays that were checked before.
+
+        parts: translations, rotations, scales; order: by depth, then by number.
+        """
+        return filled(cls, names, parents, *parts, MappingProxyType(matrices), order)
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.parents, self.translations, self.rotations, self.scales)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints, freeze
 from flexor.errors import ShapeError
+from flexor.scene.unchecked import filled
 
 __all__ = ["Skin", "SkinWeights"]
 
@@ -36,6 +37,11 @@ class SkinWeights:
         worst = np.abs(weights.sum(1, dtype=np.float64) - 1).max(initial=0)
         if worst > 1e-3:
             raise ShapeError(f"weights: a row's sum is off 1 by {worst:.3g}")
+
+    @classmethod
+    def unchecked(cls, joints: NDArray[np.uint16], weights: Floats) -> SkinWeights:
+        """Weights in read-only arrays that were checked before."""
+        return filled(cls, joints, weights)
 
     def influence_counts(self) -> NDArray[np.intp]:
         """Number of non-zero weights of each vertex, (V,)."""
@@ -66,3 +72,18 @@ class Skin:
         binds = freeze(self.inverse_binds, np.float32, shape, "inverse_binds")
         object.__setattr__(self, "joints", joints)
         object.__setattr__(self, "inverse_binds", binds)
+
+    @classmethod
+    def unchecked(
+        cls,
+        name: str,
+        joints: Ints,
+        inverse_binds: Floats,
+        root: int | None,
+        has_inverse_binds: bool,
+        carried: dict[str, Any] | None,
+    ) -> Skin:
+        """A skin in read-only arrays that were checked before."""
+        return filled(
+            cls, name, joints, inverse_binds, root, has_inverse_binds, carried
+        )

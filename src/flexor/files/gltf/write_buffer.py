@@ -20,7 +20,7 @@ class BufferWriter:
     def __init__(self) -> None:
         self.views: list[dict[str, Any]] = []
         self.accessors: list[dict[str, Any]] = []
-        self._chunks: list[bytes] = []
+        self._chunks: list[bytes | memoryview] = []
         self._size = 0
         self._known: dict[tuple[Any, ...], int] = {}
         # Arrays must live as long as their addresses stand in `_known`.
@@ -30,7 +30,9 @@ class BufferWriter:
         """Everything collected, one buffer."""
         return b"".join(self._chunks)
 
-    def add_view(self, data: bytes, target: int | None = None, stride: int = 0) -> int:
+    def add_view(
+        self, data: bytes | memoryview, target: int | None = None, stride: int = 0
+    ) -> int:
         """Store bytes at a multiple of four; return the view's row."""
         padding = -self._size % 4
         self._chunks += [b"\0" * padding, data]
