@@ -5,9 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
 from flexor.errors import AssetError
 from flexor.files.package_records import (
     Checks,
@@ -21,6 +18,7 @@ from flexor.files.package_records import (
     vector,
     whole,
 )
+from flexor.files.tensors import TensorFile
 from flexor.scene.finding import Finding, Level
 from flexor.scene.material import (
     AlphaMode,
@@ -84,18 +82,18 @@ TEXTURES = (
 )
 
 
-def read_images(
-    path: Path, json: dict[str, Any], data: NDArray[np.uint8]
-) -> tuple[Image, ...]:
-    """Images; their bytes follow each other in `data` and stay in the file."""
-    if not json.get("images"):
+def read_images(file: TensorFile, json: dict[str, Any]) -> tuple[Image, ...]:
+    """Images; their bytes follow each other in one array and stay in the file."""
+    if "images" not in json:
         return ()
-    images, at = [], 0
-    view = data.data
+    path = file.path
+    at, last = file.span("images")
+    view = memoryview(file.buffer)
+    images = []
     for item in read_records(path, json, "images", IMAGE):
         end = at + item.get("size", 0)
-        if end > len(data):
-            raise AssetError(path, "/images", f"{end} bytes of {len(data)}")
+        if end > last:
+            raise AssetError(path, "/images", f"{end - last} bytes too many")
         texts = item.get("mime", ""), item.get("uri", "")
         images.append(Image(item.get("name", ""), view[at:end], *texts))
         at = end
@@ -135,7 +133,7 @@ def read_materials(
     path: Path, json: dict[str, Any], textures: int
 ) -> tuple[Material, ...]:
     """Materials of so many textures."""
-    if not json.get("materials"):
+    if "materials" not in json:
         return ()
     checks = {**REF, "texture": row(textures)}
 

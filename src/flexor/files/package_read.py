@@ -114,7 +114,7 @@ def _read_scene(file: TensorFile, json: dict[str, Any]) -> Scene:
     names = top.get("names", ())
     count = len(names)
     skeleton = _read_skeleton(file, names, arrays)
-    images = read_images(path, json, arrays["images"])
+    images = read_images(file, json)
     samplers = read_samplers(path, json)
     textures = read_textures(path, json, len(images), len(samplers))
     materials = read_materials(path, json, len(textures))

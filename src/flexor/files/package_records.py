@@ -56,9 +56,9 @@ def read_records(
     path: Path, json: dict[str, Any], key: str, checks: Checks
 ) -> list[dict[str, Any]]:
     """The objects of the array under `key`, checked; none if it is missing."""
-    items = json.get(key, ())
-    if not items:
+    if key not in json:
         return []
+    items = json[key]
     if type(items) is not list:
         raise AssetError(path, f"/{key}", "expected an array")
     return [

@@ -1,0 +1,228 @@
+"""Small packages, and packages that lie with a right checksum."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import struct
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from flexor.files import package_format, tensors
+from flexor.scene.clip import Clip, Track
+from flexor.scene.envelope import Envelope, Envelopes
+from flexor.scene.finding import Finding
+from flexor.scene.material import Image, Material, Sampler, Texture, TextureRef
+from flexor.scene.mesh import Mesh, MorphTarget, Primitive
+from flexor.scene.package import Package
+from flexor.scene.scene import RootSet, Scene
+from flexor.scene.skeleton import Skeleton
+from flexor.scene.weights import Skin, SkinWeights
+
+Arrays = dict[str, Any]
+
+
+def tiny_png() -> bytes:
+    """2 x 2 pixels: red, green, blue, white."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        end = struct.pack(">I", zlib.crc32(kind + data))
+        return struct.pack(">I", len(data)) + kind + data + end
+
+    rows = b"\0\xff\0\0\0\xff\0" + b"\0\0\0\xff\xff\xff\xff"
+    head = struct.pack(">IIBBBBB", 2, 2, 8, 2, 0, 0, 0)
+    parts = (chunk(b"IHDR", head), chunk(b"IDAT", zlib.compress(rows)))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts) + chunk(b"IEND", b"")
+
+
+def floats(*shape: int, start: float = 0.0) -> Any:
+    return (np.arange(np.prod(shape), dtype=np.float32) / 8 + start).reshape(shape)
+
+
+def small_scene() -> Scene:
+    """Everything there is, small: three nodes, a skinned, morphed and textured quad
+    and a plain triangle, two clips.
+    """
+    skeleton = Skeleton(
+        ("root", "tip", "root"),
+        np.array([2, 0, -1]),
+        floats(3, 3),
+        np.tile(np.array([0, 0, 0, 1], np.float32), (3, 1)),
+        np.ones((3, 3)),
+        {1: floats(3, 4, start=1)},
+    )
+    weights = np.array([[1, 0], [0.5, 0.5], [0.25, 0.75], [0, 1]], np.float32)
+    quad = Primitive(
+        floats(4, 3),
+        np.tile(np.array([0, 0, 1], np.float32), (4, 1)),
+        np.tile(np.array([1, 0, 0, -1], np.float32), (4, 1)),
+        (floats(4, 2), floats(4, 2, start=3)),
+        (floats(4, 3) / 2, floats(4, 4) / 4),
+        np.array([0, 1, 2, 2, 1, 3]),
+        material=0,
+        skin=SkinWeights(np.array([[0, 0], [0, 1], [0, 1], [0, 1]]), weights),
+        targets=(
+            MorphTarget(floats(4, 3), None, floats(4, 3, start=2)),
+            MorphTarget(normals=floats(4, 3, start=5)),
+        ),
+        custom={"_ID": np.arange(4, dtype=np.uint16), "_X": floats(4, 16)},
+        carried={"extras": {"made": "by hand"}},
+    )
+    triangle = Primitive(floats(3, 3, start=-1), mode=6)
+    nowhere = float("nan")
+    ref = TextureRef(0, 1, 0.3, True, (0.1, -0.0), 1.5, (2.0, 3.0))
+    material = Material(
+        "paint", (0.1, 0.2, 0.3, 1.0), ref, 0.7, 1 / 3, emissive_texture=TextureRef(0)
+    )
+    times = np.array([0, 0.5, 2], np.float32)
+    walk = Clip(
+        "walk",
+        (
+            Track(0, "translation", times, floats(3, 3)),
+            Track(1, "rotation", times, floats(3, 3, 4), "CUBICSPLINE"),
+            Track(1, "weights", np.array([1.5]), floats(1, 2), "STEP"),
+        ),
+        {"extras": [1, 2.5]},
+    )
+    return Scene(
+        skeleton,
+        np.array([-1, 0, 1]),
+        np.array([-1, 0, -1]),
+        (
+            Mesh("quad", (quad,), np.array([0.25, 0.5]), ("smile", "frown")),
+            Mesh("triangle", (triangle,)),
+        ),
+        (Skin("skin", np.array([0, 1]), floats(2, 3, 4), 0, False, {"extras": 3}),),
+        {"walk": walk, "stand": Clip("still", ())},
+        (material, Material()),
+        (Texture("t", 0, 0, {"extensions": {"A": {}}}), Texture("", None, None)),
+        (Sampler("s", 9728, None, 33071), Sampler()),
+        (Image("i", tiny_png(), "image/png"), Image("gone", b"", "", "away.png")),
+        (RootSet("all", (2,)), RootSet("no", ())),
+        0,
+        {1: np.array([0.75, 1], np.float32)},
+        {2: {"extras": {"lone half": "\ud800", "much": 1e300, "none": nowhere}}},
+        {"cameras": [{"type": "perspective"}], "asset": {"copyright": "é"}},
+        (Finding("warning", "odd", "/nodes/0", "left as it was"),),
+    )
+
+
+def empty_envelope() -> Envelope:
+    """An envelope of nothing."""
+
+    def none(*shape: int) -> Any:
+        return np.zeros((0, *shape), np.int32)
+
+    data = np.zeros(0, np.float32), np.zeros(0, np.float32)
+    return Envelope(
+        none(5), none(), data[0], none(6), none(), none(3), None, none(5), data[1], 0
+    )
+
+
+def small_envelope(*, has_addresses: bool = False) -> Envelope:
+    """The quad of `small_scene`: four vertices of one model, a morph, one part."""
+    # native vertices of node 1 to places 0 to 3; then draw part 0, and by id
+    steps = np.array([[0, 1, 0, 4, 0], [4, 0, 0, 0, 0], [5, 0, 0, 0, 0]])
+    return Envelope(
+        steps,
+        np.array([0]),
+        floats(48),
+        np.array([[1, 0, 1, 0, 4, 2]]),
+        np.array([3, 2, 1, 0]),
+        np.array([[0, 1, 2], [2, 1, 3]]),
+        np.array([3, 2, 1, 0]) if has_addresses else None,
+        np.array([[1, 1, 0, 24, 0]]),
+        floats(24),
+        4,
+    )
+
+
+def small_package() -> Package:
+    envelopes = Envelopes(small_envelope(), small_envelope(has_addresses=True))
+    return Package(small_scene(), envelopes)
+
+
+def unlike(a: Any, b: Any, where: str = "") -> Iterator[str]:
+    """Places where two values are not the same, bit for bit: NaN is itself, 0.0 is not
+    -0.0, and findings count.
+    """
+    if isinstance(a, np.ndarray):
+        is_array = isinstance(b, np.ndarray) and a.dtype == b.dtype
+        if not is_array or a.shape != b.shape or a.tobytes() != b.tobytes():
+            yield where
+    elif dataclasses.is_dataclass(a):
+        for field in dataclasses.fields(a):
+            pair = getattr(a, field.name), getattr(b, field.name, None)
+            yield from unlike(*pair, f"{where}.{field.name}")
+    elif isinstance(a, Mapping):
+        if not isinstance(b, Mapping) or list(a) != list(b):
+            yield f"{where}: keys"
+            return
+        for key in a:
+            yield from unlike(a[key], b[key], f"{where}[{key!r}]")
+    elif isinstance(a, tuple | list):
+        if not isinstance(b, type(a)) or len(a) != len(b):
+            yield f"{where}: length"
+            return
+        for number, pair in enumerate(zip(a, b, strict=True)):
+            yield from unlike(*pair, f"{where}[{number}]")
+    elif isinstance(a, bytes | memoryview):
+        if bytes(a) != bytes(b):
+            yield where
+    elif repr(a) != repr(b):
+        yield f"{where}: {a!r}, {b!r}"
+
+
+def unpack(path: Path) -> tuple[dict[str, str], Arrays, Arrays]:
+    """Texts, arrays and arrays of the envelopes of a package, as copies."""
+    file = tensors.open_tensors(path)
+    arrays = {name: file.any_array(name).copy() for name in file.entries}
+    inner = file.inner("envelopes")
+    own = {n: inner.any_array(n).copy() for n in inner.entries if n != "filler"}
+    return dict(file.metadata), arrays, own
+
+
+def forge(
+    path: Path,
+    *,
+    texts: Callable[[dict[str, str]], None] | None = None,
+    scene: Callable[[dict[str, Any]], None] | None = None,
+    arrays: Callable[[Arrays], None] | None = None,
+    envelopes: Callable[[Arrays], None] | None = None,
+) -> None:
+    """Change what a package says, and make its checksums right again."""
+    metadata, found, own = unpack(path)
+    if scene is not None:
+        tree = json.loads(metadata["scene"])
+        scene(tree)
+        metadata["scene"] = json.dumps(tree)
+    if envelopes is not None:
+        envelopes(own)
+    found["envelopes"] = tensors.join_tensors(own)
+    if arrays is not None:
+        arrays(found)
+    if "envelopes" in found:
+        data = found["envelopes"].tobytes()
+        metadata["envelopes"] = package_format.checksum([data])
+    if texts is not None:
+        texts(metadata)
+    head, parts = tensors.layout_tensors(metadata, found)
+    rest = parts[1:] if "envelopes" in found else parts
+    path.write_bytes(b"".join([package_format.seal(head, rest), *parts]))
+
+
+def forge_header(path: Path, change: Callable[[str], str]) -> None:
+    """Change the text of the header, and make its checksum right again."""
+    data = path.read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    text = change(data[8 : 8 + size].decode().rstrip(" ")).encode()
+    text += b" " * (-(8 + len(text)) % 64)
+    head = len(text).to_bytes(8, "little") + text
+    file = tensors.open_tensors(path)
+    begin, end = file.span("envelopes")
+    rest = data[8 + size : begin], data[end:]
+    path.write_bytes(package_format.seal(head, rest) + data[8 + size :])
