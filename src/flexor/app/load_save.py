@@ -11,21 +11,26 @@ from flexor.errors import AssetError, SettingError
 from flexor.files.bvh_read import read_bvh
 from flexor.files.gltf.read import read_gltf
 from flexor.files.gltf.write import write_gltf
+from flexor.files.package_read import read_package
+from flexor.files.package_write import write_package
+from flexor.scene.package import Package
 
 __all__ = ["load", "save"]
 
 READERS = {".glb": read_gltf, ".gltf": read_gltf, ".vrm": read_gltf, ".bvh": read_bvh}
 WRITERS = {".glb", ".gltf", ".vrm"}
+PACKAGE = ".flexor"
 
 
 def load(path: str | os.PathLike[str]) -> Character:
-    """Read a character: .glb, .gltf, .vrm, or .bvh (skeleton and one clip, no mesh).
+    """Read a character: .glb, .gltf, .vrm, .flexor, or .bvh (skeleton and one clip).
 
     An AssetError names the file and the place in it where it cannot be read. What was
     odd but could be mended is in the result's `findings`.
     """
     place = Path(path)
-    reader = READERS.get(place.suffix.lower())
+    ending = place.suffix.lower()
+    reader = READERS.get(ending)
     mode, reason = 0, ""
     try:
         mode = place.stat().st_mode
@@ -33,23 +38,31 @@ def load(path: str | os.PathLike[str]) -> Character:
         reason = getattr(error, "strerror", None) or str(error)
     if stat.S_ISDIR(mode):
         raise AssetError(place, "", "is a folder, expected a file")
-    if reader is None:
-        known = ", ".join(READERS)
+    if reader is None and ending != PACKAGE:
+        known = ", ".join((*READERS, PACKAGE))
         raise AssetError(place, "", f"unknown kind of file, expected one of {known}")
     if reason:
         raise AssetError(place, "", f"cannot be read: {reason}")
     if not stat.S_ISREG(mode):
         # A pipe or a device may never end.
         raise AssetError(place, "", "is not a plain file")
+    if reader is None:
+        package = read_package(place)
+        return Character(package.scene, package)
     return Character(reader(place))
 
 
 def save(character: Character, path: str | os.PathLike[str]) -> None:
-    """Write a character as .glb, or as .gltf with all data inside.
+    """Write a character as .glb, as .gltf with all data inside, or as .flexor, a
+    package that loads quickly.
 
     The file appears under its name only when it is complete.
     """
     place = Path(path)
-    if place.suffix.lower() not in WRITERS:
-        raise SettingError(f"{place}: can be written as .glb or .gltf")
-    write_gltf(character.scene, place)
+    ending = place.suffix.lower()
+    if ending == PACKAGE:
+        write_package(Package(character.scene, character.envelopes), place)
+    elif ending in WRITERS:
+        write_gltf(character.scene, place)
+    else:
+        raise SettingError(f"{place}: can be written as .glb, .gltf or .flexor")

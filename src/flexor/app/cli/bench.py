@@ -16,11 +16,10 @@ from flexor.files.replace import replace_file
 
 if TYPE_CHECKING:
     from flexor.app.bench.timing import Result
-    from flexor.app.character import Character
 
 __all__ = ["bench"]
 
-NAMES = ("pose", "skin", "draw")
+NAMES = ("pose", "skin", "envelope", "load", "draw")
 
 
 def bench(
@@ -36,7 +35,7 @@ def bench(
         typer.Option(help="A file to measure too; can be given several times."),
     ] = None,
 ) -> None:
-    r"""Measure how fast this machine poses, deforms and draws characters.
+    r"""Measure how fast this machine loads, poses, deforms and draws characters.
 
     For draw, also how fast others draw the same: moderngl on Mesa's llvmpipe and
     raylib, where they are installed (pip install 'flexor\[bench]'; on Debian and
@@ -46,8 +45,7 @@ def bench(
     for name in wanted:
         if name not in NAMES:
             raise SettingError(f"no bench {name!r}; there are: {', '.join(NAMES)}")
-    characters = {file.stem: load(file) for file in character or []}
-    results = _run(wanted, characters)
+    results = _run(wanted, {file.stem: file for file in character or []})
     if json_to:
         _write_json(list(results), json_to)
         return
@@ -55,7 +53,8 @@ def bench(
         typer.echo(f"{result.name:42} {result.value:10.3f} {result.unit}")
 
 
-def _run(names: list[str], characters: dict[str, Character]) -> Iterator[Result]:
+def _run(names: list[str], files: dict[str, Path]) -> Iterator[Result]:
+    characters = {name: load(file) for name, file in files.items()}
     # Imported where needed: they compile kernels.
     if "pose" in names:
         from flexor.app.bench import pose
@@ -65,6 +64,14 @@ def _run(names: list[str], characters: dict[str, Character]) -> Iterator[Result]
         from flexor.app.bench import skin
 
         yield from skin.run(characters)
+    if "envelope" in names:
+        from flexor.app.bench import envelope
+
+        yield from envelope.run(characters)
+    if "load" in names:
+        from flexor.app.bench import load as load_bench
+
+        yield from load_bench.run(files)
     if "draw" in names:
         from flexor.app.bench import draw
 

@@ -10,6 +10,7 @@ import typer
 
 import flexor
 from flexor.app.cli.bench import bench
+from flexor.app.cli.convert import convert
 from flexor.app.cli.inspect import inspect
 from flexor.app.cli.render import render
 from flexor.errors import FlexorError
@@ -25,11 +26,13 @@ Examples:
 
   flexor render hero.glb -o hero.mp4    a clip as a video
 
+  flexor convert hero.glb -o hero.flexor    a package that loads and runs fast
+
   flexor bench skin --json -        how fast this machine is
 """
 
 app = typer.Typer(
-    help="Real-time characters for Python: look into files, draw, measure.",
+    help="Real-time characters for Python: look into files, draw, convert, measure.",
     epilog=EPILOG,
     no_args_is_help=True,
     add_completion=False,
@@ -37,6 +40,7 @@ app = typer.Typer(
 )
 app.command(epilog="Example:  flexor inspect hero.glb --json | jq .clips")(inspect)
 app.command(epilog="Example:  flexor render hero.glb --clip walk -o walk.mp4")(render)
+app.command(epilog="Example:  flexor convert hero.glb -o hero.flexor --report")(convert)
 app.command(epilog="Example:  flexor bench pose skin --json out.json")(bench)
 
 
