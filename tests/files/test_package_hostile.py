@@ -266,6 +266,7 @@ WRONG_JSON: list[tuple[Change, str]] = [
     (at("carried", to=[1]), "/carried: expected an object"),
     (at("carried", to={"asset": 1}), "an object under 'asset'"),
     (at("carried", to={"extras": deep(210)}), "nested too deeply"),
+    (at("carried", to={"extras": [{}] * 999 + [deep(210)]}), "nested too deeply"),
     (at("findings", 0, "level", to="error"), "expected one of info, warning"),
     (at("findings", 0, "text", to=1), "expected a text"),
     (at("findings", 0, to=[]), "/findings/0: expected an object"),
@@ -281,14 +282,14 @@ def test_json_that_is_wrong(path: Path, change: Change, match: str) -> None:
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        ("", "not JSON"),
-        ("{", "not JSON"),
-        ("[]", "expected a JSON object"),
-        ("null", "expected a JSON object"),
+        ("", "not the JSON"),
+        ("{", "not the JSON"),
+        ("[]", "expected an object"),
+        ("null", "expected an object"),
         ("[" * 100_000, "nested too deeply"),
         ('{"names": [], "names": []}', "a name stands twice"),
         ('{"names": [], "materials": [{"unlit": true, "unlit": false}]}', "twice"),
-        ('{"names": ' + "9" * 5000 + "}", "not JSON"),
+        ('{"names": ' + "9" * 5000 + "}", "not the JSON"),
     ],
 )
 def test_text_that_is_wrong(path: Path, text: str, match: str) -> None:

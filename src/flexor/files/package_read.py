@@ -31,6 +31,7 @@ from flexor.files.package_records import (
     Checks,
     carried,
     flag,
+    parse_scene,
     read_record,
     read_records,
     row,
@@ -38,7 +39,7 @@ from flexor.files.package_records import (
     texts,
     whole,
 )
-from flexor.files.tensors import TensorFile, Wanted, open_tensors, parse_json
+from flexor.files.tensors import TensorFile, Wanted, open_tensors
 from flexor.scene.package import Package
 from flexor.scene.scene import Scene
 from flexor.scene.skeleton import Skeleton
@@ -95,11 +96,9 @@ def read_package(path: Path) -> Package:
     check_format(file)
     check_scene(file)
     try:
-        json = parse_json(file.metadata.get("scene", ""))
+        json = parse_scene(file.metadata.get("scene", ""))
     except ValueError as error:
-        raise AssetError(path, "scene", f"not JSON: {error}") from None
-    if type(json) is not dict:
-        raise AssetError(path, "scene", "expected a JSON object")
+        raise AssetError(path, "scene", f"not the JSON of one: {error}") from None
     # Numbers of the file may be of any size: what comes of them is checked.
     with np.errstate(all="ignore"):
         scene = _read_scene(file, json)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from flexor.errors import AssetError
+from flexor.files.tensors import parse_json
 
 __all__ = [
     "Checks",
@@ -21,6 +22,7 @@ __all__ = [
     "choice",
     "flag",
     "number",
+    "parse_scene",
     "read_record",
     "read_records",
     "record",
@@ -160,17 +162,27 @@ def carried(value: Any) -> dict[str, Any]:
     for key in ("asset", "extensions"):
         if type(value.get(key, value)) is not dict:
             raise ValueError(f"expected an object under {key!r}")
-    level: list[Any] = [value]
-    for _ in range(MOST_DEPTH):
-        level = [
-            inner
-            for outer in level
-            for inner in (outer.values() if type(outer) is dict else outer)
-            if type(inner) is dict or type(inner) is list
-        ]
-        if not level:
-            return value
-    raise ValueError("nested too deeply")
+    return value
+
+
+def parse_scene(text: str) -> dict[str, Any]:
+    """The JSON object of a text; ValueError where it is none, or nested too deeply."""
+    json = parse_json(text)
+    if type(json) is not dict:
+        raise ValueError("expected an object")
+    # No text is nested deeper than it opens brackets, and most open few.
+    if text.count("{") + text.count("[") > MOST_DEPTH:
+        level: list[Any] = [json]
+        for _ in range(MOST_DEPTH):
+            level = [
+                inner
+                for outer in level
+                for inner in (outer.values() if type(outer) is dict else outer)
+                if type(inner) is dict or type(inner) is list
+            ]
+        if level:
+            raise ValueError("nested too deeply")
+    return json
 
 
 def _kind(value: Any) -> str:
