@@ -109,7 +109,7 @@ def _read_scene(file: TensorFile, json: dict[str, Any]) -> Scene:
     path = file.path
     arrays = file.arrays(WANTED)
     _check_finite(file)
-    top = read_record(path, json, "", TOP)
+    top = read_record(path, json, TOP)
     names = top.get("names", ())
     count = len(names)
     skeleton = _read_skeleton(file, names, arrays)

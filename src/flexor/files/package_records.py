@@ -64,15 +64,18 @@ def read_records(
     if type(items) is not list:
         raise AssetError(path, f"/{key}", "expected an array")
     return [
-        read_record(path, item, f"/{key}/{number}", checks)
+        read_record(path, item, checks, key, number)
         for number, item in enumerate(items)
     ]
 
 
-def read_record(path: Path, item: Any, place: str, checks: Checks) -> dict[str, Any]:
-    """The fields of an object that are known, checked."""
+def read_record(
+    path: Path, item: Any, checks: Checks, *place: str | int
+) -> dict[str, Any]:
+    """The fields of an object that are known, checked; place: where it stands."""
     if type(item) is not dict:
-        raise AssetError(path, place, f"expected an object, got {_kind(item)}")
+        where = "".join(f"/{part}" for part in place)
+        raise AssetError(path, where, f"expected an object, got {_kind(item)}")
     out = {}
     for key, value in item.items():
         check = checks.get(key)
@@ -80,7 +83,8 @@ def read_record(path: Path, item: Any, place: str, checks: Checks) -> dict[str, 
             try:
                 out[key] = check(value)
             except ValueError as error:
-                raise AssetError(path, f"{place}/{key}", str(error)) from None
+                where = "".join(f"/{part}" for part in (*place, key))
+                raise AssetError(path, where, str(error)) from None
     return out
 
 
