@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -440,6 +441,41 @@ def test_keys_shared_by_tracks_without_values(path: Path) -> None:
 
     forge(path, arrays=many, scene=at("clips", to=[{"name": "a", "tracks": 5000}]))
     refuse(path, "more keys than the file can justify")
+
+
+def test_one_mesh_on_a_multitude_of_skins(path: Path) -> None:
+    count, vertices = 20_000, 100_000
+
+    def many(arrays: dict[str, Any]) -> None:
+        for name, wide in (("translations", 3), ("rotations", 4), ("scales", 3)):
+            arrays[name] = np.ones((count, wide), np.float32)
+        nodes = np.zeros((4, count), np.int32)
+        nodes[0] = -1
+        nodes[3] = np.arange(count)
+        arrays["nodes"] = nodes.ravel()
+        arrays["skin_joints"] = np.zeros(count, np.int32)
+        arrays["inverse_binds"] = np.zeros((count, 3, 4), np.float32)
+        arrays["joints"] = np.array([0, 1] * vertices, np.uint16)
+        arrays["weights"] = np.array([1, 0] * vertices, np.float32)
+        arrays["positions"] = np.zeros((vertices, 3), np.float32)
+        row = [vertices, 1, 4, -1, -1, 0, 2, 0, 0]
+        arrays["primitives"] = np.array([row], np.int32)
+        arrays["attributes"] = np.zeros((1, 3), np.int32)
+        for name in ("morph_weights", "node_weights", "weight_nodes", "tracks"):
+            del arrays[name]
+        for name in ("times", "values", "envelopes"):
+            del arrays[name]
+
+    def plain(scene: dict[str, Any]) -> None:
+        scene.clear()
+        scene["names"] = [""] * count
+        scene["meshes"] = [{"primitives": 1}]
+        scene["skins"] = [{"joints": 1}] * count
+
+    forge(path, arrays=many, scene=plain)
+    start = time.perf_counter()
+    assert len(read_package(path).scene.skins) == count  # joint 1 has no weight
+    assert time.perf_counter() - start < 5
 
 
 # Envelopes

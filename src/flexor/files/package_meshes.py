@@ -296,13 +296,18 @@ def check_joints(
     """
     meshes, skins = tables
     largest = int(joints.max()) if len(joints) else 0
+    # A mesh may hang on many skins; the smallest decides, so each is looked at once.
+    fewest: dict[int, int] = {}
     for mesh, skin in set(pairs):
-        if mesh < 0 or skin < 0 or largest < len(skins[skin].joints):
+        if mesh >= 0 and skin >= 0:
+            count = len(skins[skin].joints)
+            fewest[mesh] = min(count, fewest.get(mesh, count))
+    for mesh, count in fewest.items():
+        if largest < count:
             continue
-        count = len(skins[skin].joints)
         for primitive in meshes[mesh].primitives:
             own = primitive.skin
-            if own is not None and own.joints.max(initial=0) >= count:
+            if own is not None:
                 used = own.joints[own.weights > 0].astype(np.int64)
                 last = int(used.max(initial=-1))
                 if last >= count:
