@@ -1,0 +1,569 @@
+"""`flexor convert`: the packages it writes, its report, what it refuses; and packages
+given to the other commands.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import flexor
+from flexor.app import load_save
+from flexor.app.character import Character
+from flexor.app.cli.main import main
+from flexor.convert import envelope as converter
+from flexor.convert.envelope import EnvelopeSettings, convert_scene
+from flexor.convert.envelope_report import report_envelope
+from flexor.errors import ShapeError
+from flexor.scene.envelope import Envelope
+from tests.files import bvh_text
+from tests.output.moving import read_back
+from tests.same import differences
+from tests.scenes import random_scene
+
+SMALL = ("--size", "96x72", "--samples", "1")
+COLUMNS = (
+    "vertices",
+    "worked",
+    "peak",
+    "native",
+    "start",
+    "middle",
+    "end",
+    "parts",
+    "draws",
+    "deferred",
+    "data_bytes",
+)
+
+
+@dataclasses.dataclass
+class Done:
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Runs the program in this process, as if from a shell."""
+
+    def start(*words: object) -> Done:
+        monkeypatch.setattr(sys, "argv", ["flexor", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        return Done(int(ended.value.code or 0), printed.out, printed.err)
+
+    return start
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two small characters, the mannequin twice, and what is none."""
+    made = tmp_path_factory.mktemp("convert")
+    for name, seed in (("hero", 5), ("other", 6)):
+        scene = random_scene(np.random.default_rng(seed), vertices=50)
+        flexor.save(Character(scene), made / f"{name}.glb")
+    mannequin = flexor.samples.mannequin()
+    for ending in ("glb", "flexor"):
+        flexor.save(mannequin, made / f"mannequin.{ending}")
+    (made / "broken.glb").write_bytes(b"glTF\2\0\0\0")
+    (made / "twin").mkdir()
+    flexor.save(flexor.load(made / "other.glb"), made / "twin" / "hero.gltf")
+    return made
+
+
+def check_same(one: Envelope, other: Envelope) -> None:
+    """All numbers of two envelopes."""
+    for field in dataclasses.fields(Envelope):
+        a, b = getattr(one, field.name), getattr(other, field.name)
+        assert type(a) is type(b), field.name
+        np.testing.assert_array_equal(a, b, err_msg=field.name)
+
+
+def refused(done: Done, text: str) -> None:
+    """One line on standard error, nothing else."""
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err.startswith("flexor: ")
+    assert done.err.count("\n") == 1
+    assert text in done.err
+
+
+# What is written
+
+
+def test_a_package_that_loads(run: Any, folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "hero.flexor"
+    done = run("convert", folder / "hero.glb", "-o", out)
+    assert (done.code, done.err) == (0, "")
+    given, made = flexor.load(folder / "hero.glb"), flexor.load(out)
+    assert list(differences(given.scene, made.scene)) == []
+    expected = convert_scene(given.scene)
+    check_same(made.envelopes.multi, expected.multi)
+    check_same(made.envelopes.one, expected.one)
+    assert [path.name for path in tmp_path.iterdir()] == ["hero.flexor"]
+
+
+def test_what_is_said(run: Any, folder: Path, tmp_path: Path) -> None:
+    out, file = tmp_path / "a.flexor", folder / "mannequin.glb"
+    done = run("convert", file, "-o", out)
+    report = report_envelope(flexor.load(out).envelopes.multi)
+    share = 100 * report.peak / report.vertices
+    assert done.out == (
+        f"{out}: {out.stat().st_size:,} bytes "
+        f"(mannequin.glb: {file.stat().st_size:,}); {report.vertices:,} vertices, "
+        f"at most {report.peak:,} at once ({share:.0f}%)\n"
+    )
+
+
+def test_a_skeleton_alone(run: Any, tmp_path: Path) -> None:
+    """No surface, no envelope; the motion is in the package all the same."""
+    file, out = tmp_path / "a.bvh", tmp_path / "a.flexor"
+    file.write_text(bvh_text.SMALL)
+    done = run("convert", file, "-o", out)
+    assert (done.code, done.err) == (0, "")
+    assert "0 vertices, at most 0 at once (0%)" in done.out
+    given, made = flexor.load(file), flexor.load(out)
+    assert list(differences(given.scene, made.scene)) == []
+    assert len(made.envelopes.multi.parts) == 0
+
+
+def test_endings_do_not_depend_on_case(run: Any, folder: Path, tmp_path: Path) -> None:
+    assert run("convert", folder / "hero.glb", "-o", tmp_path / "A.Flexor").code == 0
+    assert len(flexor.load(tmp_path / "A.Flexor").skeleton) == 11
+
+
+def test_several_files_to_a_folder(run: Any, folder: Path, tmp_path: Path) -> None:
+    names = ["hero", "other"]
+    files = [folder / f"{name}.glb" for name in names]
+    done = run("convert", *files, "-o", tmp_path)
+    assert (done.code, done.err) == (0, "")
+    lines = done.out.splitlines()
+    for name, line in zip(names, lines, strict=True):
+        assert line.startswith(f"{tmp_path / name}.flexor: ")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "hero.flexor",
+        "other.flexor",
+    ]
+    for name, file in zip(names, files, strict=True):
+        scene = flexor.load(tmp_path / f"{name}.flexor").scene
+        assert list(differences(flexor.load(file).scene, scene)) == []
+
+
+def test_one_file_to_a_folder(run: Any, folder: Path, tmp_path: Path) -> None:
+    assert run("convert", folder / "hero.glb", "-o", tmp_path).code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["hero.flexor"]
+
+
+@pytest.mark.parametrize(
+    ("words", "settings"),
+    [
+        ((), EnvelopeSettings()),
+        (("--no-split",), EnvelopeSettings(split=False)),
+        (("--no-search",), EnvelopeSettings(search=False)),
+        (("--no-split", "--no-search"), EnvelopeSettings(split=False, search=False)),
+        (("--ids", "places"), EnvelopeSettings()),
+        (("--ids", "consistent"), EnvelopeSettings(ids="consistent")),
+    ],
+)
+def test_ways_to_convert(
+    run: Any, folder: Path, tmp_path: Path, words: Any, settings: EnvelopeSettings
+) -> None:
+    out = tmp_path / "a.flexor"
+    assert run("convert", folder / "hero.glb", "-o", out, *words).code == 0
+    made = flexor.load(out).envelopes
+    expected = convert_scene(flexor.load(folder / "hero.glb").scene, settings)
+    check_same(made.multi, expected.multi)
+    check_same(made.one, expected.one)
+
+
+def test_consistent_ids_have_addresses(run: Any, folder: Path, tmp_path: Path) -> None:
+    for ids in ("places", "consistent"):
+        words = ("-o", tmp_path / f"{ids}.flexor", "--ids", ids)
+        assert run("convert", folder / "hero.glb", *words).code == 0
+    places = flexor.load(tmp_path / "places.flexor").envelopes
+    table = flexor.load(tmp_path / "consistent.flexor").envelopes
+    for kind in ("multi", "one"):
+        plain, named = getattr(places, kind), getattr(table, kind)
+        assert plain.addresses is None
+        assert named.addresses is not None
+        np.testing.assert_array_equal(named.addresses[named.faces], plain.faces)
+
+
+def test_whole_surfaces_need_more_room(run: Any, folder: Path, tmp_path: Path) -> None:
+    """So that the words do something to a character that is worth it."""
+    peaks = []
+    for number, words in enumerate(((), ("--no-search",), ("--no-split",))):
+        out = tmp_path / f"{number}.flexor"
+        assert run("convert", folder / "mannequin.glb", "-o", out, *words).code == 0
+        peaks.append(flexor.load(out).envelopes.multi.peak)
+    assert peaks[0] < peaks[1] < peaks[2]
+    assert peaks[2] == 4855
+
+
+# Packages again
+
+
+def test_a_package_is_converted_again(run: Any, folder: Path, tmp_path: Path) -> None:
+    """The same comes out; with other words, other envelopes of the same scene."""
+    first, second, third = (tmp_path / f"{n}.flexor" for n in range(3))
+    assert run("convert", folder / "hero.glb", "-o", first).code == 0
+    assert run("convert", first, "-o", second).code == 0
+    assert first.read_bytes() == second.read_bytes()
+    assert run("convert", second, "-o", third, "--no-split").code == 0
+    scene = flexor.load(folder / "hero.glb").scene
+    made = flexor.load(third)
+    assert list(differences(scene, made.scene)) == []
+    expected = convert_scene(scene, EnvelopeSettings(split=False))
+    check_same(made.envelopes.multi, expected.multi)
+
+
+def test_a_package_is_converted_in_its_place(
+    run: Any, folder: Path, tmp_path: Path
+) -> None:
+    """It is mapped while it is replaced."""
+    place = tmp_path / "a.flexor"
+    assert run("convert", folder / "hero.glb", "-o", place, "--no-split").code == 0
+    held = flexor.load(place)
+    before = np.array(held.meshes[0].primitives[0].positions)
+    assert run("convert", place, "-o", place).code == 0
+    scene = flexor.load(folder / "hero.glb").scene
+    check_same(flexor.load(place).envelopes.multi, convert_scene(scene).multi)
+    np.testing.assert_array_equal(held.meshes[0].primitives[0].positions, before)
+    check_same(
+        held.envelopes.multi,
+        convert_scene(scene, EnvelopeSettings(split=False)).multi,
+    )
+
+
+# The report
+
+
+def test_json(run: Any, folder: Path, tmp_path: Path) -> None:
+    file, out = folder / "hero.glb", tmp_path / "a.flexor"
+    done = run("convert", file, "-o", out, "--json")
+    assert (done.code, done.err) == (0, "")
+    (row,) = json.loads(done.out)
+    envelopes = flexor.load(out).envelopes
+    assert row == {
+        "file": str(file),
+        "out": str(out),
+        "file_bytes": file.stat().st_size,
+        "out_bytes": out.stat().st_size,
+        "multi": dataclasses.asdict(report_envelope(envelopes.multi)),
+        "one": dataclasses.asdict(report_envelope(envelopes.one)),
+    }
+
+
+@pytest.mark.parametrize("words", [("--json",), ("--report", "--json")])
+def test_json_of_several_and_nothing_written(
+    run: Any, folder: Path, words: Any
+) -> None:
+    before = sorted(folder.iterdir())
+    files = [folder / "other.glb", folder / "hero.glb"]
+    done = run("convert", *files, "--no-split", *words)
+    assert (done.code, done.err) == (0, "")
+    rows = json.loads(done.out)
+    assert [row["file"] for row in rows] == [str(file) for file in files]
+    for row, file in zip(rows, files, strict=True):
+        assert (row["out"], row["out_bytes"]) == (None, None)
+        scene = flexor.load(file).scene
+        expected = convert_scene(scene, EnvelopeSettings(split=False))
+        assert row["multi"] == dataclasses.asdict(report_envelope(expected.multi))
+    assert sorted(folder.iterdir()) == before
+
+
+def numbers(line: str) -> list[int]:
+    """The last columns of a row of the table."""
+    return [int(cell.replace(",", "")) for cell in line.split()[-len(COLUMNS) :]]
+
+
+def test_the_table(run: Any, folder: Path) -> None:
+    done = run("convert", folder / "mannequin.glb", folder / "hero.glb", "--report")
+    assert (done.code, done.err) == (0, "")
+    assert "\x1b[" not in done.out, "no colours when piped"
+    lines = [line for line in done.out.splitlines() if line.strip()]
+    multi = [line for line in lines if " multi " in line]
+    one = [line for line in lines if " one " in line]
+    assert len(multi) == len(one) == 2
+    for row, name in enumerate(("mannequin", "hero")):
+        envelopes = convert_scene(flexor.load(folder / f"{name}.glb").scene)
+        for line, made in ((multi[row], envelopes.multi), (one[row], envelopes.one)):
+            report = dataclasses.asdict(report_envelope(made))
+            assert numbers(line) == [report[column] for column in COLUMNS]
+    head = next(line for line in lines if "vertices" in line)
+    assert head.split() == [
+        "file",
+        "weights",
+        *COLUMNS[:8],
+        "draw",
+        "deferred",
+        "bytes",
+    ]
+
+
+def test_rows_of_the_table_can_be_told_apart(
+    run: Any, folder: Path, tmp_path: Path
+) -> None:
+    """Names of files are in it as they are, also when they begin alike."""
+    names = ["Adventurer_armour.glb", "Adventurer_animations.glb"]
+    for name in names:
+        (tmp_path / name).write_bytes((folder / "hero.glb").read_bytes())
+    done = run("convert", *(tmp_path / name for name in names), "--report")
+    assert done.code == 0
+    for name in names:
+        assert name in done.out
+
+
+def test_table_and_package(run: Any, folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "a.flexor"
+    done = run("convert", folder / "hero.glb", "-o", out, "--report")
+    assert done.out.startswith(f"{out}: ")
+    assert "envelopes" in done.out
+    assert out.exists()
+
+
+# Refusals
+
+
+def test_neither_a_place_nor_a_report(run: Any, folder: Path) -> None:
+    done = run("convert", folder / "hero.glb")
+    refused(done, "-o: give a .flexor file to write, or --report for numbers")
+
+
+def test_no_files(run: Any, tmp_path: Path) -> None:
+    done = run("convert", "-o", tmp_path / "a.flexor")
+    assert done.code == 2
+    assert "Missing argument" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("hero.glb", "-o", "{}/a.glb"), "a.glb: a package ends in .flexor"),
+        (("hero.glb", "-o", "{}/a"), "/a: a package ends in .flexor"),
+        (("hero.glb", "-o", "{}/none/a.flexor"), "there is no folder"),
+        (("hero.glb", "other.glb", "-o", "{}/a.flexor"), "expected a folder"),
+        (("hero.glb", "other.glb", "-o", "{}/none"), "expected a folder"),
+        (("hero.glb", "twin/hero.gltf", "-o", "{}"), "would have the same name"),
+        (("hero.glb", "-o", "{}/a.flexor", "--ids", "named"), "--ids: 'named', exp"),
+        (("hero.glb", "--report", "--ids", ""), "expected places or consistent"),
+        (("none.glb", "-o", "{}/a.flexor"), "none.glb: cannot be read: No such file"),
+        (("broken.glb", "-o", "{}/a.flexor"), "broken.glb at byte 4: truncated"),
+        (("broken.glb", "--report"), "broken.glb at byte 4: truncated"),
+        (("twin", "-o", "{}/a.flexor"), "twin: is a folder"),
+    ],
+)
+def test_refusals(
+    run: Any,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+    text: str,
+) -> None:
+    monkeypatch.chdir(folder)
+    refused(run("convert", *(word.format(tmp_path) for word in words)), text)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_words_are_looked_at_before_work_is_done(
+    run: Any, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError("too early to load")
+
+    monkeypatch.setattr(load_save, "load", fail)
+    for words in (
+        ("-o", tmp_path / "a.glb"),
+        ("-o", tmp_path / "none" / "a.flexor"),
+        ("-o", tmp_path / "a.flexor", "--ids", "x"),
+        (),
+    ):
+        assert run("convert", folder / "hero.glb", *words).code == 2
+
+
+def test_a_broken_file_among_others(run: Any, folder: Path, tmp_path: Path) -> None:
+    """No package of that name, and nothing unfinished."""
+    files = [folder / f"{name}.glb" for name in ("hero", "broken", "other")]
+    done = run("convert", *files, "-o", tmp_path)
+    refused(done, "broken.glb")
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names <= {"hero.flexor", "other.flexor"}
+    for name in names:
+        assert len(flexor.load(tmp_path / name).envelopes.multi.parts)
+
+
+def old_package(folder: Path, place: Path) -> bytes:
+    data = (folder / "mannequin.flexor").read_bytes()
+    place.write_bytes(data)
+    return data
+
+
+def test_the_old_package_stays_if_the_file_is_broken(
+    run: Any, folder: Path, tmp_path: Path
+) -> None:
+    old = old_package(folder, tmp_path / "a.flexor")
+    refused(run("convert", folder / "broken.glb", "-o", tmp_path / "a.flexor"), "byte")
+    assert (tmp_path / "a.flexor").read_bytes() == old
+    assert [path.name for path in tmp_path.iterdir()] == ["a.flexor"]
+
+
+def test_the_old_package_stays_if_converting_fails(
+    run: Any, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = old_package(folder, tmp_path / "a.flexor")
+
+    def fail(*_: object) -> None:
+        raise ShapeError("skin 'arm': names node 7 twice")
+
+    monkeypatch.setattr(converter, "convert_scene", fail)
+    done = run("convert", folder / "hero.glb", "-o", tmp_path / "a.flexor")
+    refused(done, "skin 'arm'")
+    assert (tmp_path / "a.flexor").read_bytes() == old
+    assert [path.name for path in tmp_path.iterdir()] == ["a.flexor"]
+
+
+def test_the_old_package_stays_if_writing_fails(
+    run: Any, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was written is read again before it gets its name; here it cannot be."""
+    old = old_package(folder, tmp_path / "a.flexor")
+    real = convert_scene
+
+    def spoilt(*given: Any) -> Any:
+        made = real(*given)
+        data = np.array(made.multi.data)
+        data[3] = np.nan
+        multi = dataclasses.replace(made.multi, data=data)
+        return dataclasses.replace(made, multi=multi)
+
+    monkeypatch.setattr(converter, "convert_scene", spoilt)
+    done = run("convert", folder / "hero.glb", "-o", tmp_path / "a.flexor")
+    refused(done, "cannot be written")
+    assert (tmp_path / "a.flexor").read_bytes() == old
+    assert [path.name for path in tmp_path.iterdir()] == ["a.flexor"]
+
+
+def test_a_stop_says_what_is_true(
+    run: Any, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped at the second of two files, when the first is there already."""
+    real = load_save.load
+
+    def stopped(path: Path) -> Character:
+        if path.name == "other.glb":
+            raise KeyboardInterrupt
+        return real(path)
+
+    monkeypatch.setattr(load_save, "load", stopped)
+    files = [folder / "hero.glb", folder / "other.glb"]
+    done = run("convert", *files, "-o", tmp_path)
+    assert done.code == 130
+    written = [path.name for path in tmp_path.iterdir()]
+    assert written in ([], ["hero.flexor"])
+    assert ("nothing was written" in done.err) == (written == [])
+
+
+# Packages given to other commands
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("--clip", "walk", "--time", 0.3),
+        ("--clip", "kick", "--time", 0.5, "--weights", "one"),
+        ("--clip", "run", "--sheet", 3),
+        ("--style", "cel", "--bones", "--ground"),
+        ("--heat", "head"),
+    ],
+)
+def test_the_same_picture(run: Any, folder: Path, tmp_path: Path, words: Any) -> None:
+    """To the last bit: of the file, and of its package."""
+    pictures = []
+    for name, ending in (("a.png", "flexor"), ("b.png", "glb")):
+        out = tmp_path / name
+        given = (folder / f"mannequin.{ending}", "-o", out, *SMALL)
+        done = run("render", *given, *words)
+        assert (done.code, done.err) == (0, "")
+        pictures.append(read_back(out)[0])
+    assert pictures[0].tobytes() == pictures[1].tobytes()
+    assert len(np.unique(pictures[0].reshape(-1, 4), axis=0)) > 50
+
+
+@pytest.mark.jit
+def test_the_same_movie(run: Any, folder: Path, tmp_path: Path) -> None:
+    words = ("--clip", "walk", "--fps", 5, *SMALL)
+    for ending in ("flexor", "glb"):
+        out = tmp_path / f"{ending}.npy"
+        assert (
+            run("render", folder / f"mannequin.{ending}", *words, "-o", out).code == 0
+        )
+    one, other = np.load(tmp_path / "flexor.npy"), np.load(tmp_path / "glb.npy")
+    assert len(one) == 5
+    np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("ending", ["glb", "flexor"])
+def test_one_weight_is_another_picture(
+    run: Any, folder: Path, tmp_path: Path, ending: str
+) -> None:
+    """Of a bent body some pixels differ, and most do not."""
+    pictures = []
+    for weights in ("multi", "one"):
+        out = tmp_path / f"{weights}.png"
+        words = ("--clip", "kick", "--time", 0.5, "--weights", weights, *SMALL)
+        done = run("render", folder / f"mannequin.{ending}", *words, "-o", out)
+        assert (done.code, done.err) == (0, "")
+        pictures.append(read_back(out)[0].astype(int))
+    off = np.abs(pictures[0] - pictures[1]).max(-1) > 8
+    assert 0 < off.mean() < 0.1
+
+
+def test_weights_are_one_of_two_words(run: Any, folder: Path, tmp_path: Path) -> None:
+    words = ("-o", tmp_path / "a.png", "--weights", "two")
+    done = run("render", folder / "mannequin.flexor", *words)
+    refused(done, "--weights: 'two', expected multi or one")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_inspect(run: Any, folder: Path) -> None:
+    """The same numbers as of the file that the package was made of."""
+    reports = []
+    for ending in ("flexor", "glb"):
+        file = folder / f"mannequin.{ending}"
+        done = run("inspect", file, "--json")
+        assert (done.code, done.err) == (0, "")
+        report = json.loads(done.out)
+        assert report.pop("file") == str(file)
+        assert report.pop("file_bytes") == file.stat().st_size
+        reports.append(report)
+    assert reports[0] == reports[1]
+    done = run("inspect", folder / "mannequin.flexor")
+    assert done.code == 0
+    for word in ("mannequin.flexor", "4,855", "walk"):
+        assert word in done.out
+
+
+def test_a_broken_package(run: Any, folder: Path, tmp_path: Path) -> None:
+    data = (folder / "mannequin.flexor").read_bytes()
+    broken = tmp_path / "broken.flexor"
+    broken.write_bytes(data[: len(data) // 2])
+    for words in (
+        ("inspect", broken),
+        ("render", broken, "-o", tmp_path / "a.png"),
+        ("convert", broken, "-o", tmp_path / "a.flexor"),
+    ):
+        refused(run(*words), "broken.flexor")
+    assert [path.name for path in tmp_path.iterdir()] == ["broken.flexor"]
