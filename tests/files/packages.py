@@ -194,7 +194,7 @@ def forge(
     arrays: Callable[[Arrays], None] | None = None,
     envelopes: Callable[[Arrays], None] | None = None,
 ) -> None:
-    """Change what a package says, and make its checksums right again."""
+    """Change what a package says, and make its checksum right again."""
     metadata, found, own = unpack(path)
     if scene is not None:
         tree = json.loads(metadata["scene"])
@@ -205,14 +205,10 @@ def forge(
     found["envelopes"] = tensors.join_tensors(own)
     if arrays is not None:
         arrays(found)
-    if "envelopes" in found:
-        data = found["envelopes"].tobytes()
-        metadata["envelopes"] = package_format.checksum([data])
     if texts is not None:
         texts(metadata)
     head, parts = tensors.layout_tensors(metadata, found)
-    rest = parts[1:] if "envelopes" in found else parts
-    path.write_bytes(b"".join([package_format.seal(head, rest), *parts]))
+    path.write_bytes(b"".join([package_format.seal(head, parts), *parts]))
 
 
 def forge_header(path: Path, change: Callable[[str], str]) -> None:
@@ -222,7 +218,5 @@ def forge_header(path: Path, change: Callable[[str], str]) -> None:
     text = change(data[8 : 8 + size].decode().rstrip(" ")).encode()
     text += b" " * (-(8 + len(text)) % 64)
     head = len(text).to_bytes(8, "little") + text
-    file = tensors.open_tensors(path)
-    begin, end = file.span("envelopes")
-    rest = data[8 + size : begin], data[end:]
-    path.write_bytes(package_format.seal(head, rest) + data[8 + size :])
+    rest = data[8 + size :]
+    path.write_bytes(package_format.seal(head, [rest]) + rest)

@@ -8,6 +8,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -244,14 +245,25 @@ def test_to_gltf_and_back(tmp_path: Path) -> None:
     assert (tmp_path / "out.glb").read_bytes() == (tmp_path / "first.glb").read_bytes()
 
 
-def test_envelopes_are_read_when_asked_for(path: Path) -> None:
+def test_envelopes_are_looked_at_when_asked_for(path: Path) -> None:
+    """What was written on purpose is refused then; damage is seen at once."""
+
+    def spoil(arrays: dict[str, Any]) -> None:
+        arrays["multi.steps"] = arrays["multi.steps"] + 99
+
+    forge(path, envelopes=spoil)
+    package = read_package(path)
+    with pytest.raises(AssetError, match=r"small.flexor at envelopes: tensor 'multi'"):
+        _ = package.envelopes
+
+
+def test_damaged_envelopes(path: Path) -> None:
     begin, _ = tensors.open_tensors(path).span("envelopes")
     data = bytearray(path.read_bytes())
     data[begin + 700] ^= 1
     path.write_bytes(data)
-    package = read_package(path)
-    with pytest.raises(AssetError, match=r"small.flexor at envelopes: wrong checksum"):
-        _ = package.envelopes
+    with pytest.raises(AssetError, match="at checksum: wrong: the file is damaged"):
+        read_package(path)
 
 
 # What cannot be written

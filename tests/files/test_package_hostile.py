@@ -169,7 +169,7 @@ WRONG_ARRAYS: list[tuple[Change, str]] = [
     (drop("images"), "bytes too many"),
     (drop("custom.0.0"), "expected an array"),
     (set_array("custom.0.0", np.zeros(3, np.uint16)), r"\[3\] for '_ID'"),
-    (drop("envelopes"), "checksum"),
+    (drop("envelopes"), "is missing"),
 ]
 
 

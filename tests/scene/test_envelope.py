@@ -268,3 +268,10 @@ def test_bytes() -> None:
     words = 7 * 5 + 1 + 256 + 2 * 6 + 12 + 3 * 3 + 2 * 5 + 106
     assert make().nbytes == 4 * words
     assert with_ids().nbytes == 4 * (words + 12)
+
+
+@pytest.mark.parametrize("count", [1, 55, 60])
+def test_morphs_of_parts_of_blocks(count: int) -> None:
+    """Kernels add eight numbers at a time."""
+    with pytest.raises(ShapeError, match="morphs: count must be a multiple of 8"):
+        make(morphs=other(MORPHS, 0, 3, count))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Ints
 from flexor.errors import ShapeError
-from flexor.files.package_format import ENVELOPES, check_envelopes
+from flexor.files.package_format import ENVELOPES
 from flexor.files.tensors import TensorFile, Wanted, join_tensors
 from flexor.scene.envelope import (
     BLOCK,
@@ -66,7 +66,6 @@ def pack_envelopes(envelopes: Envelopes) -> NDArray[np.uint8]:
 
 def read_envelopes(file: TensorFile, scene: Scene) -> Envelopes:
     """Both envelopes of a file whose scene was read before."""
-    check_envelopes(file)
     inner = file.inner(ENVELOPES)
     arrays = inner.arrays(WANTED)
     peaks = arrays[PEAKS].tolist()

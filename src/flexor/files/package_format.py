@@ -2,9 +2,8 @@
 
 The header begins with the checksum, always at the same place, so that it can cover all
 other bytes: the size of the header, the header behind the checksum, and the data. The
-envelopes are left to a checksum of their own (in the header, so it is covered too),
-because they are looked at only when they are asked for: they are one array of bytes,
-a container in the container.
+envelopes are one array of bytes, a container in the container, because they are looked
+at only when they are asked for.
 
 Versions, of which every one has a file in tests/data/packages:
 
@@ -28,9 +27,8 @@ __all__ = [
     "FORMAT",
     "VERSION",
     "Bytes",
-    "check_envelopes",
+    "check_bytes",
     "check_format",
-    "check_scene",
     "checksum",
     "seal",
 ]
@@ -38,7 +36,7 @@ __all__ = [
 Bytes = bytes | memoryview
 
 FORMAT, VERSION = "flexor", 1
-ENVELOPES = "envelopes"  # the name of their array, and of the text with its checksum
+ENVELOPES = "envelopes"  # the name of their array
 # What stands before the checksum, behind the eight bytes of the header's size.
 START = b'{"__metadata__":{"checksum":"'
 FIRST = 8 + len(START)
@@ -58,7 +56,7 @@ def checksum(parts: Iterable[Bytes]) -> str:
 
 
 def seal(head: bytes, parts: Iterable[Bytes]) -> bytes:
-    """The header with its checksum; parts: the data without the envelopes."""
+    """The header with its checksum; parts: the data."""
     if head[8:FIRST] != START:
         raise ValueError("the header does not begin with the checksum")
     made = checksum([head[:8], head[BEHIND:], *parts])
@@ -81,19 +79,11 @@ def check_format(file: TensorFile) -> None:
     raise VersionError(file.path, "version", text + hint)
 
 
-def check_scene(file: TensorFile) -> None:
-    """Refuse a file that is not as it was written, the envelopes aside."""
+def check_bytes(file: TensorFile) -> None:
+    """Refuse a file that is not as it was written."""
     if file.buffer[8:FIRST] != START:
         raise AssetError(file.path, "byte 8", "the header begins with no checksum")
-    begin, end = file.span(ENVELOPES)
     view = memoryview(file.buffer)
-    made = checksum([view[:8], view[BEHIND:begin], view[end:]])
+    made = checksum([view[:8], view[BEHIND:]])
     if file.buffer[FIRST:BEHIND] != made.encode():
         raise AssetError(file.path, "checksum", "wrong: the file is damaged")
-
-
-def check_envelopes(file: TensorFile) -> None:
-    """Refuse envelopes that are not as they were written."""
-    begin, end = file.span(ENVELOPES)
-    if file.metadata.get(ENVELOPES) != checksum([memoryview(file.buffer)[begin:end]]):
-        raise AssetError(file.path, ENVELOPES, "wrong checksum: the file is damaged")

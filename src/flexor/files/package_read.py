@@ -17,7 +17,7 @@ from flexor.arrays import Floats
 from flexor.errors import AssetError
 from flexor.files.package_clips import read_clips
 from flexor.files.package_envelopes import read_envelopes
-from flexor.files.package_format import check_format, check_scene
+from flexor.files.package_format import check_bytes, check_format
 from flexor.files.package_looks import (
     read_findings,
     read_images,
@@ -94,7 +94,7 @@ def read_package(path: Path) -> Package:
     """
     file = open_tensors(path)
     check_format(file)
-    check_scene(file)
+    check_bytes(file)
     try:
         json = parse_scene(file.metadata.get("scene", ""))
     except ValueError as error:

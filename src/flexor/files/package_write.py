@@ -18,7 +18,7 @@ from flexor.arrays import Floats
 from flexor.errors import AssetError
 from flexor.files.package_clips import pack_clips
 from flexor.files.package_envelopes import pack_envelopes
-from flexor.files.package_format import ENVELOPES, FORMAT, VERSION, checksum, seal
+from flexor.files.package_format import ENVELOPES, FORMAT, VERSION, seal
 from flexor.files.package_meshes import FIRST_MORPH, KINDS, TEXCOORDS
 from flexor.files.package_read import FLOATS, WANTED, read_package
 from flexor.files.package_records import record
@@ -64,7 +64,6 @@ def _layout(package: Package) -> tuple[bytes, list[memoryview]]:
         "checksum": "0" * 16,
         "format": FORMAT,
         "version": str(VERSION),
-        ENVELOPES: checksum([envelopes.data]),
         "scene": text,
     }
     # Floats that are looked at are neighbours, so that one look is enough: the layout
@@ -72,7 +71,7 @@ def _layout(package: Package) -> tuple[bytes, list[memoryview]]:
     first = {name: arrays[name] for name in FLOATS if name in arrays}
     every = {ENVELOPES: envelopes, **first, **arrays}
     head, parts = layout_tensors(metadata, every)
-    return seal(head, parts[1:]), parts
+    return seal(head, parts), parts
 
 
 def _plain(value: Any) -> Any:

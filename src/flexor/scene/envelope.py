@@ -119,6 +119,8 @@ class Envelope:
         morphs = self.morphs.astype(np.int64)
         _check_range("morphs", morphs, 0, 1 << 31)
         count = morphs[:, MORPH_COUNT]
+        if (count % BLOCK).any():
+            raise ShapeError(f"morphs: count must be a multiple of {BLOCK}")
         _check_spans("morphs: data", morphs[:, MORPH_DATA], count, len(self.data))
         _check_spans("morphs: deltas", morphs[:, DELTAS], count, len(self.deltas))
 
