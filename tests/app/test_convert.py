@@ -515,15 +515,16 @@ def test_the_same_movie(run: Any, folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.jit
+@pytest.mark.parametrize("how", [("--time", 0.5), ("--sheet", 3)])
 @pytest.mark.parametrize("ending", ["glb", "flexor"])
 def test_one_weight_is_another_picture(
-    run: Any, folder: Path, tmp_path: Path, ending: str
+    run: Any, folder: Path, tmp_path: Path, ending: str, how: Any
 ) -> None:
     """Of a bent body some pixels differ, and most do not."""
     pictures = []
     for weights in ("multi", "one"):
         out = tmp_path / f"{weights}.png"
-        words = ("--clip", "kick", "--time", 0.5, "--weights", weights, *SMALL)
+        words = ("--clip", "kick", *how, "--weights", weights, *SMALL)
         done = run("render", folder / f"mannequin.{ending}", *words, "-o", out)
         assert (done.code, done.err) == (0, "")
         pictures.append(read_back(out)[0].astype(int))

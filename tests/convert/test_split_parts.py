@@ -22,7 +22,14 @@ from flexor.convert.split_parts import (
     whole_parts,
 )
 from flexor.scene.mesh import MorphTarget
-from tests.envelopes import random_parts, random_trace, random_tree, random_world
+from tests.envelopes import (
+    random_matrices,
+    random_part,
+    random_parts,
+    random_trace,
+    random_tree,
+    random_world,
+)
 from tests.oracle import envelope as oracle
 
 Rng = np.random.Generator
@@ -217,6 +224,24 @@ def test_pieces_that_save_room_stay_apart() -> None:
     assert live_peak(piece_lives(after), IN_ORDER) <= before < len(part)
 
 
+def test_joining_must_not_cost_a_single_place_more() -> None:
+    """Three triangles in a row: two at a time are in the buffer, six places. Any two
+    of them joined are five, beside the third eight.
+    """
+    pulls = [{0: 1.0}, {0: 1.0}, {1: 1.0}, {1: 1.0}, {2: 1.0}, {2: 1.0}, {2: 1.0}]
+    pieces = cut_parts([part_of(pulls, [(0, 1, 2), (2, 3, 4), (4, 5, 6)])], IN_ORDER)
+    assert live_peak(piece_lives(pieces), IN_ORDER) == 6
+    assert said(join_pieces(pieces, IN_ORDER)) == said(pieces)
+    # One more part of the character that needs room meanwhile, and they may be joined.
+    other = part_of([{0: 1.0}] * 9, np.arange(9).reshape(3, 3), owner=0)
+    both = [*pieces, *whole_parts([other])]
+    crowded = [replace(piece, part=1) if piece is both[-1] else piece for piece in both]
+    assert live_peak(piece_lives(crowded), IN_ORDER) == 12
+    joined = join_pieces(crowded, IN_ORDER)
+    assert live_peak(piece_lives(joined), IN_ORDER) <= 12
+    assert len(joined) < len(crowded)
+
+
 def test_pieces_of_different_parts_are_never_joined() -> None:
     part = part_of([{0: 1.0}] * 3, [(0, 1, 2)])
     pieces = cut_parts([part, part], IN_ORDER)
@@ -236,12 +261,29 @@ def test_nothing_to_join() -> None:
 # Any surface
 
 
+def random_limb(rng: Rng, models: int) -> EnvelopePart:
+    """A strip along all models, most vertices on one of them alone: worth cutting."""
+    count = int(rng.integers(2, 12)) * models
+    part = random_part(rng, models, count, 2, node=3, targets=1)
+    place = np.arange(count) * models / count
+    low = place.astype(int)
+    blend = np.clip((place - low - 0.7) / 0.3, 0, 0.9) * (low < models - 1)
+    return replace(
+        part,
+        models=rng.permutation(models),
+        binds=random_matrices(rng, models),
+        joints=np.stack([low, np.where(blend > 0, low + 1, -1)], 1),
+        weights=np.stack([1 - blend, blend], 1),
+        faces=np.arange(count - 2)[:, None] + np.arange(3) if count > 2 else part.faces,
+    )
+
+
 def random_surfaces(rng: Rng, models: int) -> list[EnvelopePart]:
-    """Parts of some vertices with faces between neighbours, as surfaces have them;
-    joints without a weight are -1, as scenes and trees give them.
+    """A limb, and parts of some vertices with faces between neighbours; joints without
+    a weight are -1, as scenes and trees give them.
     """
     parts = random_parts(rng, models, 3, int(rng.integers(1, 5)), targets=1)
-    made = []
+    made = [random_limb(rng, models)]
     for part in parts:
         begin = rng.integers(0, max(len(part) - 3, 1), len(part))
         faces = begin[:, None] + np.array([0, 1, 2]) if len(part) > 3 else part.faces
@@ -316,11 +358,13 @@ def test_any_join(seed: int, models: int) -> None:
     assert {(piece.part, piece.owner) for piece in joined} <= owners
 
 
-@FEW
-@given(SEEDS, st.integers(1, 8))
-def test_nothing_more_could_be_joined(seed: int, models: int) -> None:
-    """Any two pieces left that share vertices would raise the peak together."""
+@pytest.mark.parametrize("seed", range(30))
+def test_nothing_more_could_be_joined(seed: int) -> None:
+    """Any two pieces left that share vertices would raise the peak together: vertices
+    are worked twice only where that saves room.
+    """
     rng = np.random.default_rng(seed)
+    models = int(rng.integers(1, 9))
     parents = random_tree(rng, models)
     rank = check_trace(np.asarray(parents), depth_first(parents))
     pieces = cut_parts(random_surfaces(rng, models), rank)
@@ -349,8 +393,8 @@ def test_vertices_are_where_they_were(seed: int, models: int, is_joined: bool) -
     rank = np.arange(models)
     pieces = cut_parts(parts, rank)
     pieces = join_pieces(pieces, rank) if is_joined else pieces
-    world, weights = random_world(rng, models), rng.normal(size=3)
-    columns = {0: 0, 1: 1, 2: 2}
+    world, weights = random_world(rng, models), rng.normal(size=4)
+    columns = {node: node for node in range(4)}
     wholes = oracle.moved(parts, world, weights, columns)
     made = make_parts(parts, pieces)
     for piece, own, moved in zip(

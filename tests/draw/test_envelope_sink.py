@@ -402,6 +402,22 @@ def test_items_are_the_parts_of_the_envelope() -> None:
     assert sorted(faces) == sorted(own.faces.tolist())
 
 
+def test_each_part_has_its_own_heat() -> None:
+    """For the heat buffer, in any style; colours only where the style shows it."""
+    hero, store = Character(tube()), RecordBackend()
+    pose, envelope = bent(hero), hero.envelopes.multi
+    for style in (DrawStyle(heat="node2"), DrawStyle(style="heat", heat="node2")):
+        dress = dressed(store, hero.scene, style)
+        ((surface,), _) = whole(hero, dress, pose, "multi")
+        assert 0 < surface.heat.mean() < 1
+        for part, item in enumerate(by_parts(hero, dress, pose, "multi")[0]):
+            order = envelope.part_order(part)
+            np.testing.assert_array_equal(item.heat, surface.heat[order])
+            assert (item.colours is None) == (style.style != "heat")
+            if item.colours is not None:
+                np.testing.assert_array_equal(item.colours, surface.colours[order])
+
+
 def test_the_area_may_be_overwritten() -> None:
     """Parts keep nothing of the buffer, which the next part is written to."""
     hero = Character(tube())

@@ -211,7 +211,16 @@ def test_loading(tiny_file: Path) -> None:
 def test_both_ways_load_the_same(
     tiny: Character, tiny_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The file itself, and then its package."""
     loaded: list[Any] = []
+    endings: list[str] = []
+    real = load.load
+
+    def watched(path: Path) -> Character:
+        endings.append(path.suffix)
+        return real(path)
+
+    monkeypatch.setattr(load, "load", watched)
 
     def clock(*calls: Call) -> list[float]:
         loaded.extend(call() for call in calls)
@@ -219,6 +228,7 @@ def test_both_ways_load_the_same(
 
     monkeypatch.setattr(load, "best_seconds", clock)
     own, ours = load._measure("tiny", tiny_file)
+    assert endings[:3] == [".GLB", ".GLB", ".flexor"], "to save it, then in turns"
     assert own.value > 0
     assert ours.value > 0
     one, other = loaded
