@@ -44,7 +44,7 @@ def test_refusals_of_load(tmp_path: Path, name: str, text: str) -> None:
 
 def test_save_wants_a_known_ending(tmp_path: Path) -> None:
     hero = Character(random_scene(np.random.default_rng(3)))
-    with pytest.raises(SettingError, match=r"\.glb or \.gltf"):
+    with pytest.raises(SettingError, match=r"\.glb, \.gltf or \.flexor"):
         flexor.save(hero, tmp_path / "a.fbx")
     assert list(tmp_path.iterdir()) == []
 

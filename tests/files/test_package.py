@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
 import random
 from collections.abc import Mapping
@@ -255,6 +256,45 @@ def test_envelopes_are_looked_at_when_asked_for(path: Path) -> None:
     package = read_package(path)
     with pytest.raises(AssetError, match=r"small.flexor at envelopes: tensor 'multi'"):
         _ = package.envelopes
+
+
+def test_the_scene_is_looked_at_when_asked_for(path: Path) -> None:
+    def spoil(arrays: dict[str, Any]) -> None:
+        arrays["times"] = arrays["times"] * 0
+
+    forge(path, arrays=spoil)
+    package = read_package(path)
+    for _ in range(2):
+        with pytest.raises(AssetError, match="must rise from key to key"):
+            _ = package.scene
+    with pytest.raises(AssetError, match="must rise from key to key"):
+        _ = package.envelopes
+
+
+def test_it_is_made_once(path: Path) -> None:
+    package = read_package(path)
+    assert package.scene is package.scene
+    assert package.envelopes is package.envelopes
+
+
+def test_the_file_is_let_go_with_the_last_array(path: Path) -> None:
+    """At once, without the collector of garbage: files are many, and large."""
+    maps = Path("/proc/self/maps")
+    if not maps.exists():
+        pytest.skip("the system does not say what is mapped")
+    gc.disable()
+    try:
+        for touch in ("scene", "envelopes", None):
+            package = read_package(path)
+            if touch:
+                getattr(package, touch)
+            array = package.scene.skeleton.translations
+            del package
+            assert str(path) in maps.read_text()
+            del array
+            assert str(path) not in maps.read_text()
+    finally:
+        gc.enable()
 
 
 def test_damaged_envelopes(path: Path) -> None:

@@ -55,10 +55,9 @@ class Character:
     can be used from several threads at once.
     """
 
-    def __init__(self, scene: Scene, package: Package | None = None) -> None:
-        self.scene = scene
+    def __init__(self, source: Scene | Package) -> None:
+        self._source = source
         self._clips: dict[str, ClipTables] = {}
-        self._package = package
         self._spare: list[EnvelopeState] = []  # for one weight
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -76,6 +75,11 @@ class Character:
         from flexor.app.drawing import picture_png
 
         return picture_png(self)
+
+    @cached_property
+    def scene(self) -> Scene:
+        """All that the file says."""
+        return self._source if isinstance(self._source, Scene) else self._source.scene
 
     @property
     def skeleton(self) -> Skeleton:
@@ -116,8 +120,8 @@ class Character:
         A package brings them; for other files they are made when first asked for, in
         up to some seconds.
         """
-        if self._package is not None:
-            return self._package.envelopes
+        if not isinstance(self._source, Scene):
+            return self._source.envelopes
         from flexor.convert.envelope import convert_scene
 
         return convert_scene(self.scene)
@@ -126,7 +130,7 @@ class Character:
         """The same character with envelopes that were made in another way."""
         from flexor.scene.package import Package
 
-        return Character(self.scene, Package(self.scene, envelopes))
+        return Character(Package(self.scene, envelopes))
 
     def envelope_state(self, weights: Weights) -> EnvelopeState:
         """New work space for one of the envelopes, for one thread."""

@@ -26,7 +26,8 @@ def load(path: str | os.PathLike[str]) -> Character:
     """Read a character: .glb, .gltf, .vrm, .flexor, or .bvh (skeleton and one clip).
 
     An AssetError names the file and the place in it where it cannot be read. What was
-    odd but could be mended is in the result's `findings`.
+    odd but could be mended is in the result's `findings`. A package (.flexor) is
+    mapped; damage is seen here, what stands in it is checked when it is first used.
     """
     place = Path(path)
     ending = place.suffix.lower()
@@ -47,8 +48,7 @@ def load(path: str | os.PathLike[str]) -> Character:
         # A pipe or a device may never end.
         raise AssetError(place, "", "is not a plain file")
     if reader is None:
-        package = read_package(place)
-        return Character(package.scene, package)
+        return Character(read_package(place))
     return Character(reader(place))
 
 

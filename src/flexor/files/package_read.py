@@ -1,4 +1,4 @@
-"""A package file as a scene, and as envelopes when they are asked for.
+"""A package file as a scene and envelopes, each when it is asked for.
 
 Reading is fast because it does little: the file is mapped, arrays are views of it, and
 checks look at whole arrays. But everything is checked: a right checksum says that a
@@ -86,26 +86,30 @@ WANTED = Wanted(
 
 
 def read_package(path: Path) -> Package:
-    """Read a .flexor file; AssetError where that cannot be done.
+    """Open a .flexor file; AssetError for one that is damaged, or no package.
 
-    Its arrays are views of the file, which stays mapped while any of them lives. The
-    envelopes are read and checked when they are first asked for; that can raise an
-    AssetError then.
+    Its arrays are views of the file, which stays mapped while any of them lives. Scene
+    and envelopes are read and checked when they are first asked for; what someone wrote
+    there on purpose can raise an AssetError then.
     """
     file = open_tensors(path)
     check_format(file)
     check_bytes(file)
+    return Package(partial(_read_scene, file), partial(read_envelopes, file))
+
+
+def _read_scene(file: TensorFile) -> Scene:
     try:
         json = parse_scene(file.metadata.get("scene", ""))
     except ValueError as error:
-        raise AssetError(path, "scene", f"not the JSON of one: {error}") from None
+        text = f"not the JSON of one: {error}"
+        raise AssetError(file.path, "scene", text) from None
     # Numbers of the file may be of any size: what comes of them is checked.
     with np.errstate(all="ignore"):
-        scene = _read_scene(file, json)
-    return Package(scene, partial(read_envelopes, file, scene))
+        return _make_scene(file, json)
 
 
-def _read_scene(file: TensorFile, json: dict[str, Any]) -> Scene:
+def _make_scene(file: TensorFile, json: dict[str, Any]) -> Scene:
     path = file.path
     arrays = file.arrays(WANTED)
     _check_finite(file)

@@ -13,19 +13,28 @@ __all__ = ["Package"]
 class Package:
     """A scene and its envelopes.
 
-    The envelopes may be given by a function, which is called when they are first asked
-    for: many uses of a file need none.
+    Each may be given by a function, which is called when it is first asked for (that
+    for the envelopes with the scene): few uses of a file need all that is in it.
     """
 
     def __init__(
-        self, scene: Scene, envelopes: Envelopes | Callable[[], Envelopes]
+        self,
+        scene: Scene | Callable[[], Scene],
+        envelopes: Envelopes | Callable[[Scene], Envelopes],
     ) -> None:
-        self.scene = scene
+        self._scene = scene
         self._envelopes = envelopes
+
+    @property
+    def scene(self) -> Scene:
+        """All that the file says, in the file's order."""
+        if not isinstance(self._scene, Scene):
+            self._scene = self._scene()
+        return self._scene
 
     @property
     def envelopes(self) -> Envelopes:
         """With all weights, and with one."""
         if not isinstance(self._envelopes, Envelopes):
-            self._envelopes = self._envelopes()
+            self._envelopes = self._envelopes(self.scene)
         return self._envelopes
