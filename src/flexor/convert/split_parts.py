@@ -109,28 +109,43 @@ def piece_lives(pieces: Sequence[Piece]) -> list[Lives]:
 def join_pieces(pieces: Sequence[Piece], rank: Rows) -> list[Piece]:
     """Join pieces of one part that share vertices, as long as the peak stays.
 
-    Those that share most come first.
+    Those that share most come first. What was refused is tried again as long as others
+    were joined: that may have made room.
     """
     left = list(pieces)
     most = live_peak(piece_lives(left), rank)
-    refused: set[tuple[Piece, Piece]] = set()
-    while True:
-        pairs = [
-            (shared, one, other)
-            for one, other in combinations(range(len(left)), 2)
-            if left[one].part == left[other].part
-            and (left[one], left[other]) not in refused
-            and (shared := int((left[one].has & left[other].has).sum()))
-        ]
-        for _, one, other in sorted(pairs, key=lambda pair: (-pair[0], pair[1:])):
-            joined = _join(left[one], left[other])
-            rest = [piece for row, piece in enumerate(left) if row not in (one, other)]
-            if live_peak(piece_lives([*rest, joined]), rank) <= most:
-                left = [*left[:one], joined, *left[one + 1 : other], *left[other + 1 :]]
-                break
-            refused.add((left[one], left[other]))
-        else:
-            return left
+    shared: dict[tuple[Piece, Piece], int] = {}
+    count = len(left) + 1
+    while len(left) < count:
+        count = len(left)
+        refused: set[tuple[Piece, Piece]] = set()
+        while pairs := _neighbours(left, shared, refused):
+            one, other = pairs[0]
+            joined = _join(one, other)
+            rest = [joined if piece is one else piece for piece in left]
+            rest.remove(other)
+            if live_peak(piece_lives(rest), rank) <= most:
+                left = rest
+            else:
+                refused.add((one, other))
+    return left
+
+
+def _neighbours(
+    pieces: Sequence[Piece],
+    shared: dict[tuple[Piece, Piece], int],
+    refused: set[tuple[Piece, Piece]],
+) -> list[tuple[Piece, Piece]]:
+    """Pairs that share vertices and were not refused, those that share most first."""
+    pairs = []
+    for one, other in combinations(pieces, 2):
+        pair = one, other
+        if one.part == other.part and pair not in refused:
+            if pair not in shared:
+                shared[pair] = int((one.has & other.has).sum())
+            if shared[pair]:
+                pairs.append(pair)
+    return sorted(pairs, key=lambda pair: -shared[pair])
 
 
 def _join(one: Piece, other: Piece) -> Piece:

@@ -92,8 +92,13 @@ def convert(
         search=search,
         ids="consistent" if ids == "consistent" else "places",
     )
-    done = []
-    with tidy_when_ended(), show_progress("files", len(files)) as advance:
+    done: list[Converted] = []
+
+    def say_left() -> str:
+        names = ", ".join(str(one.out) for one in done if one.out is not None)
+        return f"stopped, {names or 'nothing'} was written"
+
+    with tidy_when_ended(say_left), show_progress("files", len(files)) as advance:
         for file, place in zip(files, places, strict=True):
             character = load(file)
             envelopes = convert_scene(character.scene, settings)
@@ -109,14 +114,12 @@ def convert(
                     report_envelope(envelopes.one),
                 )
             )
+            if place is not None and not as_json:
+                typer.echo(_say(done[-1]))
             advance()
     if as_json:
         typer.echo(json.dumps([_as_json(one) for one in done], indent=1))
-        return
-    for one in done:
-        if one.out is not None:
-            typer.echo(_say(one))
-    if report:
+    elif report:
         _print_report(done)
 
 
@@ -157,7 +160,7 @@ def _say(one: Converted) -> str:
 
 def _print_report(done: Sequence[Converted]) -> None:
     """A row for each file and kind of weights."""
-    console = open_console()
+    console = open_console(max(len(one.file.name) for one in done) + 110)
     table = new_table(
         "envelopes",
         "file",

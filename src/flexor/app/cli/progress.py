@@ -52,8 +52,13 @@ def show_progress(what: str, count: int) -> Iterator[Callable[[], None]]:
 
 
 @contextmanager
-def tidy_when_ended() -> Iterator[None]:
-    """Let a request to end (SIGTERM) remove unfinished files, as Ctrl-C does."""
+def tidy_when_ended(
+    say: Callable[[], str] = lambda: "stopped, nothing was written",
+) -> Iterator[None]:
+    """Let a request to end (SIGTERM) remove unfinished files, as Ctrl-C does.
+
+    say: gives what is said then.
+    """
 
     def end(number: int, frame: FrameType | None) -> None:
         sys.exit(128 + number)
@@ -65,7 +70,7 @@ def tidy_when_ended() -> Iterator[None]:
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
-        sys.stderr.write("flexor: stopped, nothing was written\n")
+        sys.stderr.write(f"flexor: {say()}\n")
         raise
     finally:
         signal.signal(signal.SIGTERM, before)
