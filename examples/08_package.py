@@ -50,7 +50,7 @@ print(f"one weight moves vertices by {apart.mean():.1f} mm, at most {apart.max()
 
 # Near, one weight shows at hip and shoulder; from far away nobody sees it. A rule
 # chooses for each picture, and does not flicker at its border.
-rule = flexor.WeightRule(far=12)
+rule = flexor.WeightRule(small=90)  # pixels
 near = flexor.Drawer(hero, (300, 360)).fit(pose)
 far = flexor.Camera(eye=(0, 1.2, 13), target=(0, 1, 0))
 pictures, captions = [], []

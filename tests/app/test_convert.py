@@ -399,7 +399,7 @@ def test_a_broken_file_among_others(run: Any, folder: Path, tmp_path: Path) -> N
     assert names == {"hero.flexor"}
     assert done.out.startswith(f"{tmp_path / 'hero.flexor'}: ")
     assert done.out.count("\n") == 1
-    refused(done._replace(out=""), "broken.glb")
+    refused(dataclasses.replace(done, out=""), "broken.glb")
     for name in names:
         assert len(flexor.load(tmp_path / name).envelopes.multi.parts)
 

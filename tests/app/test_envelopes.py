@@ -413,11 +413,29 @@ def test_a_drawer_with_a_word(
     np.testing.assert_array_equal(drawn, multi if weights == "multi" else one)
 
 
+def small_at(hero: Character, metres: float) -> WeightRule:
+    """A rule by which a character is small from so many metres on."""
+    points = np.concatenate([skin.positions for skin in hero.deform(hero.pose())])
+    height = float(np.ptp(points, axis=0).max())
+    return WeightRule(small=height * at_distance(1).scale(SIZE) / metres, band=0.1)
+
+
+@pytest.mark.slow
+def test_what_is_in_front_of_it(mannequin: Character, kicking: Any) -> None:
+    """Something half transparent, as the caller knows."""
+    pose, multi, one = kicking
+    drawer = recorded(mannequin, WeightRule(small=0))
+    for is_behind in (False, True, False):
+        drawer.is_behind = is_behind
+        drawn = surface(drawer, pose, at_distance(3))
+        np.testing.assert_array_equal(drawn, one if is_behind else multi)
+
+
 @pytest.mark.slow
 def test_a_drawer_with_a_rule(mannequin: Character, kicking: Any) -> None:
     """Away and back: one weight beyond 12 metres, all of them again below 10.8."""
     pose, multi, one = kicking
-    drawer = recorded(mannequin, WeightRule(far=12.0, band=0.1))
+    drawer = recorded(mannequin, small_at(mannequin, 12))
     walk = [(3, multi), (11.5, multi), (12.6, one), (11.5, one), (10.2, multi)]
     for metres, expected in walk:
         drawn = surface(drawer, pose, at_distance(metres))
@@ -429,9 +447,9 @@ def test_a_rule_looks_at_the_edge_of_the_picture(
     mannequin: Character, kicking: Any
 ) -> None:
     pose, multi, one = kicking
-    drawer = recorded(mannequin, WeightRule(aside=0.8))
+    drawer = recorded(mannequin, WeightRule(small=0, aside=0.8))
     camera = at_distance(6)
-    for way, expected in ((0, multi), (2.4, one), (0, multi), (-40, one)):
+    for way, expected in ((0, multi), (2.4, multi), (3.2, one), (0, multi), (-40, one)):
         drawn = surface(drawer, pose, camera.moved((way, 0, 0)))
         np.testing.assert_array_equal(drawn, expected, err_msg=f"{way} m")
 
@@ -441,7 +459,7 @@ def test_a_camera_that_is_fitted_sees_all_weights(
     mannequin: Character, kicking: Any
 ) -> None:
     pose, multi, one = kicking
-    drawer = recorded(mannequin, WeightRule(far=0.001))
+    drawer = recorded(mannequin, WeightRule(small=1e6))
     np.testing.assert_array_equal(surface(drawer, pose, at_distance(3)), one)
     np.testing.assert_array_equal(surface(drawer, pose, None), multi)
 
@@ -449,7 +467,7 @@ def test_a_camera_that_is_fitted_sees_all_weights(
 @pytest.mark.slow
 def test_drawers_choose_each_for_itself(mannequin: Character, kicking: Any) -> None:
     pose, multi, one = kicking
-    rule = WeightRule(far=12.0, band=0.1)
+    rule = small_at(mannequin, 12)
     near, far = recorded(mannequin, rule), recorded(mannequin, rule)
     surface(far, pose, at_distance(13))
     inside = at_distance(11.5)
@@ -459,7 +477,7 @@ def test_drawers_choose_each_for_itself(mannequin: Character, kicking: Any) -> N
 
 def test_a_drawer_with_a_wrong_word(hero: Character) -> None:
     with pytest.raises(SettingError, match="weights: 'two'"):
-        recorded(hero, "two").draw(hero.pose())
+        recorded(hero, "two")
 
 
 def test_a_rule_for_a_character_of_nothing(rng: Rng) -> None:

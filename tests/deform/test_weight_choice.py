@@ -19,7 +19,9 @@ Rng = np.random.Generator
 SIZE = (400, 200)
 EYE = Camera((0, 0, 0), (0, 0, -1), fov=math.pi / 2)
 FLAT = replace(EYE, height=2.0)
-RULE = WeightRule(far=10.0, aside=0.8, band=0.1)
+# Small characters, so that only their middle counts; at 10 m they are 0.02 pixels high.
+REACH, TEN_METRES = 0.001, 0.02
+RULE = WeightRule(small=TEN_METRES, aside=0.8, band=0.1)
 
 
 def choose(
@@ -29,6 +31,7 @@ def choose(
     *,
     behind: Any = False,
     camera: Camera = EYE,
+    reach: float = REACH,
 ) -> list[bool]:
     """The choice for characters at places (N, 3) that were drawn as `before` says."""
     at = np.array(places, np.float32).reshape(-1, 3)
@@ -36,7 +39,8 @@ def choose(
     is_one[:] = before
     is_behind = np.zeros(len(at), bool)
     is_behind[:] = behind
-    choose_weights(rule, camera, SIZE, at, is_behind, is_one=is_one)
+    reaches = np.full(len(at), reach, np.float32)
+    choose_weights(rule, camera, SIZE, at, reaches, is_behind, is_one=is_one)
     return is_one.tolist()  # type: ignore[no-any-return]
 
 
@@ -64,15 +68,14 @@ def beside(share: float, distance: float = 5.0) -> tuple[float, float, float]:
 @pytest.mark.parametrize(
     ("settings", "text"),
     [
-        ({"far": 0.0}, "far: 0.0, expected above 0"),
-        ({"far": -1.0}, "far: -1.0, expected above 0"),
-        ({"far": math.nan}, "far: nan, expected above 0"),
-        ({"aside": 0.0}, "aside: 0.0, expected above 0"),
-        ({"aside": -math.inf}, "aside: -inf, expected above 0"),
-        ({"aside": math.nan}, "aside: nan, expected above 0"),
-        ({"band": -0.01}, "band: -0.01, expected 0 to below 1"),
+        ({"small": -1.0}, "small: -1.0, expected a number from 0 on"),
+        ({"small": math.nan}, "small: nan, expected a number from 0 on"),
+        ({"small": "few"}, "small: 'few', expected a number from 0 on"),
+        ({"aside": -math.inf}, "aside: -inf, expected a number from 0 on"),
+        ({"aside": None}, "aside: None, expected a number from 0 on"),
+        ({"band": -0.01}, "band: -0.01, expected a number from 0 on"),
         ({"band": 1.0}, "band: 1.0, expected 0 to below 1"),
-        ({"band": math.nan}, "band: nan, expected 0 to below 1"),
+        ({"band": math.nan}, "band: nan, expected a number from 0 on"),
     ],
 )
 def test_rules_that_cannot_be(settings: Any, text: str) -> None:
@@ -81,15 +84,15 @@ def test_rules_that_cannot_be(settings: Any, text: str) -> None:
 
 
 def test_rules_at_the_limits() -> None:
-    rule = WeightRule(far=math.inf, aside=math.inf, behind=False, band=0.0)
-    assert (rule.far, rule.aside, rule.band) == (math.inf, math.inf, 0.0)
-    assert WeightRule(far=1e-9, band=0.999).far == 1e-9
+    rule = WeightRule(small=0, aside=math.inf, behind=False, band=0.0)
+    assert (rule.small, rule.aside, rule.band) == (0, math.inf, 0.0)
+    assert WeightRule(small=math.inf, band=0.999).small == math.inf
 
 
 def test_a_rule_is_a_setting() -> None:
-    assert WeightRule() == WeightRule(far=12.0, aside=0.9, behind=True, band=0.1)
+    assert WeightRule() == WeightRule(small=110.0, aside=0.9, behind=True, band=0.1)
     with pytest.raises(AttributeError):
-        WeightRule().far = 3.0  # type: ignore[misc]
+        WeightRule().small = 3.0  # type: ignore[misc]
 
 
 # Each threshold
@@ -149,15 +152,33 @@ def test_behind_something_transparent() -> None:
     assert choose(RULE, places, [True, True], behind=[False, True]) == [False, True]
 
 
-def test_infinity_switches_off() -> None:
+def test_thresholds_that_are_switched_off() -> None:
     places = [ahead(1e6), beside(7), (1e6, 0, -1e6)]
-    off = WeightRule(far=math.inf, aside=math.inf, behind=False)
+    off = WeightRule(small=0, aside=math.inf, behind=False)
     for before in (False, True):
         assert choose(off, places, before) == [False] * 3
-    never_far = WeightRule(far=math.inf)
+    never_far = WeightRule(small=0)
     assert choose(never_far, places) == [False, True, False]
-    never_aside = WeightRule(aside=math.inf)
+    never_aside = WeightRule(small=TEN_METRES, aside=math.inf)
     assert choose(never_aside, places) == [True, False, True]
+
+
+def test_a_large_one_is_not_aside_while_some_of_it_is_near_the_middle() -> None:
+    """A portrait: the middle of the body is below the picture, the head is not."""
+    below = [(0, -1.3, -1), (0, -1.9, -1)]
+    assert choose(RULE, below) == [True, True]
+    assert choose(RULE, below, reach=1.0) == [False, True]
+
+
+def test_small_is_how_high_it_is_in_the_picture() -> None:
+    """A metre and a half is 150 pixels at 1 m here, 15 at 10 m."""
+    rule = WeightRule(small=15)
+    assert choose(rule, [ahead(9.9), ahead(10.1)], reach=0.75) == [False, True]
+    assert choose(rule, [ahead(19.8), ahead(20.2)], reach=1.5) == [False, True]
+    near = replace(EYE, fov=math.pi / 4)  # what is zoomed in on is not far
+    assert choose(rule, ahead(20), reach=0.75, camera=near) == [False]
+    whole = replace(FLAT, height=22.0)
+    assert choose(rule, ahead(3), reach=0.75, camera=whole) == [True]
 
 
 def test_without_perspective_nothing_is_far() -> None:
@@ -176,9 +197,10 @@ def test_the_size_of_the_picture_gives_its_shape() -> None:
     """The same place is at the edge of a narrow picture, well inside of a wide one."""
     is_one = np.zeros(1, bool)
     at, free = np.array([[4.5, 0, -5]], np.float32), np.zeros(1, bool)
-    choose_weights(RULE, EYE, (200, 200), at, free, is_one=is_one)
+    reach = np.array([REACH], np.float32)
+    choose_weights(RULE, EYE, (200, 200), at, reach, free, is_one=is_one)
     assert is_one.tolist() == [True]
-    choose_weights(RULE, EYE, (400, 200), at, free, is_one=is_one)
+    choose_weights(RULE, EYE, (400, 200), at, reach, free, is_one=is_one)
     assert is_one.tolist() == [False]
 
 
@@ -258,10 +280,11 @@ def test_none_at_all() -> None:
 def test_what_is_given_is_only_read() -> None:
     places, behind = np.zeros((2, 3), np.float32), np.zeros(2, bool)
     places[:, 2] = -20
-    for given in (places, behind):
+    reaches = np.full(2, REACH, np.float32)
+    for given in (places, reaches, behind):
         given.flags.writeable = False
     is_one = np.zeros(2, bool)
-    choose_weights(RULE, EYE, SIZE, places, behind, is_one=is_one)
+    choose_weights(RULE, EYE, SIZE, places, reaches, behind, is_one=is_one)
     assert is_one.tolist() == [True, True]
 
 
@@ -272,6 +295,8 @@ def test_what_is_given_is_only_read() -> None:
         ({"places": np.zeros((3, 2), np.float32)}, "places: shape"),
         ({"places": np.zeros(9, np.float32)}, "places: shape"),
         ({"places": np.zeros((3, 3))}, "places: float64"),
+        ({"reaches": np.zeros(2, np.float32)}, "reaches: shape"),
+        ({"reaches": np.zeros(3)}, "reaches: float64"),
         ({"is_behind": np.zeros(2, bool)}, "is_behind: shape"),
         ({"is_behind": np.zeros(3, np.uint8)}, "is_behind: uint8"),
         ({"is_one": np.zeros((3, 1), bool)}, "is_one: shape"),
@@ -281,6 +306,7 @@ def test_what_is_given_is_only_read() -> None:
 def test_shapes_are_checked(changes: Any, text: str) -> None:
     given = {
         "places": np.zeros((3, 3), np.float32),
+        "reaches": np.zeros(3, np.float32),
         "is_behind": np.zeros(3, bool),
         "is_one": np.zeros(3, bool),
         **changes,
@@ -294,4 +320,5 @@ def test_a_choice_that_cannot_be_written_is_refused() -> None:
     is_one.flags.writeable = False
     places = np.zeros((1, 3), np.float32)
     with pytest.raises(ShapeError, match="is_one: must be"):
-        choose_weights(RULE, EYE, SIZE, places, np.zeros(1, bool), is_one=is_one)
+        reach = np.zeros(1, np.float32)
+        choose_weights(RULE, EYE, SIZE, places, reach, np.zeros(1, bool), is_one=is_one)

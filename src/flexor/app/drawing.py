@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,7 +53,8 @@ class Drawer:
     metres, of ground and shadow: the style's, or found at the first fit or picture;
     names: how many names of joints the last picture shows, and how many there are.
     weights: "multi" for all weights of each vertex, "one" for the largest alone, which
-    is quicker and will do at a distance, or a rule that chooses for each picture.
+    will do at a distance, or a rule that chooses for each picture with a given camera;
+    is_behind: for the rule, whether something half transparent is in front; set it.
     Each thread needs a drawer of its own; what they upload is shared.
 
     Examples
@@ -75,6 +77,10 @@ class Drawer:
         weights: Weights | WeightRule = "multi",
     ) -> None:
         self.character = character
+        if not isinstance(weights, WeightRule) and weights not in get_args(Weights):
+            known = get_args(Weights)
+            raise SettingError(f"weights: {weights!r}, expected {known} or a rule")
+        self.is_behind = False
         self._weights = weights
         self._is_one = np.zeros(1, bool)
         style = style_of(style)
@@ -172,17 +178,18 @@ class Drawer:
         """All weights, or one; a camera that is fitted sees all of them."""
         if not isinstance(self._weights, WeightRule):
             return self._weights
-        if camera is not None and not pose.is_many and len(pose.world):
-            middle = pose.world[:, :, 3].mean(0, keepdims=True)
-            choose_weights(
-                self._weights,
-                camera,
-                self.target.size,
-                middle,
-                np.zeros(1, bool),
-                is_one=self._is_one,
-            )
-        return "one" if camera is not None and self._is_one[0] else "multi"
+        if camera is None or pose.is_many or not len(pose.world):
+            return "multi"
+        choose_weights(
+            self._weights,
+            camera,
+            self.target.size,
+            pose.world[:, :, 3].mean(0, keepdims=True),
+            np.array([self._kit.size / 2], np.float32),
+            np.array([self.is_behind]),
+            is_one=self._is_one,
+        )
+        return "one" if self._is_one[0] else "multi"
 
     def _deform(
         self, pose: Pose, weights: Weights
@@ -257,12 +264,13 @@ def draw(
     size: tuple[int, int] = (640, 480),
     *,
     style: DrawStyle | str = "shaded",
+    weights: Weights | WeightRule = "multi",
 ) -> NDArray[np.uint8]:
     """A picture of a character in a pose: uint8 (H, W, 4), sRGB and alpha.
 
     camera: None for one fitted to the pose; size: width and height in pixels; style:
-    a name such as "cel", or a DrawStyle. Several threads may call it at once. To draw
-    many pictures of one character, a Drawer is quicker.
+    a name such as "cel", or a DrawStyle; weights: as of a Drawer. Several threads may
+    call it at once. To draw many pictures of one character, a Drawer is quicker.
 
     Examples
     --------
@@ -271,7 +279,7 @@ def draw(
     >>> flexor.draw(hero, hero.pose("walk", 0.4)).shape
     (480, 640, 4)
     """
-    return Drawer(character, size, style).draw(pose, camera)
+    return Drawer(character, size, style, weights=weights).draw(pose, camera)
 
 
 def contact_sheet(
@@ -285,7 +293,7 @@ def contact_sheet(
     direction: ArrayLike = THREE_QUARTER,
     is_flat: bool = False,
     columns: int | None = None,
-    weights: Weights = "multi",
+    weights: Weights | WeightRule = "multi",
 ) -> NDArray[np.uint8]:
     """Poses of a clip in one picture, all seen by one camera, with their times.
 
