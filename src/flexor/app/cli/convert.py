@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from flexor.app.cli.envelope_table import LEGEND, print_envelopes
 from flexor.app.cli.progress import show_progress, tidy_when_ended
-from flexor.app.cli.tables import add_row, new_table, open_console, say_count
-from flexor.errors import SettingError
-from flexor.files.replace import check_parent
+from flexor.app.cli.tables import open_console, say_count
+from flexor.errors import FlexorError, SettingError
+from flexor.files.replace import check_parent, writing
 
 if TYPE_CHECKING:
+    from flexor.convert.envelope import EnvelopeSettings
     from flexor.convert.envelope_report import EnvelopeReport
 
 __all__ = ["convert"]
@@ -24,14 +27,15 @@ __all__ = ["convert"]
 ENDING = ".flexor"
 
 Files = Annotated[
-    list[Path], typer.Argument(help="One or more .glb, .gltf, .vrm or .flexor files.")
+    list[Path],
+    typer.Argument(help="One or more .glb, .gltf, .vrm, .bvh or .flexor files."),
 ]
 Out = Annotated[
     str,
     typer.Option(
         "--out",
         "-o",
-        help="The .flexor file to write; for several files, a folder. With --report "
+        help="The .flexor file to write; for several files, a folder/. With --report "
         "it may be left out: then nothing is written.",
     ),
 ]
@@ -76,16 +80,17 @@ def convert(
     search: Search = True,
     ids: Ids = "places",
 ) -> None:
-    """Write a package: the character with its envelopes, mapped at once when loaded."""
+    """Write a package: the character with its envelopes, mapped at once when loaded.
+
+    Of several files, those that cannot be converted are named, and the others are.
+    """
     if not out and not (report or as_json):
         raise SettingError("-o: give a .flexor file to write, or --report for numbers")
-    places = _places(files, out)
     if ids not in ("places", "consistent"):
         raise SettingError(f"--ids: {ids!r}, expected places or consistent")
+    places = _places(files, out)
 
-    from flexor.app.load_save import load, save
-    from flexor.convert.envelope import EnvelopeSettings, convert_scene
-    from flexor.convert.envelope_report import report_envelope
+    from flexor.convert.envelope import EnvelopeSettings
 
     settings = EnvelopeSettings(
         split=split,
@@ -93,52 +98,91 @@ def convert(
         ids="consistent" if ids == "consistent" else "places",
     )
     done: list[Converted] = []
+    failed = 0
 
     def say_left() -> str:
         names = ", ".join(str(one.out) for one in done if one.out is not None)
         return f"stopped, {names or 'nothing'} was written"
 
-    with tidy_when_ended(say_left), show_progress("files", len(files)) as advance:
+    with tidy_when_ended(say_left), show_progress("files", len(files), "") as advance:
         for file, place in zip(files, places, strict=True):
-            character = load(file)
-            envelopes = convert_scene(character.scene, settings)
-            if place is not None:
-                save(character.with_envelopes(envelopes), place)
-            done.append(
-                Converted(
-                    file,
-                    place,
-                    file.stat().st_size,
-                    None if place is None else place.stat().st_size,
-                    report_envelope(envelopes.multi),
-                    report_envelope(envelopes.one),
-                )
-            )
-            if place is not None and not as_json:
-                typer.echo(_say(done[-1]))
+            try:
+                one = _convert(file, place, settings)
+            except FlexorError as error:
+                if len(files) == 1:
+                    raise
+                failed += 1
+                known = "" if str(file) in str(error) else f"{file}: "
+                typer.echo(f"flexor: {known}{error}", err=True)
+            else:
+                done.append(one)
+                if place is not None and not as_json:
+                    typer.echo(_say(one))
             advance()
     if as_json:
         typer.echo(json.dumps([_as_json(one) for one in done], indent=1))
-    elif report:
+    elif report and done:
         _print_report(done)
+    if failed:
+        raise SettingError(f"{failed} of {len(files)} files could not be converted")
+
+
+def _convert(file: Path, place: Path | None, settings: EnvelopeSettings) -> Converted:
+    """Convert one file; place: None to write nothing."""
+    from flexor.app.load_save import load, save
+    from flexor.convert.envelope import DEFAULTS, convert_scene
+    from flexor.convert.envelope_report import report_envelope
+
+    character = load(file)
+    for finding in character.findings:
+        if finding.level == "warning":
+            typer.echo(f"flexor: {file.name}: {finding}", err=True)
+    if place is None and file.suffix.lower() == ENDING and settings == DEFAULTS:
+        envelopes = character.envelopes  # a report of what is there
+    else:
+        envelopes = convert_scene(character.scene, settings)
+    if place is not None:
+        save(character.with_envelopes(envelopes), place)
+    return Converted(
+        file,
+        place,
+        file.stat().st_size,
+        None if place is None else place.stat().st_size,
+        report_envelope(envelopes.multi),
+        report_envelope(envelopes.one),
+    )
 
 
 def _places(files: Sequence[Path], out: str) -> list[Path | None]:
     """Where each file goes; None: nowhere."""
+    for file in files:
+        if file.is_dir():
+            raise SettingError(
+                f"{file}: is a folder; give the files in it, such as {file}/*.glb"
+            )
     if not out:
         return [None] * len(files)
     to = Path(out)
-    if len(files) == 1 and not to.is_dir():
+    is_folder = to.is_dir() or len(files) > 1 or out.endswith(("/", os.sep))
+    if not is_folder:
         if to.suffix.lower() != ENDING:
-            raise SettingError(f"-o {out}: a package ends in {ENDING}")
+            raise SettingError(
+                f"-o {out}: a package ends in {ENDING}; for a folder, end it with /"
+            )
         check_parent(to)
         return [to]
-    if not to.is_dir():
+    if to.suffix.lower() == ENDING and not to.is_dir():
         raise SettingError(f"-o {out}: for several files, expected a folder")
-    places: list[Path | None] = [to / f"{file.stem}{ENDING}" for file in files]
-    if len(set(places)) < len(places):
-        raise SettingError(f"-o {out}: two of the files would have the same name")
-    return places
+    check_parent(to)
+    places: dict[Path, Path] = {}
+    for file in files:
+        place = to / f"{file.stem}{ENDING}"
+        if place in places:
+            raise SettingError(f"{places[place]} and {file} would both be {place}")
+        places[place] = file
+    with writing(to):
+        to.mkdir(exist_ok=True)
+    return list(places)
 
 
 def _as_json(one: Converted) -> dict[str, Any]:
@@ -149,49 +193,20 @@ def _as_json(one: Converted) -> dict[str, Any]:
 
 
 def _say(one: Converted) -> str:
-    share = one.multi.peak / max(one.multi.vertices, 1)
-    return (
+    text = (
         f"{one.out}: {say_count(one.out_bytes or 0)} bytes "
-        f"({one.file.name}: {say_count(one.file_bytes)}); "
-        f"{say_count(one.multi.vertices)} vertices, at most "
-        f"{say_count(one.multi.peak)} at once ({share:.0%})"
+        f"({one.file.name}: {say_count(one.file_bytes)})"
     )
+    if one.multi.vertices:
+        text += (
+            f"; {say_count(one.multi.vertices)} vertices, of which a frame holds at "
+            f"most {say_count(one.multi.peak)} at once"
+        )
+    return text
 
 
 def _print_report(done: Sequence[Converted]) -> None:
-    """A row for each file and kind of weights."""
-    console = open_console(max(len(one.file.name) for one in done) + 110)
-    table = new_table(
-        "envelopes",
-        "file",
-        "weights",
-        "vertices",
-        "worked",
-        "peak",
-        "native",
-        "start",
-        "middle",
-        "end",
-        "parts",
-        "draw",
-        "deferred",
-        "bytes",
-    )
+    console = open_console()
     for one in done:
-        for kind, row in (("multi", one.multi), ("one", one.one)):
-            numbers = (
-                row.vertices,
-                row.worked,
-                row.peak,
-                row.native,
-                row.start,
-                row.middle,
-                row.end,
-                row.parts,
-                row.draws,
-                row.deferred,
-                row.data_bytes,
-            )
-            name = one.file.name if kind == "multi" else ""
-            add_row(table, name, kind, *(say_count(number) for number in numbers))
-    console.print(table)
+        print_envelopes(one.file.name, one.multi, one.one)
+    console.print(LEGEND)

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from flexor.app.cli.envelope_table import print_envelopes
 from flexor.app.cli.tables import add_row, new_table, open_console, say_count
+from flexor.convert.envelope_report import EnvelopeReport, report_envelope
 from flexor.convert.report import SceneReport, report_scene
 
 if TYPE_CHECKING:
@@ -29,12 +31,26 @@ def inspect(
     """Say what is in a file: nodes, meshes, influences, clips, bytes, findings."""
     from flexor.app.load_save import load
 
-    report = report_scene(load(file).scene)
+    character = load(file)
+    report = report_scene(character.scene)
     size = file.stat().st_size
+    kinds: dict[str, EnvelopeReport] = {}
+    if file.suffix.lower() == ".flexor":
+        both = character.envelopes
+        kinds = {
+            name: report_envelope(getattr(both, name)) for name in ("multi", "one")
+        }
     if as_json:
-        typer.echo(json.dumps(_as_json(file, size, report), indent=1))
-    else:
-        print_report(file.name, size, report)
+        whole = _as_json(file, size, report)
+        if kinds:
+            whole["envelopes"] = {
+                name: dataclasses.asdict(kind) for name, kind in kinds.items()
+            }
+        typer.echo(json.dumps(whole, indent=1))
+        return
+    print_report(file.name, size, report)
+    if kinds:
+        print_envelopes("envelopes", **kinds)
 
 
 def _as_json(file: Path, size: int, report: SceneReport) -> dict[str, Any]:

@@ -13,8 +13,10 @@ __all__ = ["show_progress", "tidy_when_ended"]
 
 
 @contextmanager
-def show_progress(what: str, count: int) -> Iterator[Callable[[], None]]:
-    """A bar with frames a second and the time left; call what it gives for each frame.
+def show_progress(
+    what: str, count: int, unit: str = "fps"
+) -> Iterator[Callable[[], None]]:
+    """A bar with the speed in `unit` and the time left; call what it gives for each.
 
     Nothing is shown where standard error is no terminal.
     """
@@ -31,10 +33,11 @@ def show_progress(what: str, count: int) -> Iterator[Callable[[], None]]:
     from rich.text import Text
 
     class Rate(ProgressColumn):
-        """Frames a second."""
+        """How many a second."""
 
         def render(self, task: Task) -> Text:
-            return Text(f"{task.speed:.0f} fps" if task.speed else "")
+            is_said = task.speed is not None and unit
+            return Text(f"{task.speed:.0f} {unit}" if is_said else "")
 
     console = Console(stderr=True)
     with Progress(

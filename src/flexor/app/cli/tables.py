@@ -11,16 +11,12 @@ if TYPE_CHECKING:
 __all__ = ["add_row", "new_table", "open_console", "say_count"]
 
 
-def open_console(least: int = 0) -> Console:
-    """Standard output; wide enough for tables when it goes to a file.
-
-    least: columns that are needed on a terminal too, which then breaks the lines.
-    """
+def open_console() -> Console:
+    """Standard output; wide enough for tables when it goes to a file."""
     from rich.console import Console
 
     console = Console(highlight=False)
-    width = max(console.width if console.is_terminal else 120, least)
-    return Console(highlight=False, width=width)
+    return console if console.is_terminal else Console(highlight=False, width=120)
 
 
 def new_table(title: str, *columns: str) -> Table:
