@@ -90,6 +90,7 @@ class _Work:
         self.rows = [
             {int(model): row for row, model in enumerate(part.models)} for part in parts
         ]
+        self.targets = [_targets(part) for part in parts]
         self.data: list[Floats] = []
         self.morphs: list[tuple[int, ...]] = []
         self.deltas: list[Floats] = []
@@ -99,16 +100,14 @@ class _Work:
         """A chunk as steps, one for each run of places that follow each other."""
         part = self.parts[chunk.part]
         bind = part.binds[self.rows[chunk.part][model]]
-        is_weighted = chunk.group != NATIVE
-        own = _distribute(bind, part.positions, part.normals, chunk, is_weighted)
-        moved = []
-        for target in part.targets:
-            none = np.zeros_like(part.positions)
-            places = none if target.positions is None else target.positions
-            turns = none if target.normals is None else target.normals
-            turn = bind.copy()
-            turn[:, 3] = 0
-            moved.append(_distribute(turn, places, turns, chunk, is_weighted, 0.0))
+        turn = _normal_matrix(bind)
+        own = _distribute(bind, turn, part.positions, part.normals, chunk)
+        only_turned = bind.copy()
+        only_turned[:, 3] = 0
+        moved = [
+            _distribute(only_turned, turn, *both, chunk, 0.0)
+            for both in self.targets[chunk.part]
+        ]
         steps: list[tuple[int, ...]] = []
         for begin, end in _runs(chunk.entries):
             packed = _to_blocks(own[begin:end])
@@ -129,19 +128,34 @@ class _Work:
             self._deltas_at += len(deltas)
 
 
+def _targets(part: EnvelopePart) -> list[tuple[Floats, Floats]]:
+    """Positions and normals of every morph; zeros where a morph has none."""
+    none = np.zeros_like(part.positions)
+    return [
+        (
+            none if target.positions is None else target.positions,
+            none if target.normals is None else target.normals,
+        )
+        for target in part.targets
+    ]
+
+
 def _distribute(
     bind: Doubles,
+    turn: Doubles,
     positions: Floats,
     normals: Floats,
     chunk: Chunk,
-    is_weighted: bool,
     one: float = 1.0,
 ) -> Doubles:
-    """Rows x y z nx ny nz in the space of a model, or with weights and times them."""
+    """Rows x y z nx ny nz of a chunk in the space of a model; turn: for normals.
+
+    Of a chunk with weights, times them, and then the weight itself times `one`.
+    """
     places = positions[chunk.rows].astype(np.float64) @ bind[:, :3].T + bind[:, 3]
-    turns = normals[chunk.rows].astype(np.float64) @ _normal_matrix(bind).T
+    turns = normals[chunk.rows].astype(np.float64) @ turn.T
     rows = np.concatenate([places, turns], 1)
-    if not is_weighted:
+    if chunk.group == NATIVE:
         return rows
     weights = chunk.weights.astype(np.float64)[:, None]
     return np.concatenate([rows * weights, weights * one], 1)

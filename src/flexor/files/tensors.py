@@ -20,6 +20,7 @@ import json
 import mmap
 import os
 import stat
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,8 @@ TYPES: dict[str, np.dtype[Any]] = {
 NAMES = {kind: name for name, kind in TYPES.items()}
 SIZES = {name: kind.itemsize for name, kind in TYPES.items()}
 # Not to wait for what is no file; that is seen afterwards.
+# From Python 3.13 on a map needs no open file; before, each holds one.
+MAP: dict[str, Any] = {"trackfd": False} if sys.version_info >= (3, 13) else {}
 OPEN = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
@@ -250,7 +253,7 @@ def open_tensors(path: Path) -> TensorFile:
             if status.st_size < 10:
                 text = f"truncated: {status.st_size} bytes, no header"
                 raise AssetError(path, "byte 0", text)
-            buffer = mmap.mmap(number, status.st_size, access=mmap.ACCESS_READ)
+            buffer = mmap.mmap(number, status.st_size, access=mmap.ACCESS_READ, **MAP)
         finally:
             os.close(number)
     except (OSError, ValueError, OverflowError) as error:
