@@ -105,7 +105,7 @@ def test_a_package_that_loads(run: Any, folder: Path, tmp_path: Path) -> None:
     assert (done.code, done.err) == (0, "")
     given, made = flexor.load(folder / "hero.glb"), flexor.load(out)
     assert list(differences(given.scene, made.scene)) == []
-    expected = convert_scene(given.scene)
+    expected = convert_scene(given.scene)[0]
     check_same(made.envelopes.multi, expected.multi)
     check_same(made.envelopes.one, expected.one)
     assert [path.name for path in tmp_path.iterdir()] == ["hero.flexor"]
@@ -178,7 +178,7 @@ def test_ways_to_convert(
     out = tmp_path / "a.flexor"
     assert run("convert", folder / "hero.glb", "-o", out, *words).code == 0
     made = flexor.load(out).envelopes
-    expected = convert_scene(flexor.load(folder / "hero.glb").scene, settings)
+    expected = convert_scene(flexor.load(folder / "hero.glb").scene, settings)[0]
     check_same(made.multi, expected.multi)
     check_same(made.one, expected.one)
 
@@ -220,7 +220,7 @@ def test_a_package_is_converted_again(run: Any, folder: Path, tmp_path: Path) ->
     scene = flexor.load(folder / "hero.glb").scene
     made = flexor.load(third)
     assert list(differences(scene, made.scene)) == []
-    expected = convert_scene(scene, EnvelopeSettings(split=False))
+    expected = convert_scene(scene, EnvelopeSettings(split=False))[0]
     check_same(made.envelopes.multi, expected.multi)
 
 
@@ -234,11 +234,11 @@ def test_a_package_is_converted_in_its_place(
     before = np.array(held.meshes[0].primitives[0].positions)
     assert run("convert", place, "-o", place).code == 0
     scene = flexor.load(folder / "hero.glb").scene
-    check_same(flexor.load(place).envelopes.multi, convert_scene(scene).multi)
+    check_same(flexor.load(place).envelopes.multi, convert_scene(scene)[0].multi)
     np.testing.assert_array_equal(held.meshes[0].primitives[0].positions, before)
     check_same(
         held.envelopes.multi,
-        convert_scene(scene, EnvelopeSettings(split=False)).multi,
+        convert_scene(scene, EnvelopeSettings(split=False))[0].multi,
     )
 
 
@@ -274,7 +274,7 @@ def test_json_of_several_and_nothing_written(
     for row, file in zip(rows, files, strict=True):
         assert (row["out"], row["out_bytes"]) == (None, None)
         scene = flexor.load(file).scene
-        expected = convert_scene(scene, EnvelopeSettings(split=False))
+        expected = convert_scene(scene, EnvelopeSettings(split=False))[0]
         assert row["multi"] == dataclasses.asdict(report_envelope(expected.multi))
     assert sorted(folder.iterdir()) == before
 
@@ -294,7 +294,7 @@ def test_the_table(run: Any, folder: Path) -> None:
     assert max(len(line) for line in lines[:8]) <= 80
     assert len(multi) == len(one) == 2
     for row, name in enumerate(("mannequin", "hero")):
-        envelopes = convert_scene(flexor.load(folder / f"{name}.glb").scene)
+        envelopes = convert_scene(flexor.load(folder / f"{name}.glb").scene)[0]
         for line, made in ((multi[row], envelopes.multi), (one[row], envelopes.one)):
             report = dataclasses.asdict(report_envelope(made))
             assert numbers(line) == [report[column] for column in COLUMNS]

@@ -55,7 +55,7 @@ def columns(hero: Character) -> dict[int, int]:
 def check_one_weight(hero: Character, pose: Pose) -> None:
     """As the twin has it, of a character whose vertices have their largest weight."""
     trace = depth_first(hero.skeleton.parents)
-    parts = [one_weight(part, trace) for part in scene_parts(hero.scene)]
+    parts = [one_weight(part, trace) for part in scene_parts(hero.scene)[0]]
     raw = oracle.moved(parts, pose.world, pose.weights, columns(hero), normalise=False)
     skins = hero.deform(pose, weights="one")
     places = [(skin.node, skin.primitive) for skin in skins]
@@ -242,7 +242,7 @@ def skin_of(hero: Character, poses: Pose, kind: Any) -> Any:
 
 def test_envelopes_of_a_scene(hero: Character) -> None:
     """Made when first asked for, once."""
-    expected = convert_scene(hero.scene)
+    expected = convert_scene(hero.scene)[0]
     assert hero.envelopes is hero.envelopes
     check_same(hero.envelopes.multi, expected.multi)
     check_same(hero.envelopes.one, expected.one)
@@ -263,7 +263,9 @@ def test_state_for_all_weights(hero: Character) -> None:
 def test_with_envelopes(hero: Character) -> None:
     """Another plan, the same character; the first is left as it was."""
     before = hero.envelopes
-    other = convert_scene(hero.scene, EnvelopeSettings(split=False, ids="consistent"))
+    other = convert_scene(hero.scene, EnvelopeSettings(split=False, ids="consistent"))[
+        0
+    ]
     changed = hero.with_envelopes(other)
     assert changed.envelopes is other
     assert hero.envelopes is before
@@ -306,7 +308,9 @@ def test_a_package_brings_its_envelopes(
 def test_a_package_keeps_envelopes_of_another_kind(
     hero: Character, tmp_path: Path
 ) -> None:
-    other = convert_scene(hero.scene, EnvelopeSettings(search=False, ids="consistent"))
+    other = convert_scene(hero.scene, EnvelopeSettings(search=False, ids="consistent"))[
+        0
+    ]
     flexor.save(hero.with_envelopes(other), tmp_path / "a.flexor")
     loaded = flexor.load(tmp_path / "a.flexor")
     check_same(loaded.envelopes.multi, other.multi)

@@ -68,7 +68,7 @@ def test_one_whole_part() -> None:
     Steps: native and start of node 0; native, start and end of node 1; native and end
     of node 2; and two commands.
     """
-    report = report_envelope(convert_scene(chain(SOFT), PLAIN).multi)
+    report = report_envelope(convert_scene(chain(SOFT), PLAIN)[0].multi)
     assert report == EnvelopeReport(
         vertices=7,
         worked=7,
@@ -91,7 +91,7 @@ def test_one_whole_part() -> None:
 
 def test_one_weight() -> None:
     """Vertex 2 goes to node 0; vertex 4, torn evenly, to node 1, the first visited."""
-    report = report_envelope(convert_scene(chain(SOFT), PLAIN).one)
+    report = report_envelope(convert_scene(chain(SOFT), PLAIN)[0].one)
     assert report == EnvelopeReport(
         vertices=7,
         worked=7,
@@ -115,7 +115,7 @@ def test_cut_into_three() -> None:
     the second joint, the second for the third, the third is drawn at once; at most two
     of them are in the buffer.
     """
-    report = report_envelope(convert_scene(chain(SHARP)).multi)
+    report = report_envelope(convert_scene(chain(SHARP))[0].multi)
     assert report == EnvelopeReport(
         vertices=7,
         worked=9,
@@ -141,7 +141,7 @@ def test_a_middle() -> None:
     tied = SkinWeights(np.tile([0, 1, 2], (7, 1)), np.tile([0.5, 0.25, 0.25], (7, 1)))
     primitive = replace(primitive, skin=tied)
     scene = replace(scene, meshes=(Mesh("chain", (primitive,)),))
-    report = report_envelope(convert_scene(scene, PLAIN).multi)
+    report = report_envelope(convert_scene(scene, PLAIN)[0].multi)
     groups = report.native, report.start, report.middle, report.end
     assert groups == (0, 7, 7, 7)
     assert report.runs == 3
@@ -149,9 +149,9 @@ def test_a_middle() -> None:
 
 def test_the_table_of_addresses_has_its_bytes() -> None:
     scene = chain(SOFT)
-    places = report_envelope(convert_scene(scene, PLAIN).multi)
+    places = report_envelope(convert_scene(scene, PLAIN)[0].multi)
     settings = replace(PLAIN, ids="consistent")
-    table = report_envelope(convert_scene(scene, settings).multi)
+    table = report_envelope(convert_scene(scene, settings)[0].multi)
     assert table.data_bytes == places.data_bytes + 7 * ROW
     assert asdict(replace(table, data_bytes=0)) == asdict(replace(places, data_bytes=0))
 
@@ -160,27 +160,27 @@ def test_morphs_have_their_bytes() -> None:
     """One that moves vertex 5 alone: one run of node 2 has deltas."""
     moved = np.zeros((7, 3))
     moved[5] = 1
-    plain = report_envelope(convert_scene(chain(SOFT), PLAIN).multi)
+    plain = report_envelope(convert_scene(chain(SOFT), PLAIN)[0].multi)
     scene = chain(SOFT, targets=(MorphTarget(moved),))
-    report = report_envelope(convert_scene(scene, PLAIN).multi)
+    report = report_envelope(convert_scene(scene, PLAIN)[0].multi)
     assert report.data_bytes == plain.data_bytes + 5 * ROW + NATIVE
 
 
 def test_surfaces_count_where_they_stand() -> None:
     """One square at two nodes, and twice in a mesh: rows of each are its own."""
     scene = square_scene(nodes=skeleton(2))
-    report = report_envelope(convert_scene(scene).multi)
+    report = report_envelope(convert_scene(scene)[0].multi)
     assert (report.vertices, report.worked, report.parts) == (8, 8, 2)
     assert (report.faces, report.draws, report.deferred) == (4, 2, 0)
     assert report.peak == 4, "one is drawn before the other is begun"
     twice = replace(scene, meshes=(Mesh("pair", (square(), square())),))
-    report = report_envelope(convert_scene(twice).multi)
+    report = report_envelope(convert_scene(twice)[0].multi)
     assert (report.vertices, report.worked, report.parts) == (16, 16, 4)
     assert report.peak == 8, "both of a node are begun together"
 
 
 def test_nothing() -> None:
-    report = report_envelope(convert_scene(plain_scene(skeleton(3))).multi)
+    report = report_envelope(convert_scene(plain_scene(skeleton(3)))[0].multi)
     assert set(asdict(report).values()) == {0}
 
 
@@ -190,7 +190,7 @@ def test_any_scene(split: bool, kind: str, rng: Rng) -> None:
     """The sums fit together, and the buffer is what a run of the steps needs."""
     scene = random_scene(rng, vertices=40)
     settings = EnvelopeSettings(split=split)
-    envelope = getattr(convert_scene(scene, settings), kind)
+    envelope = getattr(convert_scene(scene, settings)[0], kind)
     report = report_envelope(envelope)
     meshes = [scene.meshes[row] for row in scene.node_mesh.tolist() if row >= 0]
     primitives = [primitive for mesh in meshes for primitive in mesh.primitives]

@@ -65,7 +65,7 @@ def test_all_weights(settings: EnvelopeSettings, rng: Rng) -> None:
     scene = random_scene(rng, nodes=NODES, vertices=30)
     world = random_world(rng, NODES, scale="uneven")
     weights = rng.normal(size=6)
-    envelope = convert_scene(scene, settings).multi
+    envelope = convert_scene(scene, settings)[0].multi
     drawn = oracle.run_steps(envelope, world, weights, COLUMNS)
     made = in_file_order(envelope, drawn)
     assert sorted(made) == surfaces(scene)
@@ -83,12 +83,12 @@ def test_all_weights(settings: EnvelopeSettings, rng: Rng) -> None:
 def test_one_weight(settings: EnvelopeSettings, rng: Rng) -> None:
     scene = random_scene(rng, nodes=NODES, vertices=30)
     world = random_world(rng, NODES, scale="mirror")
-    envelope = convert_scene(scene, settings).one
+    envelope = convert_scene(scene, settings)[0].one
     counts = envelope.group_counts()
     assert counts["native"] == sum(counts.values())
     made = in_file_order(envelope, oracle.run_steps(envelope, world))
     trace = depth_first(scene.skeleton.parents)
-    parts = [one_weight(part, trace) for part in scene_parts(scene)]
+    parts = [one_weight(part, trace) for part in scene_parts(scene)[0]]
     moved = oracle.moved(parts, world)
     assert sorted(made) == surfaces(scene)
     for part, expected in zip(parts, moved, strict=True):
@@ -99,7 +99,7 @@ def test_one_weight(settings: EnvelopeSettings, rng: Rng) -> None:
 @pytest.mark.parametrize("settings", CHOICES, ids=str)
 def test_every_face_is_in_one_part(settings: EnvelopeSettings, rng: Rng) -> None:
     scene = random_scene(rng, nodes=NODES, vertices=30)
-    envelopes = convert_scene(scene, settings)
+    envelopes = convert_scene(scene, settings)[0]
     for envelope in (envelopes.multi, envelopes.one):
         faces: dict[tuple[int, int], list[Any]] = {p: [] for p in surfaces(scene)}
         for part in range(len(envelope.parts)):
@@ -113,7 +113,7 @@ def test_every_face_is_in_one_part(settings: EnvelopeSettings, rng: Rng) -> None
 
 def test_the_same_every_time(rng: Rng) -> None:
     scene = random_scene(rng, nodes=NODES, vertices=60)
-    one, other = (convert_scene(scene).multi for _ in range(2))
+    one, other = (convert_scene(scene)[0].multi for _ in range(2))
     for name in ("steps", "table", "data", "parts", "order", "faces", "morphs"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
@@ -121,14 +121,14 @@ def test_the_same_every_time(rng: Rng) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_cutting_and_searching_do_not_raise_the_peak(seed: int) -> None:
     scene = random_scene(np.random.default_rng(seed), nodes=NODES, vertices=60)
-    plain = convert_scene(scene, EnvelopeSettings(split=False, search=False))
-    best = convert_scene(scene)
+    plain = convert_scene(scene, EnvelopeSettings(split=False, search=False))[0]
+    best = convert_scene(scene)[0]
     assert best.multi.peak <= plain.multi.peak
     assert best.one.peak <= plain.one.peak
 
 
 def test_whole_surfaces_are_owned_by_their_nodes(rng: Rng) -> None:
     scene = random_scene(rng, nodes=NODES)
-    envelope = convert_scene(scene, EnvelopeSettings(split=False)).multi
+    envelope = convert_scene(scene, EnvelopeSettings(split=False))[0].multi
     assert envelope.parts[:, :2].tolist() == [list(place) for place in surfaces(scene)]
     np.testing.assert_array_equal(envelope.parts[:, 2], envelope.parts[:, 0])

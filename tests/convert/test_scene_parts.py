@@ -48,7 +48,7 @@ def check_moved(scene: Scene, rng: Rng) -> None:
         .pose_from(rng.normal(size=(count, 3)), scales=rng.uniform(1, 2, (count, 3)))
         .world
     )
-    parts = scene_parts(scene)
+    parts = scene_parts(scene)[0]
     for part, (positions, normals) in zip(
         parts, oracle.moved(parts, world), strict=True
     ):
@@ -64,7 +64,7 @@ def check_moved(scene: Scene, rng: Rng) -> None:
 def test_every_surface_of_a_scene(rng: Rng) -> None:
     """By node and primitive; each is owned by its node and knows where it stands."""
     scene = random_scene(rng)
-    parts = scene_parts(scene)
+    parts = scene_parts(scene)[0]
     places = [(0, 0), (1, 0), (1, 1), (3, 0), (4, 0), (4, 1)]
     assert [(part.node, part.primitive) for part in parts] == places
     for part in parts:
@@ -79,13 +79,13 @@ def test_every_surface_of_a_scene(rng: Rng) -> None:
 
 def test_only_what_is_shown(rng: Rng) -> None:
     scene = replace(random_scene(rng), root_sets=(RootSet("none", ()),))
-    assert scene_parts(scene) == []
+    assert scene_parts(scene)[0] == []
 
 
 def test_rigid(rng: Rng) -> None:
     """Goes wholly with its node, in whose space it is."""
     nodes = random_skeleton(rng, 4)
-    (part,) = scene_parts(one_mesh_scene(nodes, random_primitive(rng, 6), None))
+    (part,) = scene_parts(one_mesh_scene(nodes, random_primitive(rng, 6), None))[0]
     assert part.models.tolist() == [3]
     np.testing.assert_array_equal(part.binds, np.eye(3, 4)[None])
     assert (part.joints == 0).all()
@@ -96,7 +96,7 @@ def test_rigid(rng: Rng) -> None:
 def test_skinned(rng: Rng) -> None:
     """Goes with its joints alone; joints without a weight are none."""
     scene = skinned_scene(rng, [4, 0, 5])
-    (part,) = scene_parts(scene)
+    (part,) = scene_parts(scene)[0]
     assert part.owner == 6
     assert part.models.tolist() == [0, 4, 5]
     assert part.binds.dtype == np.float64
@@ -120,14 +120,14 @@ def test_half_a_skin_is_rigid(has_skin: bool, rng: Rng) -> None:
     weights = random_weights(rng, 6, 3, 2)
     primitive = random_primitive(rng, 6, skin=None if has_skin else weights)
     scene = one_mesh_scene(nodes, primitive, skin if has_skin else None)
-    (part,) = scene_parts(scene)
+    (part,) = scene_parts(scene)[0]
     assert part.models.tolist() == [4]
     check_moved(scene, rng)
 
 
 def test_normals_are_made_where_a_file_has_none(rng: Rng) -> None:
     scene = skinned_scene(rng, [1, 2, 3], has_normals=False)
-    (part,) = scene_parts(scene)
+    (part,) = scene_parts(scene)[0]
     expected = vertex_normals(scene.meshes[0].primitives[0])
     np.testing.assert_array_equal(part.normals, expected)
     check_moved(scene, rng)
@@ -138,7 +138,7 @@ def test_points_and_lines_have_no_faces(mode: int, rng: Rng) -> None:
     scene = skinned_scene(rng, [1, 2, 3])
     primitive = replace(scene.meshes[0].primitives[0], mode=mode)
     scene = replace(scene, meshes=(Mesh("lines", (primitive,)),))
-    (part,) = scene_parts(scene)
+    (part,) = scene_parts(scene)[0]
     assert part.faces.shape == (0, 3)
     assert len(part) == 9
     check_moved(scene, rng)
@@ -154,13 +154,13 @@ def test_points_and_lines_have_no_faces(mode: int, rng: Rng) -> None:
 )
 def test_strips_and_fans_are_triangles(mode: int, faces: Any, rng: Rng) -> None:
     primitive = replace(random_primitive(rng, 5), indices=[4, 3, 2, 1, 0, 4], mode=mode)
-    (part,) = scene_parts(one_mesh_scene(random_skeleton(rng, 3), primitive, None))
+    (part,) = scene_parts(one_mesh_scene(random_skeleton(rng, 3), primitive, None))[0]
     assert part.faces.tolist() == [list(face) for face in faces]
 
 
 def test_a_mesh_without_vertices(rng: Rng) -> None:
     empty = Primitive(np.zeros((0, 3), np.float32))
-    (part,) = scene_parts(one_mesh_scene(random_skeleton(rng, 3), empty, None))
+    (part,) = scene_parts(one_mesh_scene(random_skeleton(rng, 3), empty, None))[0]
     assert (len(part), len(part.faces)) == (0, 0)
 
 
@@ -172,7 +172,7 @@ def test_a_joint_named_twice_alike_is_one_model(rng: Rng) -> None:
     binds = np.array(skinned_scene(rng, joints).skins[0].inverse_binds)
     binds[2] = binds[0]
     scene = skinned_scene(rng, joints, binds)
-    (part,) = scene_parts(scene)
+    (part,) = scene_parts(scene)[0]
     assert part.models.tolist() == [1, 2, 5]
     tie = scene.meshes[0].primitives[0].skin
     assert tie is not None
@@ -180,7 +180,7 @@ def test_a_joint_named_twice_alike_is_one_model(rng: Rng) -> None:
     assert both.any()
     assert (part.joints[both] == 1).all()
     check_moved(scene, rng)
-    counts = convert_scene(scene, EnvelopeSettings(split=False)).multi.group_counts()
+    counts = convert_scene(scene, EnvelopeSettings(split=False))[0].multi.group_counts()
     pulls = sum(len(oracle.pulls(part, row)) for row in range(9))
     assert sum(counts.values()) == pulls
 
@@ -190,7 +190,7 @@ def test_a_joint_named_twice_with_two_binds_is_refused(rng: Rng) -> None:
     scene = skinned_scene(rng, [2, 5, 2, 1])
     text = "skin 'skin': names node 2 twice, with different bind matrices"
     with pytest.raises(ShapeError, match=text):
-        scene_parts(scene)
+        scene_parts(scene)[0]
 
 
 # Pieces of a part
@@ -232,7 +232,7 @@ def test_weights_of_joints_and_influences_of_any_width(rng: Rng) -> None:
             rng, 20, skin=random_weights(rng, 20, 10, influences)
         )
         scene = one_mesh_scene(nodes, primitive, skin)
-        (part,) = scene_parts(scene)
+        (part,) = scene_parts(scene)[0]
         assert part.joints.shape == (20, influences)
         check_moved(scene, rng)
 
@@ -245,6 +245,6 @@ def test_joints_of_weight_zero_may_name_anything(rng: Rng) -> None:
     joints[:, 1] = 999
     weights = np.tile([1.0, 0.0], (9, 1))
     tied = replace(primitive, skin=SkinWeights(joints, weights))
-    (part,) = scene_parts(replace(scene, meshes=(Mesh("mesh", (tied,)),)))
+    (part,) = scene_parts(replace(scene, meshes=(Mesh("mesh", (tied,)),)))[0]
     assert (part.joints[:, 1] == -1).all()
     assert [list(oracle.pulls(part, row)) for row in range(9)] == [[1]] * 9

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flexor.convert.envelope_parts import EnvelopePart
+from flexor.convert.join_pieces import join_pieces
 from flexor.convert.plan_envelope import check_trace, depth_first
 from flexor.convert.search_trace import Lives, live_peak
 from flexor.convert.split_parts import (
     Piece,
     cut_parts,
-    join_pieces,
     make_parts,
     piece_lives,
     whole_parts,

@@ -318,7 +318,6 @@ def test_shapes_are_checked(changes: Any, text: str) -> None:
 def test_a_choice_that_cannot_be_written_is_refused() -> None:
     is_one = np.zeros(1, bool)
     is_one.flags.writeable = False
-    places = np.zeros((1, 3), np.float32)
+    places, reach = np.zeros((1, 3), np.float32), np.zeros(1, np.float32)
     with pytest.raises(ShapeError, match="is_one: must be"):
-        reach = np.zeros(1, np.float32)
         choose_weights(RULE, EYE, SIZE, places, reach, np.zeros(1, bool), is_one=is_one)

@@ -338,7 +338,7 @@ def test_however_the_envelope_was_made(
     raster: Backend, settings: EnvelopeSettings
 ) -> None:
     scene = tube()
-    hero = Character(scene).with_envelopes(convert_scene(scene, settings))
+    hero = Character(scene).with_envelopes(convert_scene(scene, settings)[0])
     check_same(pictures(raster, hero, bent(hero)))
 
 
@@ -495,7 +495,7 @@ def test_surfaces_that_are_partly_smooth_are_refused() -> None:
 
 def test_a_surface_that_is_missing_is_refused(rng: Rng) -> None:
     dress = dressed(RecordBackend(), tube())
-    other = convert_scene(random_scene(rng)).multi
+    other = convert_scene(random_scene(rng))[0].multi
     node, primitive = next(
         place for place in other.parts[:, :2].tolist() if place != [0, 0]
     )

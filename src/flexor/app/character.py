@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from flexor.scene.envelope import Envelopes
     from flexor.scene.package import Package
 
-__all__ = ["Character", "SkinnedPrimitive", "Weights"]
+__all__ = ["Character", "SkinnedPrimitive", "Weights", "check_weights"]
 
 Weights = Literal["multi", "one"]
 
@@ -124,18 +124,20 @@ class Character:
             return self._source.envelopes
         from flexor.convert.envelope import convert_scene
 
-        return convert_scene(self.scene)
+        return convert_scene(self.scene)[0]
 
     def with_envelopes(self, envelopes: Envelopes) -> Character:
         """The same character with envelopes that were made in another way."""
-        from flexor.scene.package import Package
+        from flexor.scene.package import Package, check_envelopes
 
+        check_envelopes(envelopes, self.scene)
         return Character(Package(self.scene, envelopes))
 
     def envelope_state(self, weights: Weights) -> EnvelopeState:
         """New work space for one of the envelopes, for one thread."""
         from flexor.deform.skin_envelope import init_envelope
 
+        check_weights(weights)
         columns = {node: row for node, (row, _) in self.layout.morph_columns.items()}
         return init_envelope(getattr(self.envelopes, weights), columns)
 
@@ -307,9 +309,7 @@ class Character:
         out: a result of an earlier call with as many poses, to be overwritten; without
         it new arrays are made, 24 bytes a vertex and pose; weights: see deform.
         """
-        if weights not in get_args(Weights):
-            known = get_args(Weights)
-            raise SettingError(f"weights: {weights!r}, expected one of {known}")
+        check_weights(weights)
         if not poses.is_many:
             raise ShapeError("a pose of one moment; use deform for it")
         nodes = len(self.skeleton)
@@ -379,7 +379,6 @@ class Character:
                 positions=[skin.positions[rows] for skin in mine],
                 normals=[skin.normals[rows] for skin in mine],
             )
-            state.forget()
             spare.append(state)
 
         threads.run_slices(work, len(world))
@@ -394,6 +393,13 @@ class Character:
             )
             for bind in self.binds
         ]
+
+
+def check_weights(weights: Any) -> None:
+    """Refuse a word that is not one of `Weights`."""
+    known = get_args(Weights)
+    if not isinstance(weights, str) or weights not in known:
+        raise SettingError(f"weights: {weights!r}, expected one of {known}")
 
 
 def _check_unit(rotations: Floats) -> None:

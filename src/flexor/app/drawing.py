@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexor.app.character import Character, SkinnedPrimitive, Weights
+from flexor.app.character import (
+    Character,
+    SkinnedPrimitive,
+    Weights,
+    check_weights,
+)
 from flexor.app.draw_kit import bounds, dressed, find_floor, many, reach
 from flexor.arrays import Floats
 from flexor.deform.weight_choice import WeightRule, choose_weights
@@ -77,9 +81,8 @@ class Drawer:
         weights: Weights | WeightRule = "multi",
     ) -> None:
         self.character = character
-        if not isinstance(weights, WeightRule) and weights not in get_args(Weights):
-            known = get_args(Weights)
-            raise SettingError(f"weights: {weights!r}, expected {known} or a rule")
+        if not isinstance(weights, WeightRule):
+            check_weights(weights)
         self.is_behind = False
         self._weights = weights
         self._is_one = np.zeros(1, bool)

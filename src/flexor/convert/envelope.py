@@ -10,18 +10,19 @@ import numpy as np
 from flexor.arrays import Ints
 from flexor.convert.build_envelope import Ids, build_envelope
 from flexor.convert.envelope_parts import EnvelopePart
+from flexor.convert.join_pieces import join_pieces
 from flexor.convert.one_weight import one_weight
 from flexor.convert.plan_envelope import Order, check_trace, depth_first, plan_envelope
 from flexor.convert.scene_parts import scene_parts
 from flexor.convert.search_trace import search_trace
 from flexor.convert.split_parts import (
     cut_parts,
-    join_pieces,
     make_parts,
     piece_lives,
     whole_parts,
 )
 from flexor.scene.envelope import Envelope, Envelopes
+from flexor.scene.finding import Finding
 from flexor.scene.scene import Scene
 
 __all__ = ["EnvelopeSettings", "convert_parts", "convert_scene"]
@@ -44,22 +45,22 @@ class EnvelopeSettings:
 DEFAULTS = EnvelopeSettings()
 
 
-def convert_scene(scene: Scene, settings: EnvelopeSettings = DEFAULTS) -> Envelopes:
-    """The envelopes of what is shown of a scene."""
-    parts = scene_parts(scene)
+def convert_scene(
+    scene: Scene, settings: EnvelopeSettings = DEFAULTS
+) -> tuple[Envelopes, list[Finding]]:
+    """The envelopes of what is shown of a scene, and what was odd about its weights."""
+    parts, findings = scene_parts(scene)
     parents = scene.skeleton.parents
-    trace = depth_first(parents)
+    multi, trace = convert_parts(parents, parts, settings)
     single = [one_weight(part, trace) for part in parts]
-    return Envelopes(
-        convert_parts(parents, parts, settings),
-        convert_parts(parents, single, settings),
-    )
+    one, _ = convert_parts(parents, single, settings)
+    return Envelopes(multi, one), findings
 
 
 def convert_parts(
     parents: Ints, parts: Sequence[EnvelopePart], settings: EnvelopeSettings = DEFAULTS
-) -> Envelope:
-    """One envelope of parts that belong to a tree of models; parents: (M,)."""
+) -> tuple[Envelope, list[int]]:
+    """One envelope of parts of a tree of models, and the trace; parents: (M,)."""
     trace = depth_first(parents)
     rank = check_trace(parents, trace)
     pieces = cut_parts(parts, rank) if settings.split else whole_parts(parts)
@@ -70,4 +71,4 @@ def convert_parts(
         pieces = join_pieces(pieces, rank)
     own = make_parts(parts, pieces)
     plan = plan_envelope(parents, own, trace=trace, order=settings.order)
-    return build_envelope(own, plan, ids=settings.ids)
+    return build_envelope(own, plan, ids=settings.ids), trace

@@ -7,8 +7,10 @@ first of several, in trace order), end (the last), middle.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import Literal, get_args
 
 import numpy as np
@@ -33,6 +35,9 @@ __all__ = [
     "place_areas",
     "plan_envelope",
 ]
+
+# Placing takes as long as the square of how many areas there are.
+FEW_AREAS, MOST_AREAS = 300, 4000
 
 Order = Literal["original", "joints"]
 Command = tuple[str, int]
@@ -317,33 +322,75 @@ def place_areas(
     """Offsets of areas that are alive from one visit to another, both included.
 
     Each takes the lowest room that is free all that time; once in the order in which
-    they are first written, once the largest first, and the better of both is kept.
-    Gives the offsets and the peak.
+    they are first written, once the largest first (if there are not too many), and the
+    better of both is kept. Gives the offsets and the peak.
     """
-    count = len(sizes)
-    by_time = sorted(range(count), key=lambda part: (written[part], part))
-    by_size = sorted(range(count), key=lambda part: (-sizes[part], written[part], part))
-    best: tuple[list[int], int] | None = None
-    for order in (by_time, by_size):
-        offsets = [0] * count
-        placed: list[int] = []
-        for part in order:
-            if not sizes[part]:
-                continue
-            busy = sorted(
-                (offsets[other], offsets[other] + sizes[other])
-                for other in placed
-                if written[other] <= drawn[part] and written[part] <= drawn[other]
-            )
-            at = 0
-            for begin, end in busy:
-                if begin - at >= sizes[part]:
-                    break
-                at = max(at, end)
-            offsets[part] = at
-            placed.append(part)
-        peak = max((offsets[part] + sizes[part] for part in placed), default=0)
-        if best is None or peak < best[1]:
-            best = offsets, peak
-    assert best is not None
+    used = [part for part in range(len(sizes)) if sizes[part]]
+    if len(used) > MOST_AREAS:
+        return _side_by_side(sizes)
+    by_time = sorted(used, key=lambda part: (written[part], part))
+    best = _place_by_time(by_time, written, drawn, sizes)
+    if len(used) <= FEW_AREAS:
+        by_size = sorted(used, key=lambda part: (-sizes[part], written[part], part))
+        other = _place_in_order(by_size, written, drawn, sizes)
+        if other[1] < best[1]:
+            best = other
     return best
+
+
+def _side_by_side(sizes: Sequence[int]) -> tuple[list[int], int]:
+    """Room of its own for each area."""
+    ends = np.cumsum([0, *sizes]).tolist()
+    return ends[:-1], ends[-1]
+
+
+def _lowest_room(busy: Sequence[tuple[int, int]], size: int) -> int:
+    """The lowest offset with `size` places free; busy: begin and end, sorted."""
+    at = 0
+    for begin, end in busy:
+        if begin - at >= size:
+            break
+        at = max(at, end)
+    return at
+
+
+def _place_by_time(
+    order: Sequence[int],
+    written: Sequence[int],
+    drawn: Sequence[int],
+    sizes: Sequence[int],
+) -> tuple[list[int], int]:
+    """Areas in the order in which they are written: what is drawn before is gone."""
+    offsets, peak = [0] * len(sizes), 0
+    busy: list[tuple[int, int]] = []
+    ends: list[tuple[int, tuple[int, int]]] = []  # a heap: when each is drawn
+    for part in order:
+        while ends and ends[0][0] < written[part]:
+            busy.remove(heappop(ends)[1])
+        at = _lowest_room(busy, sizes[part])
+        room = at, at + sizes[part]
+        insort(busy, room)
+        heappush(ends, (drawn[part], room))
+        offsets[part], peak = at, max(peak, room[1])
+    return offsets, peak
+
+
+def _place_in_order(
+    order: Sequence[int],
+    written: Sequence[int],
+    drawn: Sequence[int],
+    sizes: Sequence[int],
+) -> tuple[list[int], int]:
+    """Areas in any order: each beside all that are alive at any of its visits."""
+    offsets, peak = [0] * len(sizes), 0
+    placed: list[int] = []
+    for part in order:
+        busy = sorted(
+            (offsets[other], offsets[other] + sizes[other])
+            for other in placed
+            if written[other] <= drawn[part] and written[part] <= drawn[other]
+        )
+        offsets[part] = _lowest_room(busy, sizes[part])
+        peak = max(peak, offsets[part] + sizes[part])
+        placed.append(part)
+    return offsets, peak

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Ints
-from flexor.convert.envelope_parts import EnvelopePart
+from flexor.convert.envelope_parts import EnvelopePart, check_influences
 from flexor.errors import ShapeError
+from flexor.scene.finding import Finding
 from flexor.scene.mesh import MorphTarget, Primitive
 from flexor.scene.normals import vertex_normals
 from flexor.scene.scene import Scene
@@ -18,27 +19,39 @@ from flexor.scene.weights import Skin
 __all__ = ["scene_parts", "take_vertices"]
 
 
-def scene_parts(scene: Scene) -> list[EnvelopePart]:
+def scene_parts(scene: Scene) -> tuple[list[EnvelopePart], list[Finding]]:
     """Every primitive of the default scene, owned by its node, by node and primitive.
 
     As in glTF, a skinned primitive goes with its joints alone and a rigid one with its
-    node.
+    node. Gives also what was odd about weights and bind matrices.
     """
     shown = np.nonzero(scene.shown_nodes() & (scene.node_mesh >= 0))[0].tolist()
-    return [
-        _part(scene, node, row, primitive)
+    findings: list[Finding] = []
+    parts = [
+        _part(scene, node, row, primitive, findings)
         for node in shown
         for row, primitive in enumerate(scene.meshes[scene.node_mesh[node]].primitives)
     ]
+    return parts, findings
 
 
-def _part(scene: Scene, node: int, row: int, primitive: Primitive) -> EnvelopePart:
+def _part(
+    scene: Scene,
+    node: int,
+    row: int,
+    primitive: Primitive,
+    findings: list[Finding],
+) -> EnvelopePart:
     skin_row = int(scene.node_skin[node])
     if skin_row >= 0 and primitive.skin is not None:
         models, binds, row_of = _joints(scene.skins[skin_row])
-        weights = primitive.skin.weights
-        used = np.where(weights > 0, primitive.skin.joints, 0)
-        joints = np.where(weights > 0, row_of[used], -1)
+        given = primitive.skin.weights.astype(np.float64)
+        used = np.where(given > 0, primitive.skin.joints, 0)
+        named = np.where(given > 0, row_of[used], -1).astype(np.int64)
+        mesh = scene.meshes[scene.node_mesh[node]].name
+        found, named, given = check_influences(named, given, len(models), 0, mesh)
+        findings += found
+        joints, weights = named.astype(np.int32), given.astype(np.float32)
     else:
         models, binds = np.array([node], np.int32), np.eye(3, 4)[None]
         joints = np.zeros((len(primitive), 1), np.int32)
@@ -69,6 +82,10 @@ def _joints(skin: Skin) -> tuple[Ints, NDArray[np.float64], Ints]:
     models, first, row_of = np.unique(
         skin.joints, return_index=True, return_inverse=True
     )
+    is_wild = ~np.isfinite(skin.inverse_binds).all((1, 2))
+    if is_wild.any():
+        node = int(skin.joints[np.argmax(is_wild)])
+        raise ShapeError(f"skin {skin.name!r}: the bind of node {node} is not finite")
     binds = skin.inverse_binds[first]
     is_other = (binds[row_of] != skin.inverse_binds).any((1, 2))
     if is_other.any():

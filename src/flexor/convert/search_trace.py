@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexor.convert.plan_envelope import depth_first
+from flexor.convert.plan_envelope import depth_first, place_areas
 
-__all__ = ["Lives", "live_peak", "search_trace"]
+__all__ = ["Lives", "live_peak", "placed_peak", "search_trace"]
 
 Rows = NDArray[np.intp]
+
+MOST_STEPS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,15 @@ def live_peak(lives: Sequence[Lives], rank: Rows) -> int:
     return _cost(_table(lives), rank)[0]
 
 
+def placed_peak(lives: Sequence[Lives], rank: Rows) -> int:
+    """How many places the buffer needs, with the holes that remain between areas."""
+    table = _table(lives)
+    if not len(table.sizes):
+        return 0
+    first, last = _spans(table, rank)
+    return place_areas(first.tolist(), last.tolist(), table.sizes.tolist())[1]
+
+
 def _table(lives: Sequence[Lives]) -> _Table:
     used = [one for one in lives if one.models]
     counts = [len(one.models) for one in used]
@@ -56,12 +67,18 @@ def _cost(table: _Table, rank: Rows) -> tuple[int, int]:
     """The most vertices at once, and their sum over all visits."""
     if not len(table.sizes):
         return 0, 0
-    ranks = rank[table.models]
-    first = np.minimum.reduceat(ranks, table.begin)
-    last = np.maximum(np.maximum.reduceat(ranks, table.begin), rank[table.owners])
+    first, last = _spans(table, rank)
     steps = np.bincount(first, table.sizes, len(rank) + 1)
     steps -= np.bincount(last + 1, table.sizes, len(rank) + 1)
     return int(np.cumsum(steps).max()), int(((last - first + 1) * table.sizes).sum())
+
+
+def _spans(table: _Table, rank: Rows) -> tuple[Rows, Rows]:
+    """The visit that first writes to each part, and the one that draws it."""
+    ranks = rank[table.models]
+    first = np.minimum.reduceat(ranks, table.begin)
+    last = np.maximum.reduceat(ranks, table.begin)
+    return first, np.maximum(last, rank[table.owners])
 
 
 def search_trace(
@@ -70,7 +87,8 @@ def search_trace(
     """An order of visits, parents before children, with a low peak.
 
     Starts depth first and then tries to visit single models, or models with all that
-    is below them, earlier or later; what is not worse is kept.
+    is below them, earlier or later; what is not worse is kept. Tried by the sum of what
+    is needed at once; if holes between areas spoil what was found, depth first remains.
     """
     above = np.asarray(parents, np.intp)
     best = depth_first(above)
@@ -80,27 +98,32 @@ def search_trace(
     rng = np.random.default_rng(seed)
     if len(best) < 3 or cost[0] <= max((one.size for one in lives), default=0):
         return best
-    below = _descendants(above)
-    draws = rng.random((tries, 3))
+    # What is below a model follows it depth first.
+    walk, below = list(best), _counts_below(above)
+    place = np.argsort(walk)
+    # A try takes as long as there are models.
+    draws = rng.random((min(tries, MOST_STEPS // len(best)), 3))
     for what, start, to in draws.tolist():
         model = int(what * len(best))
-        group = below[model] if start < 0.5 else {model}
+        count = below[model] if start < 0.5 else 1
+        group = set(walk[place[model] : place[model] + count])
         trace = _moved(best, above, group, to)
         if trace is None:
             continue
         new = _cost(table, np.argsort(trace))
         if new <= cost:
             best, cost = trace, new
-    return best
+    is_better = placed_peak(lives, np.argsort(best)) <= placed_peak(lives, place)
+    return best if is_better else walk
 
 
-def _descendants(parents: Rows) -> list[set[int]]:
-    """Of each model: itself and all that is below it."""
-    below = [{model} for model in range(len(parents))]
+def _counts_below(parents: Rows) -> list[int]:
+    """Of each model: how many there are with it and all that is below it."""
+    counts = [1] * len(parents)
     for model in reversed(depth_first(parents)):
         if parents[model] >= 0:
-            below[parents[model]] |= below[model]
-    return below
+            counts[parents[model]] += counts[model]
+    return counts
 
 
 def _moved(

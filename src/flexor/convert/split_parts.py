@@ -3,26 +3,25 @@
 A surface that is one part is drawn when the last of all its joints has been visited,
 and needs room for all its vertices until then. Cut by the joint that pulls most, the
 foot is drawn and forgotten before the arm begins. Vertices on a cut are worked once for
-each piece, so pieces are joined again where that costs no room.
+each piece, so pieces are joined again where that costs no room (join_pieces.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.arrays import Floats, Ints
 from flexor.convert.envelope_parts import EnvelopePart
 from flexor.convert.scene_parts import take_vertices
-from flexor.convert.search_trace import Lives, live_peak
+from flexor.convert.search_trace import Lives
 
 __all__ = [
     "Piece",
     "cut_parts",
-    "join_pieces",
     "make_parts",
     "piece_lives",
     "whole_parts",
@@ -30,6 +29,8 @@ __all__ = [
 
 Rows = NDArray[np.intp]
 Mask = NDArray[np.bool_]
+
+MOST_PIECES = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,9 +52,15 @@ def cut_parts(parts: Sequence[EnvelopePart], rank: Rows) -> list[Piece]:
     """Every part cut by the model that pulls each face most.
 
     Of equal ones the first in rank. A vertex without a face goes where it is pulled to
-    most itself.
+    most itself. The largest are cut first; after MOST_PIECES the others stay whole.
     """
-    return [piece for row, part in enumerate(parts) for piece in _cut(row, part, rank)]
+    left = MOST_PIECES
+    cut: dict[int, list[Piece]] = {}
+    for row in sorted(range(len(parts)), key=lambda row: (-len(parts[row]), row)):
+        own = _cut(row, parts[row], rank) if left > 0 else []
+        left -= len(own)
+        cut[row] = own if own and left >= 0 else [_whole(row, parts[row])]
+    return [piece for row in range(len(parts)) for piece in cut[row]]
 
 
 def whole_parts(parts: Sequence[EnvelopePart]) -> list[Piece]:
@@ -70,17 +77,9 @@ def _cut(row: int, part: EnvelopePart, rank: Rows) -> list[Piece]:
     if not len(part.faces):
         # Points and lines: what they join is not known here.
         return [_whole(row, part)]
-    pull = np.zeros((len(part), len(part.models)), np.float32)
-    vertices, columns = np.nonzero(part.joints >= 0)
-    np.add.at(
-        pull,
-        (vertices, part.joints[vertices, columns]),
-        part.weights[vertices, columns],
-    )
-    by_rank = np.argsort(rank[part.models], kind="stable")
-    pull = pull[:, by_rank]
-    of_faces = by_rank[pull[part.faces].sum(1).argmax(1)]
-    of_vertices = by_rank[pull.argmax(1)]
+    place = rank[part.models]
+    of_faces = _strongest(part.joints[part.faces], part.weights[part.faces], place)
+    of_vertices = _strongest(part.joints[:, None], part.weights[:, None], place)
     is_loose = np.ones(len(part), bool)
     is_loose[part.faces] = False
     pieces = []
@@ -91,6 +90,29 @@ def _cut(row: int, part: EnvelopePart, rank: Rows) -> list[Piece]:
         owner = int(part.models[joint])
         pieces.append(Piece(row, owner, faces, has, _models(part, has)))
     return pieces
+
+
+def _strongest(joints: Ints, weights: Floats, place: Rows) -> Rows:
+    """The joint that pulls each of n things most; of equal ones the first in place.
+
+    joints, weights: (n, vertices, K), -1 for none; place: (S,), of each joint.
+    """
+    count = len(joints)
+    joints = joints.reshape(count, -1)
+    things, columns = np.nonzero(joints >= 0)
+    own = joints[things, columns].astype(np.intp)
+    pull = weights.reshape(count, -1)[things, columns]
+    # Sums for each thing and joint, then the first of each thing by falling sum.
+    order = np.lexsort((place[own], things))
+    things, own, pull = things[order], own[order], pull[order]
+    is_new = np.ones(len(own), bool)
+    is_new[1:] = (np.diff(things) != 0) | (np.diff(own) != 0)
+    begin = np.flatnonzero(is_new)
+    sums = np.add.reduceat(pull, begin) if len(begin) else pull
+    things, own = things[begin], own[begin]
+    best = np.lexsort((place[own], -sums, things))
+    _, first = np.unique(things[best], return_index=True)
+    return own[best][first]
 
 
 def _models(part: EnvelopePart, has: Mask) -> frozenset[int]:
@@ -104,59 +126,6 @@ def piece_lives(pieces: Sequence[Piece]) -> list[Lives]:
         Lives(piece.owner, tuple(sorted(piece.models)), int(piece.has.sum()))
         for piece in pieces
     ]
-
-
-def join_pieces(pieces: Sequence[Piece], rank: Rows) -> list[Piece]:
-    """Join pieces of one part that share vertices, as long as the peak stays.
-
-    Those that share most come first. What was refused is tried again as long as others
-    were joined: that may have made room.
-    """
-    left = list(pieces)
-    most = live_peak(piece_lives(left), rank)
-    shared: dict[tuple[Piece, Piece], int] = {}
-    count = len(left) + 1
-    while len(left) < count:
-        count = len(left)
-        refused: set[tuple[Piece, Piece]] = set()
-        while pairs := _neighbours(left, shared, refused):
-            one, other = pairs[0]
-            joined = _join(one, other)
-            rest = [joined if piece is one else piece for piece in left]
-            rest.remove(other)
-            if live_peak(piece_lives(rest), rank) <= most:
-                left = rest
-            else:
-                refused.add((one, other))
-    return left
-
-
-def _neighbours(
-    pieces: Sequence[Piece],
-    shared: dict[tuple[Piece, Piece], int],
-    refused: set[tuple[Piece, Piece]],
-) -> list[tuple[Piece, Piece]]:
-    """Pairs that share vertices and were not refused, those that share most first."""
-    pairs = []
-    for one, other in combinations(pieces, 2):
-        pair = one, other
-        if one.part == other.part and pair not in refused:
-            if pair not in shared:
-                shared[pair] = int((one.has & other.has).sum())
-            if shared[pair]:
-                pairs.append(pair)
-    return sorted(pairs, key=lambda pair: -shared[pair])
-
-
-def _join(one: Piece, other: Piece) -> Piece:
-    larger = one if len(one.faces) >= len(other.faces) else other
-    return Piece(
-        one.part,
-        larger.owner,
-        np.sort(np.concatenate([one.faces, other.faces])),
-        one.has | other.has,
-        one.models | other.models,
-    )
 
 
 def make_parts(

@@ -36,7 +36,7 @@ NATIVE, START, MIDDLE, END, NO_DRAW, DRAW = range(6)
 OP, MODEL, ENTRY, COUNT, DATA, IS_EXACT = range(6)
 # Columns of the table of parts: its area, how many vertices, where its rows of `order`
 # begin, and its surface.
-AREA, VERTICES, FIRST, SURFACE = range(4)
+PART_AREA, PART_COUNT, PART_FIRST, PART_SURFACE = range(4)
 # Columns of the table of surfaces: addresses of positions and normals of the first
 # character, and how many numbers each character has.
 POSITIONS, NORMALS, LENGTH = range(3)
@@ -81,6 +81,17 @@ def fetch_models(world, models, matrices, turns):
 
 
 @inline
+def _put_three(p, q, r, out, to, stride, is_added):
+    """Eight numbers to each of three rows, stored or added."""
+    if is_added:
+        p, q = p + load8(out, to), q + load8(out, to + stride)
+        r = r + load8(out, to + 2 * stride)
+    store8(out, to, p)
+    store8(out, to + stride, q)
+    store8(out, to + 2 * stride, r)
+
+
+@inline
 def _place(m, base, data, at, step, blocks, out, to, stride, is_added):
     """Positions of a run of blocks: one matrix, held in registers."""
     a, b, c, d = (
@@ -110,12 +121,7 @@ def _place(m, base, data, at, step, blocks, out, to, stride, is_added):
         p = fma8(a, x, fma8(b, y, fma8(c, z, p)))
         q = fma8(e, x, fma8(f, y, fma8(g, z, q)))
         r = fma8(i, x, fma8(j, y, fma8(k, z, r)))
-        if is_added:
-            p, q = p + load8(out, to), q + load8(out, to + stride)
-            r = r + load8(out, to + 2 * stride)
-        store8(out, to, p)
-        store8(out, to + stride, q)
-        store8(out, to + 2 * stride, r)
+        _put_three(p, q, r, out, to, stride, is_added)
         at += step
         to += 8
 
@@ -132,12 +138,7 @@ def _turn(n, base, data, at, step, blocks, out, to, stride, is_added):
         p = fma8(a, u, fma8(b, v, c * t))
         q = fma8(e, u, fma8(f, v, g * t))
         r = fma8(i, u, fma8(j, v, k * t))
-        if is_added:
-            p, q = p + load8(out, to), q + load8(out, to + stride)
-            r = r + load8(out, to + 2 * stride)
-        store8(out, to, p)
-        store8(out, to + stride, q)
-        store8(out, to + 2 * stride, r)
+        _put_three(p, q, r, out, to, stride, is_added)
         at += step
         to += 8
 
@@ -222,7 +223,7 @@ def _hand_out(buffer, place, stride, order, row, count, work, positions, normals
 
 
 @jit(
-    "void(f4[:, ::1], u4[::1], i4[:, ::1], f4[:, ::1], i4[:, ::1], u4[::1],"
+    "void(f4[:, ::1], u4[::1], i4[:, ::1], f4[::1], i4[:, ::1], u4[::1],"
     " i8[:, ::1], i8, i8, out f4[::1], out f4[::1], out f4[::1], out f4[::1])"
 )
 def skin_envelope(
@@ -242,32 +243,31 @@ def skin_envelope(
 ):
     """Work N characters, results in the file's vertex order.
 
-    world: (N, J * 12); models: (S,); steps: (S, 6), see the module; data: (N or 1, D),
-    each character's own or one for all; parts, order, surfaces: see the module; first:
-    which character of the surfaces' arrays is the first of these; matrices, turns:
-    (S * 12,), work: (48,), buffer: (6 * stride,) work space.
+    world: (N, J * 12); models: (S,); steps: (S, 6), see the module; data: (D,); parts,
+    order, surfaces: see the module; first: which character of the surfaces' arrays is
+    the first of these; matrices, turns: (S * 12,), work: (48,), buffer: (6 * stride,)
+    work space.
     """
     for c in range(len(world)):
-        mine = data[c if len(data) > 1 else 0]
         is_uneven = _fetch_models(world[c], models, matrices, turns)
         n = turns if is_uneven else matrices
-        is_wild = _is_wild(matrices)
+        is_wild = _is_wild(matrices) or _is_wild(n)
         for s in range(len(steps)):
             op = steps[s, OP]
             if op < NO_DRAW:
-                _pull(steps, s, matrices, n, is_wild, mine, buffer, stride, work)
+                _pull(steps, s, matrices, n, is_wild, data, buffer, stride, work)
             elif op == DRAW:
                 p = steps[s, MODEL]
-                surface = np.int64(parts[p, SURFACE])
+                surface = np.int64(parts[p, PART_SURFACE])
                 length = surfaces[surface, LENGTH]
                 skip = 4 * (first + c) * length
                 _hand_out(
                     buffer,
-                    np.int64(parts[p, AREA]),
+                    np.int64(parts[p, PART_AREA]),
                     stride,
                     order,
-                    np.int64(parts[p, FIRST]),
-                    np.int64(parts[p, VERTICES]),
+                    np.int64(parts[p, PART_FIRST]),
+                    np.int64(parts[p, PART_COUNT]),
                     work,
                     floats_to(surfaces[surface, POSITIONS] + skip, length),
                     floats_to(surfaces[surface, NORMALS] + skip, length),
@@ -280,7 +280,7 @@ def run_to_draw(first, steps, matrices, turns, data, stride, work, buffer):
 
     turns: for normals; the matrices themselves if they will do.
     """
-    is_wild = _is_wild(matrices)
+    is_wild = _is_wild(matrices) or _is_wild(turns)
     for s in range(first, len(steps)):
         if steps[s, OP] < NO_DRAW:
             _pull(steps, s, matrices, turns, is_wild, data, buffer, stride, work)

@@ -6,7 +6,6 @@ is used again: what is needed while working is the planned peak, not the mesh.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -37,8 +36,7 @@ class EnvelopeState:
     """Work space for an envelope, for one thread.
 
     surfaces: (node, primitive) of the arrays that `skin_envelope` fills, in order;
-    buffer: float32 (6, peak and some), the common vertex buffer. It holds on to the
-    arrays of the last results.
+    buffer: float32 (6, peak and some), the common vertex buffer.
     """
 
     envelope: Envelope
@@ -52,14 +50,6 @@ class EnvelopeState:
     _turns: Floats = field(repr=False)
     _work: Floats = field(repr=False)
     _morphed: Floats = field(repr=False)
-    _seen: list[Floats] = field(default_factory=list, repr=False)
-    _rows: NDArray[np.int64] = field(
-        default_factory=lambda: np.zeros((0, 3), np.int64), repr=False
-    )
-
-    def forget(self) -> None:
-        """Let go of the arrays of the last results."""
-        self._seen = []
 
 
 def init_envelope(
@@ -72,10 +62,12 @@ def init_envelope(
     places = [(int(row[at.NODE]), int(row[at.PRIMITIVE])) for row in envelope.parts]
     surfaces = tuple(dict.fromkeys(places))
     parts = np.zeros((len(places), 4), np.int32)
-    parts[:, 0] = envelope.parts[:, at.AREA]
-    parts[:, 1] = envelope.parts[:, at.VERTICES]
-    parts[:, 2] = np.cumsum(parts[:, 1]) - parts[:, 1]
-    parts[:, 3] = [surfaces.index(place) for place in places]
+    counts = envelope.parts[:, at.VERTICES]
+    parts[:, kernel.PART_AREA] = envelope.parts[:, at.AREA]
+    parts[:, kernel.PART_COUNT] = counts
+    parts[:, kernel.PART_FIRST] = np.cumsum(counts) - counts
+    row_of = {place: row for row, place in enumerate(surfaces)}
+    parts[:, kernel.PART_SURFACE] = [row_of[place] for place in places]
     fewest = [0] * len(surfaces)
     for _, size, begin, surface in parts.tolist():
         most = int(envelope.order[begin : begin + size].max(initial=-1))
@@ -113,7 +105,7 @@ def _runtime_steps(envelope: Envelope) -> Ints:
     used = steps[is_list, at.MODEL]
     steps[is_list, at.MODEL] = np.searchsorted(envelope.models, used)
     is_late = steps[:, at.OP] == at.DRAW_DEFERRED
-    steps[is_late, 1] = envelope.table[steps[is_late, 1]]
+    steps[is_late, at.MODEL] = envelope.table[steps[is_late, at.MODEL]]
     steps[is_late, at.OP] = at.DRAW
     # A run may be stored beyond its end where nothing is that is still needed.
     is_live = np.zeros(envelope.peak + BLOCK, bool)
@@ -124,7 +116,9 @@ def _runtime_steps(envelope: Envelope) -> Ints:
             is_live[begin : begin + size] = False
         elif op <= at.START:
             end = entry + count
-            steps[row, 5] = is_live[end : entry + -(-count // BLOCK) * BLOCK].any()
+            steps[row, kernel.IS_EXACT] = is_live[
+                end : entry + -(-count // BLOCK) * BLOCK
+            ].any()
             is_live[entry:end] = True
     return steps
 
@@ -156,7 +150,7 @@ def skin_envelope(
             flat[begin:end],
             envelope.models,
             state._steps,
-            data[None],
+            data,
             state._parts,
             order,
             surfaces,
@@ -200,7 +194,7 @@ def trace_envelope(
         )
         if step == len(state._steps):
             break
-        part = int(state._steps[step, 1])
+        part = int(state._steps[step, kernel.MODEL])
         begin, count = state._parts[part, :2].tolist()
         if normalise:
             kernel.make_units(begin, count, stride, flat)
@@ -218,6 +212,8 @@ def _check_world(envelope: Envelope, world: Floats, count: int) -> None:
 
 def _data(state: EnvelopeState, weights: Floats) -> Floats:
     """The envelope's data with morphs added; weights: (W,)."""
+    if not np.isfinite(weights).all():
+        raise ShapeError("weights: must be finite")
     most = int(state._columns.max(initial=-1))
     if most >= len(weights):
         raise ShapeError(f"weights: {len(weights)}, but a morph has column {most}")
@@ -240,12 +236,6 @@ def _surface_rows(
     normals: Sequence[Floats],
 ) -> NDArray[np.int64]:
     """Addresses and lengths of the results, checked; (surfaces, 3)."""
-    arrays = [*positions, *normals]
-    seen = state._seen
-    if len(seen) == len(arrays) and all(map(operator.is_, seen, arrays)):
-        # The same as last time, as in most frames: checks would take longer than work.
-        if not seen or len(seen[0]) == count:
-            return state._rows
     wanted = len(state.surfaces)
     for name, given in (("positions", positions), ("normals", normals)):
         if len(given) != wanted:
@@ -257,9 +247,7 @@ def _surface_rows(
         check_array(place, np.float32, shape, "positions")
         check_array(turn, np.float32, shape, "normals")
         rows.append((_address(place), _address(turn), 3 * have))
-    state._seen = arrays
-    state._rows = np.array(rows, np.int64).reshape(-1, 3)
-    return state._rows
+    return np.array(rows, np.int64).reshape(-1, 3)
 
 
 def _address(array: Floats) -> int:

@@ -38,6 +38,8 @@ class WeightRule:
             value = getattr(self, name)
             if not isinstance(value, Real) or not float(value) >= 0:
                 raise SettingError(f"{name}: {value!r}, expected a number from 0 on")
+        if not isinstance(self.behind, bool):
+            raise SettingError(f"behind: {self.behind!r}, expected True or False")
         if not self.band < 1:
             raise SettingError(f"band: {self.band}, expected 0 to below 1")
 

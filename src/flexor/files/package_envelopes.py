@@ -7,23 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Ints
 from flexor.errors import ShapeError
 from flexor.files.package_format import ENVELOPES
 from flexor.files.tensors import TensorFile, Wanted, join_tensors
-from flexor.scene.envelope import (
-    BLOCK,
-    END,
-    MODEL,
-    MORPH_NODE,
-    NODE,
-    OP,
-    OWNER,
-    PRIMITIVE,
-    VERTICES,
-    Envelope,
-    Envelopes,
-)
+from flexor.scene.envelope import Envelope, Envelopes
+from flexor.scene.package import check_envelope
 from flexor.scene.scene import Scene
 
 __all__ = ["pack_envelopes", "read_envelopes"]
@@ -79,44 +67,8 @@ def read_envelopes(file: TensorFile, scene: Scene) -> Envelopes:
         try:
             with np.errstate(all="ignore"):
                 envelope = Envelope(**own, peak=peak)
-                _check_scene(envelope, scene)
+                check_envelope(envelope, scene)
         except ShapeError as error:
             raise inner.error(title, str(error)) from None
         both.append(envelope)
     return Envelopes(*both)
-
-
-def _check_scene(envelope: Envelope, scene: Scene) -> None:
-    """Refuse what the scene does not have: nodes, primitives, vertices, targets."""
-    if not (np.isfinite(envelope.data).all() and np.isfinite(envelope.deltas).all()):
-        raise ShapeError("data, deltas: must be finite")
-    count = len(scene.skeleton)
-    # Every place in the buffer is of a part; a part's area may be filled up to blocks.
-    if envelope.peak > BLOCK * (len(envelope.order) + len(envelope.parts)):
-        raise ShapeError(f"peak: {envelope.peak} places for {len(envelope.order)}")
-    lists = envelope.steps[envelope.steps[:, OP] <= END]
-    _check_nodes("steps: model", lists[:, MODEL], count)
-    _check_nodes("parts: owner", envelope.parts[:, OWNER], count)
-    _check_nodes("parts: node", envelope.parts[:, NODE], count)
-    _check_nodes("morphs: node", envelope.morphs[:, MORPH_NODE], count)
-    shown = scene.shown_nodes()
-    at = 0
-    for row in envelope.parts.tolist():
-        node, vertices = row[NODE], row[VERTICES]
-        mesh = int(scene.node_mesh[node])
-        primitives = scene.meshes[mesh].primitives if mesh >= 0 else ()
-        if not shown[node] or row[PRIMITIVE] >= len(primitives):
-            raise ShapeError(f"parts: primitive {row[PRIMITIVE]} at node {node}")
-        order = envelope.order[at : at + vertices]
-        at += vertices
-        if order.size and int(order.max()) >= len(primitives[row[PRIMITIVE]]):
-            raise ShapeError(f"order: a vertex that node {node} does not have")
-    for node, target in set(map(tuple, envelope.morphs[:, :2].tolist())):
-        mesh = int(scene.node_mesh[node])
-        if mesh < 0 or target >= len(scene.meshes[mesh].morph_weights):
-            raise ShapeError(f"morphs: node {node} has no target {target}")
-
-
-def _check_nodes(name: str, rows: Ints, count: int) -> None:
-    if rows.size and not (0 <= rows.min() and rows.max() < count):
-        raise ShapeError(f"{name}: must lie in 0..{count - 1}")

@@ -54,6 +54,8 @@ MESH: Checks = {
 }
 # Rows that sum to 1 within this are right without a second, slower look.
 CLOSE, ALLOWED = 9e-4, 1e-3
+# Bytes that a morph target takes although it may move nothing.
+SPARE_TARGET = 200
 
 
 def _custom(value: Any) -> dict[str, str]:
@@ -127,7 +129,8 @@ class _PrimitiveReader:
         self._number, self._attribute = 0, 0
         # Arrays may be shared, so what all uses need is not what the file holds.
         self._spare = SPARE_BYTES + MOST_RATIO * file.end
-        self._targets = max(file.end, 1 << 16)
+        # A mesh has a weight for each target; primitives of one mesh share them.
+        self._targets = len(arrays["morph_weights"])
         self._skins: dict[tuple[int, int, int], SkinWeights] = {}
         self._extras = {
             item.get("row", -1): item
@@ -156,9 +159,9 @@ class _PrimitiveReader:
             raise self._error(f"{count} vertices, mode {mode}")
         if not -1 <= material < self._materials:
             raise self._error(f"material {material} does not exist")
-        self._targets -= morphs
-        if morphs < 0 or self._targets < 0:
+        if not 0 <= morphs <= self._targets:
             raise self._error(f"{morphs} morph targets")
+        self._charge(SPARE_TARGET * morphs)
         single, texcoords, colours, targets = self._read_attributes(
             count, attributes, morphs
         )

@@ -44,8 +44,8 @@ Entry = tuple[str, tuple[int, ...], int, int]
 METADATA = "__metadata__"
 KEYS = ("dtype", "shape", "data_offsets")
 ALIGNMENT = 64
-# The most that readers of this format take.
-MOST_HEADER, MOST_AXES, LONGEST = 100_000_000, 16, 1 << 48
+# The most that is taken: JSON grows to thirty times its size when it is read.
+MOST_HEADER, MOST_AXES, LONGEST = 16_000_000, 16, 1 << 48
 TYPES: dict[str, np.dtype[Any]] = {
     name: np.dtype(code)
     for name, code in (
@@ -149,8 +149,8 @@ class TensorFile:
             raise AssetError(path, f"{where}header", f"not JSON: {error}") from None
         if type(header) is not tuple:
             raise AssetError(path, f"{where}header", "expected a JSON object")
-        texts = [value for name, value in header if name == METADATA] or [()]
-        self.metadata: dict[str, str] = self._texts(texts[0])
+        texts = [value for name, value in header if name == METADATA]
+        self.metadata: dict[str, str] = self._texts(texts[0] if texts else ())
         self.entries: dict[str, Entry] = {}
         self._read_entries(header)
         if len(self.entries) + len(texts) < len(header) or len(texts) > 1:
@@ -177,12 +177,14 @@ class TensorFile:
                 is_right = False
             if not is_right or type(shape) is not list or type(kind) is not str:
                 raise self.error(name, f"expected {', '.join(KEYS)}")
+            if len(shape) > MOST_AXES:
+                raise self.error(name, f"{len(shape)} axes")
             for length in shape:
                 if type(length) is not int or not 0 <= length <= LONGEST:
                     raise self.error(name, "the shape is not one")
                 size *= length
             # Of a type that is not known, the size is not either.
-            is_fair = type(end) is int and begin == at and len(shape) <= MOST_AXES
+            is_fair = type(end) is int and begin == at
             if not is_fair or end < at or (end - at != size and kind in SIZES):
                 text = f"{kind[:9]} {shape} in bytes {begin} to {end}, expected {at} on"
                 raise self.error(name, text)

@@ -94,7 +94,7 @@ class Envelope:
         _check_range("steps: model", steps[:, MODEL], 0, 1 << 20)
         _check_spans("steps: entry", steps[:, ENTRY], steps[:, COUNT], self.peak)
         sizes = blocks * rows * BLOCK
-        _check_spans("steps: data", steps[:, DATA], sizes, len(self.data))
+        _check_row("steps: data", steps[:, DATA], sizes, len(self.data))
         parts = self.parts.astype(np.int64)
         _check_range("steps: part", self.steps[is_draw, 1], 0, len(parts))
         _check_range("steps: id", self.steps[is_by_id, 1], 0, len(self.table))
@@ -115,14 +115,47 @@ class Envelope:
         ):
             raise ShapeError("faces: a vertex ID is not of the face's part")
         if self.addresses is not None:
-            _check_range("addresses", self.addresses, 0, self.peak)
+            area = np.repeat(parts[:, AREA], parts[:, VERTICES])
+            size = np.repeat(parts[:, VERTICES], parts[:, VERTICES])
+            if ((self.addresses < area) | (self.addresses >= area + size)).any():
+                raise ShapeError("addresses: a place is not of the vertex's part")
         morphs = self.morphs.astype(np.int64)
         _check_range("morphs", morphs, 0, 1 << 31)
         count = morphs[:, MORPH_COUNT]
         if (count % BLOCK).any():
             raise ShapeError(f"morphs: count must be a multiple of {BLOCK}")
         _check_spans("morphs: data", morphs[:, MORPH_DATA], count, len(self.data))
-        _check_spans("morphs: deltas", morphs[:, DELTAS], count, len(self.deltas))
+        _check_row("morphs: deltas", morphs[:, DELTAS], count, len(self.deltas))
+        self._check_plan()
+
+    def _check_plan(self) -> None:
+        """Refuse a plan by which something is drawn that was never written.
+
+        A place is stored once before it is added to, all places of a part are there
+        when it is drawn, and every part is drawn once.
+        """
+        is_stored = np.zeros(self.peak, bool)
+        left = set(range(len(self.parts)))
+        areas = self.parts[:, [AREA, VERTICES]].tolist()
+        for number, (op, row, entry, count, _) in enumerate(self.steps.tolist()):
+            own = is_stored[entry : entry + count]
+            if op <= START:
+                if own.any():
+                    raise ShapeError(f"steps: {number} stores what is still needed")
+                own[:] = True
+            elif op <= END:
+                if not own.all():
+                    raise ShapeError(f"steps: {number} adds to what was not stored")
+            elif op != NO_DRAW:
+                part = row if op == DRAW else int(self.table[row])
+                begin, size = areas[part]
+                own = is_stored[begin : begin + size]
+                if part not in left or not own.all():
+                    raise ShapeError(f"steps: {number} draws part {part} out of turn")
+                left.remove(part)
+                own[:] = False
+        if left:
+            raise ShapeError(f"steps: part {min(left)} is never drawn")
 
     def _id_bounds(
         self, parts: NDArray[np.int64]
@@ -140,8 +173,11 @@ class Envelope:
     def part_faces(self, part: int) -> Ints:
         """Corners (F, 3) of the faces of a part, as rows of its own vertices."""
         begin = int(self.parts[:part, FACES].sum())
-        first = int(self._id_bounds(self.parts.astype(np.int64))[0][part])
-        return self.faces[begin : begin + int(self.parts[part, FACES])] - first
+        faces = self.faces[begin : begin + int(self.parts[part, FACES])]
+        if self.addresses is not None:
+            faces = self.addresses[faces]
+        entries: Ints = faces - self.parts[part, AREA]
+        return entries
 
     def group_counts(self) -> dict[str, int]:
         """How many distributed vertices each of the four groups has."""
@@ -178,3 +214,15 @@ def _check_spans(
         begin.min() < 0 or count.min() < 0 or (begin + count).max() > end
     ):
         raise ShapeError(f"{name}: leads outside of {end}")
+
+
+def _check_row(
+    name: str, begin: NDArray[np.int64], count: NDArray[np.int64], end: int
+) -> None:
+    """Spans must follow each other and fill all: none is used twice, so that work is
+    bounded by the size of the data.
+    """
+    if (count < 0).any() or (begin != np.cumsum(count) - count).any():
+        raise ShapeError(f"{name}: spans must follow each other")
+    if int(count.sum()) != end:
+        raise ShapeError(f"{name}: {end} numbers, the spans have {int(count.sum())}")

@@ -4,10 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from flexor.scene.envelope import Envelopes
+import numpy as np
+
+from flexor.arrays import Ints
+from flexor.errors import ShapeError
+from flexor.scene.envelope import (
+    BLOCK,
+    END,
+    MODEL,
+    MORPH_NODE,
+    NODE,
+    OP,
+    OWNER,
+    PRIMITIVE,
+    VERTICES,
+    Envelope,
+    Envelopes,
+)
 from flexor.scene.scene import Scene
 
-__all__ = ["Package"]
+__all__ = ["Package", "check_envelope", "check_envelopes"]
 
 
 class Package:
@@ -38,3 +54,60 @@ class Package:
         if not isinstance(self._envelopes, Envelopes):
             self._envelopes = self._envelopes(self.scene)
         return self._envelopes
+
+
+def check_envelopes(envelopes: Envelopes, scene: Scene) -> None:
+    """Refuse envelopes that are not of a scene."""
+    if not isinstance(envelopes, Envelopes):
+        raise ShapeError(f"envelopes: {type(envelopes).__name__}, expected Envelopes")
+    check_envelope(envelopes.multi, scene)
+    check_envelope(envelopes.one, scene)
+
+
+def check_envelope(envelope: Envelope, scene: Scene) -> None:
+    """Refuse what the scene does not have: nodes, primitives, vertices, targets."""
+    if not (np.isfinite(envelope.data).all() and np.isfinite(envelope.deltas).all()):
+        raise ShapeError("data, deltas: must be finite")
+    count = len(scene.skeleton)
+    # Every place in the buffer is of a part; a part's area may be filled up to blocks.
+    if envelope.peak > BLOCK * (len(envelope.order) + len(envelope.parts)):
+        raise ShapeError(f"peak: {envelope.peak} places for {len(envelope.order)}")
+    lists = envelope.steps[envelope.steps[:, OP] <= END]
+    _check_nodes("steps: model", lists[:, MODEL], count)
+    _check_nodes("parts: owner", envelope.parts[:, OWNER], count)
+    _check_nodes("parts: node", envelope.parts[:, NODE], count)
+    _check_nodes("morphs: node", envelope.morphs[:, MORPH_NODE], count)
+    _check_order(envelope, scene)
+    for node, target in set(map(tuple, envelope.morphs[:, :2].tolist())):
+        mesh = int(scene.node_mesh[node])
+        if mesh < 0 or target >= len(scene.meshes[mesh].morph_weights):
+            raise ShapeError(f"morphs: node {node} has no target {target}")
+
+
+def _check_order(envelope: Envelope, scene: Scene) -> None:
+    """Refuse parts that are not all vertices of all that is shown, and nothing else."""
+    shown = np.flatnonzero(scene.shown_nodes() & (scene.node_mesh >= 0)).tolist()
+    is_there = {
+        (node, row): np.zeros(len(primitive), bool)
+        for node in shown
+        for row, primitive in enumerate(scene.meshes[scene.node_mesh[node]].primitives)
+    }
+    at = 0
+    for part in envelope.parts.tolist():
+        place = part[NODE], part[PRIMITIVE]
+        order = envelope.order[at : at + part[VERTICES]]
+        at += part[VERTICES]
+        own = is_there.get(place)
+        if own is None:
+            raise ShapeError(f"parts: primitive {place[1]} at node {place[0]}")
+        if order.size and int(order.max()) >= len(own):
+            raise ShapeError(f"order: a vertex that node {place[0]} does not have")
+        own[order] = True
+    for (node, row), own in is_there.items():
+        if not own.all():
+            raise ShapeError(f"order: vertices of primitive {row} at node {node} lack")
+
+
+def _check_nodes(name: str, rows: Ints, count: int) -> None:
+    if rows.size and not (0 <= rows.min() and rows.max() < count):
+        raise ShapeError(f"{name}: must lie in 0..{count - 1}")

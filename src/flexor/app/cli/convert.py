@@ -102,7 +102,7 @@ def convert(
 
     def say_left() -> str:
         names = ", ".join(str(one.out) for one in done if one.out is not None)
-        return f"stopped, {names or 'nothing'} was written"
+        return f"stopped; written: {names}" if names else "stopped, nothing was written"
 
     with tidy_when_ended(say_left), show_progress("files", len(files), "") as advance:
         for file, place in zip(files, places, strict=True):
@@ -134,19 +134,24 @@ def _convert(file: Path, place: Path | None, settings: EnvelopeSettings) -> Conv
     from flexor.convert.envelope_report import report_envelope
 
     character = load(file)
-    for finding in character.findings:
-        if finding.level == "warning":
-            typer.echo(f"flexor: {file.name}: {finding}", err=True)
+    size = file.stat().st_size  # now: it may be what is written
+    findings = list(character.findings)
     if place is None and file.suffix.lower() == ENDING and settings == DEFAULTS:
         envelopes = character.envelopes  # a report of what is there
     else:
-        envelopes = convert_scene(character.scene, settings)
+        envelopes, found = convert_scene(character.scene, settings)
+        findings += found
+    for finding in findings:
+        if finding.level == "warning":
+            typer.echo(f"flexor: {file.name}: {finding}", err=True)
     if place is not None:
+        with writing(place):
+            place.parent.mkdir(exist_ok=True)
         save(character.with_envelopes(envelopes), place)
     return Converted(
         file,
         place,
-        file.stat().st_size,
+        size,
         None if place is None else place.stat().st_size,
         report_envelope(envelopes.multi),
         report_envelope(envelopes.one),
@@ -163,7 +168,8 @@ def _places(files: Sequence[Path], out: str) -> list[Path | None]:
     if not out:
         return [None] * len(files)
     to = Path(out)
-    is_folder = to.is_dir() or len(files) > 1 or out.endswith(("/", os.sep))
+    with writing(to):
+        is_folder = to.is_dir() or len(files) > 1 or out.endswith(("/", os.sep))
     if not is_folder:
         if to.suffix.lower() != ENDING:
             raise SettingError(
@@ -180,8 +186,6 @@ def _places(files: Sequence[Path], out: str) -> list[Path | None]:
         if place in places:
             raise SettingError(f"{places[place]} and {file} would both be {place}")
         places[place] = file
-    with writing(to):
-        to.mkdir(exist_ok=True)
     return list(places)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import Annotated
@@ -64,6 +65,9 @@ def _options(
 
 def main() -> None:
     """Run the program; exit codes: 0 done, 2 wrong input, 130 stopped."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names may be any bytes
     try:
         app()
     except FlexorError as error:
