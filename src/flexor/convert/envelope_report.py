@@ -17,7 +17,7 @@ from flexor.scene.envelope import (
     Envelope,
 )
 
-__all__ = ["EnvelopeReport", "report_envelope"]
+__all__ = ["PLACE_BYTES", "EnvelopeReport", "report_envelope"]
 
 PLACE_BYTES = 24  # x y z nx ny nz
 

@@ -30,7 +30,7 @@ __all__ = [
 Rows = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
-MOST_PIECES = 1000
+MOST_PIECES = 500
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,8 +19,9 @@ class EnvelopeDraw:
     """Draws a character part by part, with the polygons of its envelope.
 
     Call it with each finished part: its number, and float32 (6, V), x y z nx ny nz of
-    its vertices, which may be overwritten afterwards. Then `items` gives what to draw.
-    Strokes are refused: every cut between parts would be drawn as a border.
+    its vertices, which may be overwritten afterwards. When all have come, `items` gives
+    what to draw. Strokes are refused: every cut between parts would be drawn as a
+    border.
     """
 
     def __init__(self, dress: Dress, envelope: Envelope) -> None:
@@ -56,7 +57,7 @@ class EnvelopeDraw:
     def items(
         self, world: Floats
     ) -> tuple[tuple[DrawItem, ...], tuple[DrawLines, ...]]:
-        """Surfaces and lines of the parts that were taken; world: (J, 3, 4)."""
+        """Surfaces and lines of all parts as they came last; world: (J, 3, 4)."""
         return build_items(self._dress, self._positions, self._normals, world)
 
 

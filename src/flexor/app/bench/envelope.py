@@ -5,6 +5,7 @@ Each figure is of one thread but for the drawing, and all ways take turns in one
 
 from __future__ import annotations
 
+import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 
@@ -15,6 +16,8 @@ from flexor.app.bench.timing import Result, best_seconds
 from flexor.app.character import Character, Weights
 from flexor.app.drawing import Drawer
 from flexor.arrays import Floats
+from flexor.convert.envelope import EnvelopeSettings, convert_scene
+from flexor.convert.envelope_report import PLACE_BYTES
 from flexor.deform.skin_envelope import (
     EnvelopeState,
     skin_envelope,
@@ -37,6 +40,7 @@ WAYS = {
     "multi": "envelope, all weights",
     "one": "envelope, one weight a vertex",
 }
+ORIGINAL = "envelope, all weights, vertices that a joint starts in the file's order"
 
 Call = Callable[[], None]
 Items = tuple[tuple[DrawItem, ...], tuple[DrawLines, ...]]
@@ -53,6 +57,11 @@ def _measure(name: str, character: Character) -> Iterator[Result]:
     vertices = sum(bind.vertex_count for bind in character.binds)
     if not vertices:
         return
+    started = time.perf_counter()
+    envelopes, _ = convert_scene(character.scene)
+    seconds = time.perf_counter() - started
+    character = character.with_envelopes(envelopes)
+    yield Result(f"envelope/{name}/convert", seconds, "s", "both envelopes made, once")
     yield from _skin(name, character, vertices)
     yield from _draw(name, character)
     yield from _memory(name, character, vertices)
@@ -66,17 +75,21 @@ def _poses(character: Character, count: int) -> Pose:
 
 
 def _skin(name: str, character: Character, vertices: int) -> Iterator[Result]:
+    settings = EnvelopeSettings(order="original")
+    original = character.with_envelopes(convert_scene(character.scene, settings)[0])
     for count, where in ((1, ""), (CROWD, f"/crowd{CROWD}")):
         poses = _poses(character, count)
         calls = [_by_vertices(character, poses)[0]]
         calls += [_by_envelope(character, poses, kind)[0] for kind in ("multi", "one")]
+        calls.append(_by_envelope(original, poses, "multi")[0])
         seconds = best_seconds(*calls, rounds=30 if count == 1 else 15)
-        for way, best in zip(WAYS, seconds, strict=True):
+        ways = {**WAYS, "original": ORIGINAL}
+        for way, best in zip(ways, seconds, strict=True):
             yield Result(
                 f"envelope/{name}/skin{where}/{way}",
                 best / count / vertices * 1e9,
                 "ns/vertex",
-                f"{WAYS[way]}; {vertices} vertices, file's order, with all checks",
+                f"{ways[way]}; {vertices} vertices, results as in the file, all checks",
             )
 
 
@@ -165,12 +178,12 @@ def _memory(name: str, character: Character, vertices: int) -> Iterator[Result]:
     pose = _poses(character, 1)[0]
     yield Result(
         f"envelope/{name}/memory/mesh",
-        24.0 * vertices,
+        float(PLACE_BYTES * vertices),
         "bytes",
         "positions and normals of the whole mesh",
     )
     for kind in ("multi", "one"):
-        planned = getattr(character.envelopes, kind).peak * 24
+        planned = getattr(character.envelopes, kind).peak * PLACE_BYTES
         state = character.envelope_state(kind)
         note = "the planned peak: the most vertices that wait at once"
         yield Result(f"envelope/{name}/memory/{kind}/planned", planned, "bytes", note)
