@@ -14,7 +14,16 @@ import numpy as np
 
 from flexor.files import package_format, tensors
 from flexor.scene.clip import Clip, Track
-from flexor.scene.envelope import Envelope, Envelopes
+from flexor.scene.envelope import (
+    DRAW,
+    DRAW_DEFERRED,
+    END,
+    NATIVE,
+    NO_DRAW,
+    START,
+    Envelope,
+    Envelopes,
+)
 from flexor.scene.finding import Finding
 from flexor.scene.material import Image, Material, Sampler, Texture, TextureRef
 from flexor.scene.mesh import Mesh, MorphTarget, Primitive
@@ -111,39 +120,108 @@ def small_scene() -> Scene:
     )
 
 
-def empty_envelope() -> Envelope:
-    """An envelope of nothing."""
-
-    def none(*shape: int) -> Any:
-        return np.zeros((0, *shape), np.int32)
-
-    data = np.zeros(0, np.float32), np.zeros(0, np.float32)
+def plain_envelope(scene: Scene) -> Envelope:
+    """An envelope of any scene: each primitive that is shown is one part, which its
+    node alone pulls, and which is drawn at once. No faces, and all numbers are 0.
+    """
+    shown = np.flatnonzero(scene.shown_nodes() & (scene.node_mesh >= 0)).tolist()
+    parts = [
+        (node, row, node, 0, len(primitive), 0)
+        for node in shown
+        for row, primitive in enumerate(scene.meshes[scene.node_mesh[node]].primitives)
+    ]
+    steps, size = [], 0
+    for number, (node, _, _, _, count, _) in enumerate(parts):
+        steps += [(NATIVE, node, 0, count, size), (DRAW, number, 0, 0, 0)]
+        size += 48 * -(-count // 8)
+    counts = [part[4] for part in parts]
+    none = np.zeros(0, np.int32)
     return Envelope(
-        none(5), none(), data[0], none(6), none(), none(3), None, none(5), data[1], 0
+        np.array(steps, np.int32).reshape(-1, 5),
+        none,
+        np.zeros(size, np.float32),
+        np.array(parts, np.int32).reshape(-1, 6),
+        np.concatenate([none, *map(np.arange, counts)]),
+        none.reshape(0, 3),
+        None,
+        none.reshape(0, 5),
+        np.zeros(0, np.float32),
+        max(counts, default=0),
     )
 
 
-def small_envelope(*, has_addresses: bool = False) -> Envelope:
-    """The quad of `small_scene`: four vertices of one model, a morph, one part."""
-    # native vertices of node 1 to places 0 to 3; then draw part 0, and by id
-    steps = np.array([[0, 1, 0, 4, 0], [4, 0, 0, 0, 0], [5, 0, 0, 0, 0]])
+def plain_package(scene: Scene) -> Package:
+    return Package(scene, Envelopes(plain_envelope(scene), plain_envelope(scene)))
+
+
+def block(rows: int, count: int, start: float) -> Any:
+    """Numbers of up to eight vertices, filled up with zeros."""
+    made = np.zeros((rows, 8), np.float32)
+    made[:, :count] = floats(rows, count, start=start)
+    return made.ravel()
+
+
+def small_envelope() -> Envelope:
+    """`small_scene` with all weights: two parts, one morph, four places.
+
+    The triangle is drawn before the quad comes to its places. Of the quad, vertex 0 is
+    node 0's, vertex 3 is node 1's, the others are pulled by both.
+    """
+    steps = [
+        [NATIVE, 2, 0, 3, 0],
+        [DRAW, 1, 0, 0, 0],
+        [NATIVE, 0, 0, 1, 48],
+        [START, 0, 1, 2, 96],
+        [NO_DRAW, 0, 0, 0, 0],
+        [NATIVE, 1, 3, 1, 152],
+        [END, 1, 1, 2, 200],
+        [DRAW_DEFERRED, 0, 0, 0, 0],
+    ]
+    shapes = (6, 3), (6, 1), (7, 2), (6, 1), (7, 2)
     return Envelope(
-        steps,
+        np.array(steps),
         np.array([0]),
-        floats(48),
-        np.array([[1, 0, 1, 0, 4, 2]]),
-        np.array([3, 2, 1, 0]),
-        np.array([[0, 1, 2], [2, 1, 3]]),
-        np.array([3, 2, 1, 0]) if has_addresses else None,
-        np.array([[1, 1, 0, 24, 0]]),
-        floats(24),
+        np.concatenate([block(*shape, n) for n, shape in enumerate(shapes)]),
+        np.array([[1, 0, 0, 0, 4, 2], [2, 0, 2, 0, 3, 1]]),
+        np.array([0, 2, 1, 3, 0, 1, 2]),
+        np.array([[0, 2, 1], [1, 2, 3], [0, 1, 2]]),
+        None,
+        np.array([[1, 1, 48, 48, 0]]),
+        block(6, 1, 5),
         4,
     )
 
 
+def small_envelope_of_one_weight() -> Envelope:
+    """`small_scene` with one weight, and with addresses."""
+    steps = [
+        [NATIVE, 2, 0, 3, 0],
+        [DRAW, 1, 0, 0, 0],
+        [NATIVE, 0, 2, 2, 48],
+        [NO_DRAW, 0, 0, 0, 0],
+        [NATIVE, 1, 0, 2, 96],
+        [DRAW_DEFERRED, 0, 0, 0, 0],
+    ]
+    return Envelope(
+        np.array(steps),
+        np.array([0]),
+        np.concatenate([block(6, count, count) for count in (3, 2, 2)]),
+        np.array([[1, 0, 0, 0, 4, 2], [2, 0, 2, 0, 3, 1]]),
+        np.array([3, 2, 1, 0, 0, 1, 2]),
+        np.array([[0, 1, 2], [2, 1, 3], [4, 5, 6]]),
+        np.array([3, 2, 1, 0, 0, 1, 2]),
+        np.array([[1, 1, 48, 48, 0]]),
+        block(6, 2, 5),
+        4,
+    )
+
+
+def small_envelopes() -> Envelopes:
+    return Envelopes(small_envelope(), small_envelope_of_one_weight())
+
+
 def small_package() -> Package:
-    envelopes = Envelopes(small_envelope(), small_envelope(has_addresses=True))
-    return Package(small_scene(), envelopes)
+    return Package(small_scene(), small_envelopes())
 
 
 def unlike(a: Any, b: Any, where: str = "") -> Iterator[str]:

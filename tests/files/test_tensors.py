@@ -11,6 +11,7 @@ import safetensors.numpy
 
 from flexor.errors import AssetError
 from flexor.files.tensors import (
+    MOST_HEADER,
     TYPES,
     Wanted,
     join_tensors,
@@ -122,6 +123,54 @@ def test_an_empty_array_of_a_shape_beyond_all_measure(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(len(text).to_bytes(8, "little") + text)
     with pytest.raises(AssetError, match="tensor 'a'"):
         open_tensors(tmp_path / "a").any_array("a")
+
+
+def container(header: bytes, data: bytes = b"") -> bytes:
+    return len(header).to_bytes(8, "little") + header + data
+
+
+@pytest.mark.parametrize(
+    "texts", [b"", b'"__metadata__":{},', b'"__metadata__":{"b":"c"},']
+)
+def test_a_name_that_stands_twice(texts: bytes, tmp_path: Path) -> None:
+    one = b'"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}'
+    two = one.replace(b"[0,1]", b"[1,2]")
+    path = tmp_path / "a"
+    path.write_bytes(container(b"{%s%s,%s}" % (texts, one, two), b"12"))
+    with pytest.raises(AssetError, match="header: a name stands there twice"):
+        open_tensors(path)
+    two = two.replace(b'"a"', b'"b"')
+    path.write_bytes(container(b"{%s%s,%s}" % (texts, one, two), b"12"))
+    assert open_tensors(path).any_array("b").tolist() == [ord("2")]
+
+
+def test_texts_that_stand_twice(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(container(b'{"__metadata__":{},"__metadata__":{}}'))
+    with pytest.raises(AssetError, match="header: a name stands there twice"):
+        open_tensors(tmp_path / "a")
+
+
+@pytest.mark.parametrize(("axes", "length"), [(17, 1), (50_000, 1 << 48)])
+@pytest.mark.parametrize("kind", ["U8", "F4"])
+def test_axes_have_a_limit(kind: str, axes: int, length: int, tmp_path: Path) -> None:
+    """Seen before lengths are multiplied: that would take long."""
+    shape = ",".join([str(length)] * axes)
+    text = f'{{"a":{{"dtype":"{kind}","shape":[{shape}],"data_offsets":[0,1]}}}}'
+    (tmp_path / "a").write_bytes(container(text.encode(), b"1"))
+    with pytest.raises(AssetError, match=rf"tensor 'a': {axes} axes$"):
+        open_tensors(tmp_path / "a")
+
+
+def test_as_many_axes_as_are_taken(tmp_path: Path) -> None:
+    save(tmp_path / "a", {"x": np.ones((1,) * 16, np.float32)})
+    assert open_tensors(tmp_path / "a").any_array("x").ndim == 16
+
+
+def test_headers_that_are_too_large_are_not_written() -> None:
+    with pytest.raises(ValueError, match=r"a header of \d{8} bytes is too large"):
+        layout_tensors({"a": "x" * MOST_HEADER}, {})
+    head, _ = layout_tensors({"a": "x" * (MOST_HEADER - 200)}, {})
+    assert len(head) <= MOST_HEADER + 8
 
 
 def test_types_that_are_not_known(tmp_path: Path) -> None:
