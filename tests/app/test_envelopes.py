@@ -18,9 +18,12 @@ import flexor
 from flexor.app.character import Character
 from flexor.app.drawing import Drawer, contact_sheet
 from flexor.convert import envelope as converter
-from flexor.convert.envelope import EnvelopeSettings, convert_scene
+from flexor.convert.envelope import (
+    EnvelopeSettings,
+    convert_parts,
+    convert_scene,
+)
 from flexor.convert.one_weight import one_weight
-from flexor.convert.plan_envelope import depth_first
 from flexor.convert.scene_parts import scene_parts
 from flexor.deform.skin_envelope import skin_envelope
 from flexor.deform.weight_choice import WeightRule
@@ -54,8 +57,9 @@ def columns(hero: Character) -> dict[int, int]:
 
 def check_one_weight(hero: Character, pose: Pose) -> None:
     """As the twin has it, of a character whose vertices have their largest weight."""
-    trace = depth_first(hero.skeleton.parents)
-    parts = [one_weight(part, trace) for part in scene_parts(hero.scene)[0]]
+    given, _ = scene_parts(hero.scene)
+    _, trace = convert_parts(hero.skeleton.parents, given)
+    parts = [one_weight(part, trace) for part in given]
     raw = oracle.moved(parts, pose.world, pose.weights, columns(hero), normalise=False)
     skins = hero.deform(pose, weights="one")
     places = [(skin.node, skin.primitive) for skin in skins]

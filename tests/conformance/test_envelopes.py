@@ -119,9 +119,11 @@ def same_bytes(one: list[SkinnedPrimitive], other: list[SkinnedPrimitive]) -> bo
 
 def with_largest_weights(scene: Scene) -> Scene:
     """Every vertex wholly with the joint that pulls it most; of equal ones the first
-    from the root. A mesh for each node: the same mesh may hang on several skins.
+    that is visited with all weights. A mesh for each node: the same mesh may hang on
+    several skins.
     """
-    rank = np.argsort(depth_first(scene.skeleton.parents))
+    parts, _ = scene_parts(scene)
+    rank = np.argsort(convert_parts(scene.skeleton.parents, parts)[1])
     meshes, rows = [], np.full(len(scene.node_mesh), -1)
     for node, row in enumerate(scene.node_mesh.tolist()):
         if row < 0:

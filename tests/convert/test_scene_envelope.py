@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.convert.envelope import EnvelopeSettings, convert_scene
+from flexor.convert.envelope import (
+    EnvelopeSettings,
+    convert_parts,
+    convert_scene,
+)
 from flexor.convert.one_weight import one_weight
-from flexor.convert.plan_envelope import depth_first
 from flexor.convert.scene_parts import scene_parts
 from flexor.scene.envelope import Envelope
 from flexor.scene.scene import Scene
@@ -87,8 +90,9 @@ def test_one_weight(settings: EnvelopeSettings, rng: Rng) -> None:
     counts = envelope.group_counts()
     assert counts["native"] == sum(counts.values())
     made = in_file_order(envelope, oracle.run_steps(envelope, world))
-    trace = depth_first(scene.skeleton.parents)
-    parts = [one_weight(part, trace) for part in scene_parts(scene)[0]]
+    given, _ = scene_parts(scene)
+    _, trace = convert_parts(scene.skeleton.parents, given, settings)
+    parts = [one_weight(part, trace) for part in given]
     moved = oracle.moved(parts, world)
     assert sorted(made) == surfaces(scene)
     for part, expected in zip(parts, moved, strict=True):

@@ -461,3 +461,27 @@ def test_bytes() -> None:
     words = 7 * 5 + 1 + 256 + 2 * 6 + 12 + 3 * 3 + 2 * 5 + 152
     assert make().nbytes == 4 * words
     assert with_ids().nbytes == 4 * (words + 12)
+
+
+def test_places_for_nothing() -> None:
+    """Each vertex may have a block to itself, and each part one more."""
+    with pytest.raises(ShapeError, match="peak: 1000000 places for 12"):
+        make(peak=1_000_000)
+
+
+def test_blocks_are_filled_up_with_zeros() -> None:
+    """They are added whole: what stands there would move the vertices of others."""
+    envelope = make()
+    is_open = (envelope.steps[:, 0] < 4) & (envelope.steps[:, 3] % 8 > 0)
+    for op, _, _, count, at in envelope.steps[is_open].tolist():
+        width = 6 if op == 0 else 7
+        for row in range(width):
+            last = at + count // 8 * 8 * width + 8 * row
+            for lane in range(8):
+                data = np.array(envelope.data)
+                data[last + lane] = 1
+                if lane < count % 8:
+                    make(data=data)
+                    continue
+                with pytest.raises(ShapeError, match="filled up with zeros"):
+                    make(data=data)

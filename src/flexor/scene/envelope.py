@@ -82,8 +82,10 @@ class Envelope:
 
     def _check(self) -> None:
         """Refuse numbers that lead outside of the arrays or the buffer."""
-        if not 0 <= self.peak < 1 << 30:
-            raise ShapeError(f"peak: {self.peak} places")
+        # Every place is of a part; a part's area may be filled up to whole blocks.
+        most = BLOCK * (len(self.order) + len(self.parts))
+        if not 0 <= self.peak <= most:
+            raise ShapeError(f"peak: {self.peak} places for {len(self.order)}")
         op = self.steps[:, OP]
         is_list = op <= END
         steps = self.steps[is_list].astype(np.int64)
@@ -126,7 +128,25 @@ class Envelope:
             raise ShapeError(f"morphs: count must be a multiple of {BLOCK}")
         _check_spans("morphs: data", morphs[:, MORPH_DATA], count, len(self.data))
         _check_row("morphs: deltas", morphs[:, DELTAS], count, len(self.deltas))
+        self._check_padding(steps, rows)
         self._check_plan()
+
+    def _check_padding(self, steps: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+        """Refuse numbers that fill up blocks and are not zero: blocks are added whole.
+
+        steps: those with vertices; rows: of eight numbers in a block of each.
+        """
+        over = -steps[:, COUNT] % BLOCK
+        is_open = (over > 0) & (steps[:, COUNT] > 0)
+        counts, widths = steps[is_open, COUNT], rows[is_open]
+        last = steps[is_open, DATA] + counts // BLOCK * widths * BLOCK
+        for width in (6, 7):
+            own = widths == width
+            lanes = np.arange(width * BLOCK).reshape(width, BLOCK)
+            is_filler = np.arange(BLOCK) >= counts[own, None] % BLOCK
+            places = last[own, None, None] + lanes
+            if np.where(is_filler[:, None], self.data[places], 0).any():
+                raise ShapeError("data: blocks must be filled up with zeros")
 
     def _check_plan(self) -> None:
         """Refuse a plan by which something is drawn that was never written.

@@ -9,7 +9,6 @@ import numpy as np
 from flexor.arrays import Ints
 from flexor.errors import ShapeError
 from flexor.scene.envelope import (
-    BLOCK,
     END,
     MODEL,
     MORPH_NODE,
@@ -60,8 +59,10 @@ def check_envelopes(envelopes: Envelopes, scene: Scene) -> None:
     """Refuse envelopes that are not of a scene."""
     if not isinstance(envelopes, Envelopes):
         raise ShapeError(f"envelopes: {type(envelopes).__name__}, expected Envelopes")
-    check_envelope(envelopes.multi, scene)
-    check_envelope(envelopes.one, scene)
+    for envelope in (envelopes.multi, envelopes.one):
+        if not isinstance(envelope, Envelope):
+            raise ShapeError(f"envelopes: {type(envelope).__name__}, expected Envelope")
+        check_envelope(envelope, scene)
 
 
 def check_envelope(envelope: Envelope, scene: Scene) -> None:
@@ -69,9 +70,6 @@ def check_envelope(envelope: Envelope, scene: Scene) -> None:
     if not (np.isfinite(envelope.data).all() and np.isfinite(envelope.deltas).all()):
         raise ShapeError("data, deltas: must be finite")
     count = len(scene.skeleton)
-    # Every place in the buffer is of a part; a part's area may be filled up to blocks.
-    if envelope.peak > BLOCK * (len(envelope.order) + len(envelope.parts)):
-        raise ShapeError(f"peak: {envelope.peak} places for {len(envelope.order)}")
     lists = envelope.steps[envelope.steps[:, OP] <= END]
     _check_nodes("steps: model", lists[:, MODEL], count)
     _check_nodes("parts: owner", envelope.parts[:, OWNER], count)
@@ -87,6 +85,9 @@ def check_envelope(envelope: Envelope, scene: Scene) -> None:
 def _check_order(envelope: Envelope, scene: Scene) -> None:
     """Refuse parts that are not all vertices of all that is shown, and nothing else."""
     shown = np.flatnonzero(scene.shown_nodes() & (scene.node_mesh >= 0)).tolist()
+    sizes = [sum(len(p) for p in mesh.primitives) for mesh in scene.meshes]
+    if sum(sizes[scene.node_mesh[node]] for node in shown) > len(envelope.order):
+        raise ShapeError("order: vertices of the scene lack")
     is_there = {
         (node, row): np.zeros(len(primitive), bool)
         for node in shown
