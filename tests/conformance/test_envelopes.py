@@ -16,7 +16,12 @@ import pytest
 
 import flexor
 from flexor.app.character import Character, SkinnedPrimitive
+from flexor.convert.envelope import EnvelopeSettings, convert_parts
+from flexor.convert.join_pieces import join_pieces
 from flexor.convert.plan_envelope import depth_first
+from flexor.convert.scene_parts import scene_parts
+from flexor.convert.search_trace import placed_peak, search_trace
+from flexor.convert.split_parts import cut_parts, piece_lives
 from flexor.deform.skin_envelope import skin_envelope
 from flexor.draw.style import DrawStyle
 from flexor.pose.pose import Pose
@@ -204,3 +209,25 @@ def test_less_is_waiting(hero: Character) -> None:
     vertices = sum(bind.vertex_count for bind in hero.binds)
     for envelope in (hero.envelopes.multi, hero.envelopes.one):
         assert envelope.peak <= vertices <= len(envelope.order)
+
+
+@pytest.mark.parametrize("search", [True, False])
+def test_joining_costs_no_room(hero: Character, search: bool) -> None:
+    """The buffer is not larger than that of the pieces as they were cut; and another
+    order of visits has not made it larger than depth first.
+    """
+    parents = hero.skeleton.parents
+    parts, _ = scene_parts(hero.scene)
+    walk = np.argsort(depth_first(parents))
+    pieces = cut_parts(parts, walk)
+    lives = piece_lives(pieces)
+    rank = np.argsort(search_trace(parents, lives)) if search else walk
+    most = placed_peak(lives, rank)
+    assert most <= placed_peak(lives, walk)
+    left = join_pieces(pieces, rank)
+    peak = placed_peak(piece_lives(left), rank)
+    assert peak <= most
+    assert len(left) <= len(pieces)
+    made, trace = convert_parts(parents, parts, EnvelopeSettings(search=search))
+    np.testing.assert_array_equal(np.argsort(trace), rank)
+    assert made.peak == peak

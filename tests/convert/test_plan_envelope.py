@@ -7,12 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from flexor.convert import plan_envelope as planner
 from flexor.convert.build_envelope import build_envelope
 from flexor.convert.envelope_parts import EnvelopePart, tree_part
 from flexor.convert.one_weight import one_weight
-from flexor.convert.plan_envelope import EnvelopePlan, depth_first, plan_envelope
+from flexor.convert.plan_envelope import (
+    EnvelopePlan,
+    depth_first,
+    place_areas,
+    plan_envelope,
+)
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.envelope import GROUPS
+from flexor.scene.envelope import END, GROUPS, MIDDLE, NATIVE, START
 from tests.envelopes import random_matrices, random_world
 from tests.oracle import envelope as oracle
 from tests.oracle.deform import normal_matrix
@@ -480,3 +486,168 @@ def test_models_without_parts() -> None:
     plan = plan_envelope(PARENTS, [])
     assert [made.model for made in plan.lists] == [0, 1, 2, 4, 3]
     assert not any(made.commands for made in plan.lists)
+
+
+# Chunks and runs.
+
+
+def pulled_part(pulls: list[list[int]]) -> EnvelopePart:
+    """A part of model 0 with a vertex for each list of models that pull it alike."""
+    joints, weights = np.full((2, len(pulls), 3), -1.0)
+    for row, models in enumerate(pulls):
+        joints[row, : len(models)] = models
+        weights[row] = np.where(joints[row] < 0, 0, 1 / len(models))
+    return EnvelopePart(
+        0,
+        np.arange(5),
+        random_matrices(np.random.default_rng(4), 5),
+        np.zeros((len(pulls), 3)),
+        np.zeros((len(pulls), 3)),
+        joints,
+        weights,
+        np.zeros((0, 3)),
+    )
+
+
+def test_groups_of_all_parts_come_in_order() -> None:
+    """Native of both parts, then start of both, middle of both, end of both."""
+    parts = [
+        pulled_part([[0, 1], [0, 1, 2], [1, 2], [1]]),
+        pulled_part([[1], [1, 3], [0, 1, 3], [0, 1]]),
+    ]
+    lists = plan_envelope([-1, 0, 1, 2, 3], parts).lists
+    groups = (NATIVE, START, MIDDLE, END)
+    made = [(chunk.group, chunk.part) for chunk in lists[1].chunks]
+    assert made == [(group, part) for group in groups for part in (0, 1)]
+    for one in lists:
+        order = [(chunk.group, chunk.part) for chunk in one.chunks]
+        assert order == sorted(order)
+
+
+def test_vertices_that_go_further_come_first() -> None:
+    """What model 2 ends of those that model 0 and model 1 started is one run."""
+    part = pulled_part([[0, 2], [0, 2, 3], [1, 2], [0, 2, 3], [0, 2], [1, 2]])
+    plan = plan_envelope([-1, 0, 1, 2, 3], [part], order="joints")
+    assert plan.areas[0].vertices.tolist() == [1, 3, 0, 4, 2, 5]
+    steps = build_envelope([part], plan).steps
+    assert steps[steps[:, 0] <= END][:, :4].tolist() == [
+        [START, 0, 0, 4],
+        [START, 1, 4, 2],
+        [MIDDLE, 2, 0, 2],
+        [END, 2, 2, 4],
+        [END, 3, 0, 2],
+    ]
+
+
+# Places of areas.
+
+
+def check_places(written: Any, drawn: Any, sizes: Any, made: Any) -> None:
+    """Areas that are alive at the same visit are beside each other, below the peak."""
+    offsets, peak = made
+    ends = [offset + size for offset, size in zip(offsets, sizes, strict=True)]
+    assert peak == max((end for end, size in zip(ends, sizes, strict=True) if size))
+    assert min(offsets) >= 0
+    for one in range(len(sizes)):
+        for other in range(one):
+            if not sizes[one] or not sizes[other]:
+                continue
+            is_apart = drawn[one] < written[other] or drawn[other] < written[one]
+            assert (
+                is_apart or ends[one] <= offsets[other] or ends[other] <= offsets[one]
+            )
+
+
+def fewest_places(written: Any, drawn: Any, sizes: Any) -> int:
+    """The most vertices that are alive at once: no areas can do with less."""
+    spans = list(zip(written, drawn, sizes, strict=True))
+    return max(
+        sum(size for first, last, size in spans if first <= visit <= last)
+        for visit in range(max(drawn) + 1)
+    )
+
+
+def test_the_largest_first_where_that_is_better() -> None:
+    """By time the one that is small and stays long is put above a hole."""
+    areas = [2, 3, 1], [4, 3, 2], [1, 2, 1]
+    by_time = planner._place_by_time([2, 0, 1], *areas)
+    assert by_time[1] == 4
+    assert place_areas(*areas) == ([2, 0, 0], 3)
+
+
+def test_the_order_of_time_where_that_is_better() -> None:
+    rng = np.random.default_rng(1)
+    is_better = [False, False]
+    for _ in range(300):
+        written = rng.integers(0, 6, 8)
+        areas = (
+            written.tolist(),
+            (written + rng.integers(0, 4, 8)).tolist(),
+            rng.integers(0, 6, 8).tolist(),
+        )
+        used = [part for part in range(8) if areas[2][part]]
+        by_time = sorted(used, key=lambda part: (areas[0][part], part))
+        by_size = sorted(used, key=lambda part: (-areas[2][part], areas[0][part], part))
+        one = planner._place_by_time(by_time, *areas)
+        other = planner._place_in_order(by_size, *areas)
+        made = place_areas(*areas)
+        for way in (one, other, made):
+            check_places(*areas, way)
+        assert made[1] == min(one[1], other[1]) >= fewest_places(*areas)
+        is_better[0] |= one[1] < other[1]
+        is_better[1] |= other[1] < one[1]
+    assert is_better == [True, True]
+
+
+def test_a_gap_that_is_just_large_enough_is_used() -> None:
+    areas = [1, 2, 1], [1, 3, 3], [3, 3, 3]
+    assert place_areas(*areas) == ([0, 0, 3], 6)
+    assert planner._lowest_room([(3, 6)], 3) == 0
+    assert planner._lowest_room([(3, 6)], 4) == 6
+    assert planner._lowest_room([(0, 2), (5, 9)], 3) == 2
+    assert planner._lowest_room([(0, 2), (4, 9)], 3) == 9
+
+
+def test_what_is_drawn_at_a_visit_is_alive_at_it() -> None:
+    """Its room is free from the next visit on."""
+    assert place_areas([0, 1], [1, 1], [4, 2])[1] == 6
+    assert place_areas([0, 2], [1, 2], [4, 2])[1] == 4
+
+
+def test_many_areas_are_not_placed_by_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Placing by size takes as long as the square of how many there are."""
+    calls: list[int] = []
+    real = planner._place_in_order
+
+    def counted(order: Any, *areas: Any) -> Any:
+        calls.append(len(order))
+        return real(order, *areas)
+
+    monkeypatch.setattr(planner, "_place_in_order", counted)
+    few = planner.FEW_AREAS
+    for count in (few, few + 1):
+        visits = list(range(count))
+        assert place_areas(visits, visits, [3] * count) == ([0] * count, 3)
+    assert calls == [few]
+    # Those that need no room do not count.
+    visits = list(range(few + 50))
+    place_areas(visits, visits, [0] * 50 + [3] * few)
+    assert calls == [few, few]
+
+
+@pytest.mark.parametrize("count", [40, 41])
+def test_very_many_areas_are_side_by_side(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even time is looked at; those that need no room do not count."""
+    monkeypatch.setattr(planner, "MOST_AREAS", 40)
+    sizes = [0, 0, *(2 + part % 3 for part in range(count))]
+    visits = list(range(len(sizes)))
+    made = place_areas(visits, visits, sizes)
+    check_places(visits, visits, sizes, made)
+    assert made[1] == (4 if count == 40 else sum(sizes))
+
+
+def test_no_areas() -> None:
+    assert place_areas([], [], []) == ([], 0)
+    assert place_areas([3], [-1], [0]) == ([0], 0)

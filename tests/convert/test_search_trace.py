@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from flexor.convert import search_trace as searcher
 from flexor.convert.plan_envelope import check_trace, depth_first, plan_envelope
-from flexor.convert.search_trace import Lives, live_peak, search_trace
+from flexor.convert.search_trace import Lives, live_peak, placed_peak, search_trace
 from flexor.convert.split_parts import piece_lives, whole_parts
 from tests.envelopes import random_parts, random_trace, random_tree
 
@@ -211,3 +212,139 @@ def test_where_nothing_can_be_won_the_order_stays() -> None:
 def test_no_tries_no_change() -> None:
     lives = [Lives(1, (1, 3), 100), Lives(2, (2, 4), 100)]
     assert search_trace(STAR, lives, tries=0) == depth_first(STAR)
+
+
+def walked_sum(lives: list[Lives], trace: list[int]) -> int:
+    """Vertices in the buffer, summed over all visits."""
+    place = {model: at for at, model in enumerate(trace)}
+    total = 0
+    for part in lives:
+        ranks = [place[model] for model in part.models]
+        last = max([*ranks, place[part.owner]])
+        total += part.size * (last - min(ranks) + 1)
+    return total
+
+
+def one_step_away(parents: list[int], trace: list[int]) -> list[list[int]]:
+    """All orders with one model, or one and all that is below it, elsewhere."""
+    found = []
+    for model in range(len(trace)):
+        below = {model}
+        for other in depth_first(parents):
+            if parents[other] in below:
+                below.add(other)
+        for group in ({model}, below):
+            own = [m for m in trace if m in group]
+            rest = [m for m in trace if m not in group]
+            for at in range(len(rest) + 1):
+                order = [*rest[:at], *own, *rest[at:]]
+                if all(
+                    parents[m] < 0 or parents[m] in order[: order.index(m)]
+                    for m in order
+                ):
+                    found.append(order)
+    return found
+
+
+def test_orders_that_cost_the_same_are_gone_through() -> None:
+    """No single change of depth first is better: two are needed, and the first of them
+    changes nothing of what it costs.
+    """
+    parents = [-1, 0, 1, 1, 1]
+    lives = [Lives(0, (0, 3, 4), 30), Lives(0, (0,), 10), Lives(2, (2, 3), 30)]
+    first = depth_first(parents)
+    cost = walked_peak(lives, first), walked_sum(lives, first)
+    around = [
+        (walked_peak(lives, order), walked_sum(lives, order))
+        for order in one_step_away(parents, first)
+    ]
+    assert min(around) == cost == (60, 220)
+    found = search_trace(parents, lives)
+    assert (walked_peak(lives, found), walked_sum(lives, found)) == (60, 190)
+
+
+# Holes between areas
+
+
+def test_nothing_is_placed_nowhere() -> None:
+    rank = ranks([0, 1, 2])
+    assert placed_peak([], rank) == placed_peak([Lives(1, (), 4)], rank) == 0
+    assert placed_peak([Lives(1, (), 4), Lives(0, (1,), 3)], rank) == 3
+
+
+@FEW
+@given(SEEDS, st.integers(1, 12), st.integers(1, 6), st.integers(1, 5))
+def test_placed_peak_is_that_of_the_plan(
+    seed: int, models: int, count: int, influences: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    parents = random_tree(rng, models)
+    parts = without_unused(random_parts(rng, models, count, influences))
+    trace = random_trace(rng, parents)
+    plan = plan_envelope(parents, parts, trace=trace)
+    assert plan.peak == placed_peak(piece_lives(whole_parts(parts)), ranks(trace))
+
+
+HOLES = [
+    Lives(2, (2, 4, 5), 3),
+    Lives(5, (5,), 5),
+    Lives(0, (0, 4), 1),
+    Lives(1, (1, 3, 4), 1),
+    Lives(3, (3,), 4),
+]
+
+
+def test_what_holes_spoil_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Less is alive at once by what is found, but areas do not fit into each other."""
+    parents = [-1, 0, 1, 0, 1, 3]
+    first = depth_first(parents)
+    with monkeypatch.context() as patch:
+        patch.setattr(searcher, "placed_peak", lambda *_: 0)
+        found = search_trace(parents, HOLES)
+    assert walked_sum(HOLES, found) < walked_sum(HOLES, first)
+    assert live_peak(HOLES, ranks(found)) < placed_peak(HOLES, ranks(found))
+    assert placed_peak(HOLES, ranks(found)) > placed_peak(HOLES, ranks(first))
+    assert search_trace(parents, HOLES) == first
+
+
+@FEW
+@given(SEEDS, st.integers(3, 14), st.integers(1, 10))
+def test_the_buffer_is_never_larger_than_depth_first(
+    seed: int, models: int, count: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    parents = random_tree(rng, models)
+    lives = random_lives(rng, models, count)
+    found = search_trace(parents, lives, tries=100)
+    first = depth_first(parents)
+    assert placed_peak(lives, ranks(found)) <= placed_peak(lives, ranks(first))
+
+
+# Large trees
+
+
+@pytest.mark.parametrize(
+    ("models", "most"), [(50, 2000), (100, 2000), (400, 500), (2000, 100)]
+)
+def test_large_trees_get_fewer_tries(
+    models: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A try takes as long as there are models."""
+    calls: list[int] = []
+    real = searcher._moved
+
+    def counted(trace: Any, *given: Any) -> Any:
+        calls.append(len(trace))
+        return real(trace, *given)
+
+    monkeypatch.setattr(searcher, "_moved", counted)
+    parents = [-1] + [0] * (models - 1)
+    half = models // 2
+    lives = [Lives(1, (1, half), 10), Lives(2, (2, models - 1), 10)]
+    found = search_trace(parents, lives)
+    check_trace(np.array(parents), found)
+    assert calls == [models] * most
+    assert len(calls) * models <= searcher.MOST_STEPS
+    calls.clear()
+    search_trace(parents, lives, tries=7)
+    assert len(calls) == 7

@@ -1,4 +1,4 @@
-"""Surfaces cut into body parts and joined again: nothing is lost, no room is wasted."""
+"""Surfaces cut into body parts: nothing is lost."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from flexor.convert import split_parts as splitter
 from flexor.convert.envelope_parts import EnvelopePart
 from flexor.convert.join_pieces import join_pieces
-from flexor.convert.plan_envelope import check_trace, depth_first
-from flexor.convert.search_trace import Lives, live_peak
+from flexor.convert.search_trace import Lives
 from flexor.convert.split_parts import (
     Piece,
     cut_parts,
@@ -26,8 +26,6 @@ from tests.envelopes import (
     random_matrices,
     random_part,
     random_parts,
-    random_trace,
-    random_tree,
     random_world,
 )
 from tests.oracle import envelope as oracle
@@ -190,7 +188,7 @@ def test_parts_made_of_pieces() -> None:
     np.testing.assert_array_equal(second.normals, moved[own])
 
 
-# Joining, by hand
+# How many pieces
 
 
 def strip(sizes: list[int]) -> EnvelopePart:
@@ -200,62 +198,41 @@ def strip(sizes: list[int]) -> EnvelopePart:
     return part_of(pulls, corners)
 
 
-def test_pieces_that_live_at_the_same_time_are_joined() -> None:
-    """Both hang on both models: neither can be drawn before the other is complete."""
-    part = part_of(
-        [{0: 0.6, 1: 0.4}, {0: 0.4, 1: 0.6}] * 3, [(0, 2, 4), (1, 3, 5), (0, 1, 2)]
-    )
-    pieces = cut_parts([part], IN_ORDER)
-    assert len(pieces) == 2
-    (joined,) = join_pieces(pieces, IN_ORDER)
-    assert joined.owner == 0, "that of the piece with more faces"
-    assert joined.faces.tolist() == [0, 1, 2]
-    assert joined.has.all()
-    assert joined.models == {0, 1}
+@pytest.mark.parametrize(
+    ("most", "counts"),
+    [
+        (9, [2, 3, 4]),
+        (8, [1, 3, 4]),
+        (7, [1, 3, 4]),
+        (6, [1, 1, 4]),
+        (4, [1, 1, 4]),
+        (3, [1, 1, 1]),
+        (0, [1, 1, 1]),
+    ],
+)
+def test_the_largest_are_cut_first(
+    most: int, counts: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What goes beyond the budget stays whole; pieces are in the order of parts."""
+    monkeypatch.setattr(splitter, "MOST_PIECES", most)
+    parts = [strip([3] * models) for models in (2, 3, 4)]
+    pieces = cut_parts(parts, IN_ORDER)
+    rows = [piece.part for piece in pieces]
+    assert rows == sorted(rows)
+    assert [rows.count(row) for row in range(3)] == counts
+    check_pieces(parts, pieces)
+    for piece in pieces:
+        if counts[piece.part] == 1:
+            assert piece.owner == parts[piece.part].owner
+            assert piece.has.all()
 
 
-def test_pieces_that_save_room_stay_apart() -> None:
-    part = strip([30, 30, 30, 30])
-    pieces = cut_parts([part], IN_ORDER)
-    assert len(pieces) == 4
-    before = live_peak(piece_lives(pieces), IN_ORDER)
-    after = join_pieces(pieces, IN_ORDER)
-    assert len(after) > 1
-    assert live_peak(piece_lives(after), IN_ORDER) <= before < len(part)
-
-
-def test_joining_must_not_cost_a_single_place_more() -> None:
-    """Three triangles in a row: two at a time are in the buffer, six places. Any two
-    of them joined are five, beside the third eight.
-    """
-    pulls = [{0: 1.0}, {0: 1.0}, {1: 1.0}, {1: 1.0}, {2: 1.0}, {2: 1.0}, {2: 1.0}]
-    pieces = cut_parts([part_of(pulls, [(0, 1, 2), (2, 3, 4), (4, 5, 6)])], IN_ORDER)
-    assert live_peak(piece_lives(pieces), IN_ORDER) == 6
-    assert said(join_pieces(pieces, IN_ORDER)) == said(pieces)
-    # One more part of the character that needs room meanwhile, and they may be joined.
-    other = part_of([{0: 1.0}] * 9, np.arange(9).reshape(3, 3), owner=0)
-    both = [*pieces, *whole_parts([other])]
-    crowded = [replace(piece, part=1) if piece is both[-1] else piece for piece in both]
-    assert live_peak(piece_lives(crowded), IN_ORDER) == 12
-    joined = join_pieces(crowded, IN_ORDER)
-    assert live_peak(piece_lives(joined), IN_ORDER) <= 12
-    assert len(joined) < len(crowded)
-
-
-def test_pieces_of_different_parts_are_never_joined() -> None:
-    part = part_of([{0: 1.0}] * 3, [(0, 1, 2)])
-    pieces = cut_parts([part, part], IN_ORDER)
-    assert [p.part for p in join_pieces(pieces, IN_ORDER)] == [0, 1]
-
-
-def test_pieces_without_a_common_vertex_stay_apart() -> None:
-    part = part_of([{0: 1.0}] * 3 + [{1: 1.0}] * 3, [(0, 1, 2), (3, 4, 5)])
-    pieces = cut_parts([part], IN_ORDER)
-    assert len(join_pieces(pieces, IN_ORDER)) == 2
-
-
-def test_nothing_to_join() -> None:
-    assert join_pieces([], IN_ORDER) == []
+def test_of_parts_of_one_size_the_first_is_cut_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(splitter, "MOST_PIECES", 5)
+    pieces = cut_parts([strip([3, 3])] * 4, IN_ORDER)
+    assert [piece.part for piece in pieces] == [0, 0, 1, 1, 2, 3]
 
 
 # Any surface
@@ -337,51 +314,6 @@ def test_any_cut(seed: int, models: int) -> None:
                 assert is_pulled_most(part, [vertex], piece.owner)
     owners = [(piece.part, piece.owner) for piece in pieces]
     assert len(set(owners)) == len(owners)
-
-
-@FEW
-@given(SEEDS, st.integers(1, 10))
-def test_any_join(seed: int, models: int) -> None:
-    """Faces and vertices are all there; no more room; fewer copies of vertices."""
-    rng = np.random.default_rng(seed)
-    parents = random_tree(rng, models)
-    rank = check_trace(np.asarray(parents), random_trace(rng, parents))
-    parts = random_surfaces(rng, models)
-    pieces = cut_parts(parts, rank)
-    joined = join_pieces(pieces, rank)
-    check_pieces(parts, joined)
-    before, after = piece_lives(pieces), piece_lives(joined)
-    assert live_peak(after, rank) <= live_peak(before, rank)
-    assert len(joined) <= len(pieces)
-    assert sum(one.size for one in after) <= sum(one.size for one in before)
-    owners = {(piece.part, piece.owner) for piece in pieces}
-    assert {(piece.part, piece.owner) for piece in joined} <= owners
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_nothing_more_could_be_joined(seed: int) -> None:
-    """Any two pieces left that share vertices would raise the peak together: vertices
-    are worked twice only where that saves room.
-    """
-    rng = np.random.default_rng(seed)
-    models = int(rng.integers(1, 9))
-    parents = random_tree(rng, models)
-    rank = check_trace(np.asarray(parents), depth_first(parents))
-    pieces = cut_parts(random_surfaces(rng, models), rank)
-    most = live_peak(piece_lives(pieces), rank)
-    left = join_pieces(pieces, rank)
-    for i, one in enumerate(left):
-        for other in left[i + 1 :]:
-            if one.part != other.part or not (one.has & other.has).any():
-                continue
-            larger = one if len(one.faces) >= len(other.faces) else other
-            both = Lives(
-                larger.owner,
-                tuple(sorted(one.models | other.models)),
-                int((one.has | other.has).sum()),
-            )
-            rest = piece_lives([p for p in left if p is not one and p is not other])
-            assert live_peak([*rest, both], rank) > most
 
 
 @FEW
