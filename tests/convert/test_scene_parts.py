@@ -248,3 +248,62 @@ def test_joints_of_weight_zero_may_name_anything(rng: Rng) -> None:
     (part,) = scene_parts(replace(scene, meshes=(Mesh("mesh", (tied,)),)))[0]
     assert (part.joints[:, 1] == -1).all()
     assert [list(oracle.pulls(part, row)) for row in range(9)] == [[1]] * 9
+
+
+# What is mended, and what is refused
+
+
+def with_weights(scene: Scene, weights: Any) -> Scene:
+    """The same mesh with other weights, of the first joints of the skin."""
+    weights = np.asarray(weights, np.float32)
+    primitive = scene.meshes[0].primitives[0]
+    joints = np.tile(np.arange(weights.shape[1]), (len(weights), 1))
+    tied = replace(primitive, skin=SkinWeights(joints, weights))
+    return replace(scene, meshes=(replace(scene.meshes[0], primitives=(tied,)),))
+
+
+def test_good_scenes_have_no_findings(rng: Rng) -> None:
+    assert scene_parts(random_scene(rng))[1] == []
+    assert scene_parts(replace(random_scene(rng), root_sets=(RootSet("", ()),))) == (
+        [],
+        [],
+    )
+
+
+@pytest.mark.parametrize("off", [9e-4, -9e-4, 2e-5])
+def test_weights_nearly_1_are_mended(off: float, rng: Rng) -> None:
+    """With a warning that names the mesh, in parts as in envelopes."""
+    weights = np.tile([0.25, 0.75], (9, 1))
+    weights[2:5] *= 1 + off
+    scene = with_weights(skinned_scene(rng, [1, 2, 3]), weights)
+    (part,), (finding,) = scene_parts(scene)
+    assert (finding.level, finding.code) == ("warning", "weights-not-1")
+    assert finding.where == "mesh"
+    assert "3 vertices" in finding.text
+    np.testing.assert_allclose(part.weights, np.tile([0.25, 0.75], (9, 1)), atol=1e-6)
+    envelopes, found = convert_scene(scene)
+    assert found == [finding]
+    right = with_weights(scene, np.tile([0.25, 0.75], (9, 1)))
+    np.testing.assert_allclose(
+        envelopes.multi.data, convert_scene(right)[0].multi.data, atol=1e-5
+    )
+
+
+def test_each_primitive_has_its_own_finding(rng: Rng) -> None:
+    scene = with_weights(skinned_scene(rng, [1, 2, 3]), np.full((9, 2), 0.5003))
+    both = scene.meshes[0].primitives * 2
+    scene = replace(scene, meshes=(replace(scene.meshes[0], primitives=both),))
+    parts, findings = scene_parts(scene)
+    assert len(parts) == len(findings) == 2
+
+
+@pytest.mark.parametrize("wild", [np.nan, np.inf, -np.inf])
+def test_binds_that_are_not_finite_are_refused(wild: float, rng: Rng) -> None:
+    """The node is named, not the row."""
+    binds = np.array(skinned_scene(rng, [4, 0, 5]).skins[0].inverse_binds)
+    binds[2, 1, 3] = wild
+    scene = skinned_scene(rng, [4, 0, 5], binds)
+    text = "skin 'skin': the bind of node 5 is not finite"
+    for call in (scene_parts, convert_scene):
+        with pytest.raises(ShapeError, match=text):
+            call(scene)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +24,7 @@ from flexor.deform.skin_envelope import (
     trace_envelope,
 )
 from flexor.errors import ShapeError
+from flexor.scene import envelope as at
 from flexor.scene.mesh import MorphTarget
 from tests.envelopes import (
     check_drawn,
@@ -262,6 +265,84 @@ def test_a_matrix_that_is_not_finite_spoils_its_own_vertices_alone(
         is_own = (is_used & (part.models[part.joints] == 2)).any(1)
         assert not np.isfinite(after[:, is_own]).any()
         np.testing.assert_allclose(after[:, ~is_own], before[:, ~is_own], atol=1e-5)
+
+
+def is_pulled_by(part: EnvelopePart, model: int) -> Any:
+    """Which vertices (V,) of a part a model pulls."""
+    is_used = (part.joints >= 0) & (part.weights > 0)
+    return (is_used & (part.models[part.joints] == model)).any(1)
+
+
+def runs_of(rng: Rng, sizes: list[int]) -> EnvelopePart:
+    """So many vertices of models 0 and 1, of 0, 1 and 2, of 0 and 2, of 0 and 3."""
+    sets = [[0, 1, -1], [0, 1, 2], [0, 2, -1], [0, 3, -1]]
+    joints = np.repeat(sets, sizes, 0)
+    counts = (joints >= 0).sum(1, keepdims=True)
+    return random_part(
+        rng,
+        4,
+        len(joints),
+        3,
+        models=np.arange(4),
+        binds=random_matrices(rng, 4),
+        joints=joints,
+        weights=np.where(joints >= 0, 1 / counts, 0),
+    )
+
+
+@pytest.mark.parametrize("model", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "scales", [(1e20, 1, 1), (1e20, 1e20, 1), (1, 1e25, 1e-3), (1e-30, 1, 1e20)]
+)
+def test_large_uneven_scales_spoil_normals_of_no_others(
+    scales: tuple[float, ...], seed: int, model: int
+) -> None:
+    """All numbers of the matrix are finite; those of its matrix for normals are not."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 12, 4).tolist()
+    parts = [runs_of(rng, sizes), *random_parts(rng, 4, 3, 3)]
+    parts = [replace(part, node=node) for node, part in enumerate(parts)]
+    envelope = build_envelope(parts, plan_envelope(CHAIN, parts))
+    world = random_world(rng, 2, 4, scale="uneven")
+    none, counts = np.zeros((2, 0), F4), [len(part) for part in parts]
+    clean = skin(init_envelope(envelope), world, none, counts)
+    world[:, model, :, :3] *= np.array(scales, F4)
+    assert np.isfinite(world).all()
+    state = init_envelope(envelope)
+    got = skin(state, world, none, counts)
+    for part, before, after in zip(parts, clean[1], got[1], strict=True):
+        is_other = ~is_pulled_by(part, model)
+        assert np.isfinite(after[:, is_other]).all()
+        np.testing.assert_allclose(after[:, is_other], before[:, is_other], atol=1e-5)
+    for part, before, after in zip(parts, clean[0], got[0], strict=True):
+        is_other = ~is_pulled_by(part, model)
+        np.testing.assert_allclose(after[:, is_other], before[:, is_other], atol=1e-5)
+    # By a sink as well.
+    plan = plan_envelope(CHAIN, parts)
+    for row, (_, normals) in enumerate(traced(state, world[0], none[0])):
+        rows = plan.areas[row].vertices
+        is_other = ~is_pulled_by(parts[row], model)[rows]
+        expected = clean[1][row][0][rows][is_other]
+        np.testing.assert_allclose(normals[is_other], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("wild", [np.nan, np.inf])
+@pytest.mark.parametrize("model", [1, 2, 3])
+def test_wild_matrices_spoil_normals_of_no_others(
+    model: int, wild: float, rng: Rng
+) -> None:
+    parts = [runs_of(rng, [3, 5, 2, 9])]
+    envelope = build_envelope(parts, plan_envelope(CHAIN, parts))
+    world, none = random_world(rng, 1, 4), np.zeros((1, 0), F4)
+    clean = skin(init_envelope(envelope), world, none, [19])
+    world[:, model] = wild
+    got = skin(init_envelope(envelope), world, none, [19])
+    is_other = ~is_pulled_by(parts[0], model)
+    for before, after in zip(clean, got, strict=True):
+        np.testing.assert_allclose(
+            after[0][:, is_other], before[0][:, is_other], atol=1e-5
+        )
 
 
 def test_more_world_matrices_than_models(rng: Rng) -> None:
@@ -535,6 +616,64 @@ def test_refusals(changes: Any, text: str, morphed: EnvelopeState) -> None:
         skin_envelope(morphed, **given)
 
 
+@pytest.mark.parametrize("wild", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("column", range(4))
+def test_morph_weights_that_are_not_finite_are_refused(
+    wild: float, column: int, morphed: EnvelopeState, rng: Rng
+) -> None:
+    """Of any column and character, whether it is used here or not."""
+    world, weights = random_world(rng, 2, 4), np.zeros((2, 4), F4)
+    weights[1, column] = wild
+    positions, normals = results(2, 5, 9), results(2, 5, 9)
+    with pytest.raises(ShapeError, match="weights: must be finite"):
+        skin_envelope(morphed, world, weights, positions=positions, normals=normals)
+    with pytest.raises(ShapeError, match="weights: must be finite"):
+        trace_envelope(morphed, world[1], weights[1], lambda *_: None)
+    # The state is as good as it was.
+    weights[1, column] = 0
+    fresh = init_envelope(morphed.envelope, {1: 2})
+    for one, other in zip(
+        skin(morphed, world, weights, [5, 9]),
+        skin(fresh, world, weights, [5, 9]),
+        strict=True,
+    ):
+        for a, b in zip(one, other, strict=True):
+            assert a.tobytes() == b.tobytes()
+
+
+def test_results_are_looked_at_on_every_call(morphed: EnvelopeState, rng: Rng) -> None:
+    """Nothing about arrays is remembered: others, smaller ones, ones of other size."""
+    world, weights = random_world(rng, 2, 4), np.ones((2, 4), F4)
+    first = skin(morphed, world, weights, [5, 9])
+    for sizes in ([7, 12], [5, 9]):
+        again = skin(morphed, world, weights, sizes)
+        for one, other in zip(first, again, strict=True):
+            for a, b in zip(one, other, strict=True):
+                np.testing.assert_array_equal(a, b[:, : a.shape[1]])
+                assert np.isnan(b[:, a.shape[1] :]).all()
+    positions, normals = results(2, 5, 9), results(2, 5, 9)
+    skin_envelope(morphed, world, weights, positions=positions, normals=normals)
+    positions[1] = np.zeros((2, 8, 3), F4)
+    normals[1] = np.zeros((2, 8, 3), F4)
+    with pytest.raises(ShapeError, match="positions"):
+        skin_envelope(morphed, world, weights, positions=positions, normals=normals)
+    # The same list with other arrays in it gets the results.
+    positions[1], normals[1] = (np.zeros((2, 9, 3), F4) for _ in range(2))
+    skin_envelope(morphed, world, weights, positions=positions, normals=normals)
+    np.testing.assert_array_equal(positions[1], first[0][1])
+    np.testing.assert_array_equal(normals[1], first[1][1])
+
+
+def test_a_state_holds_no_results(morphed: EnvelopeState, rng: Rng) -> None:
+    positions, normals = results(1, 5, 9), results(1, 5, 9)
+    world, weights = random_world(rng, 1, 4), np.ones((1, 4), F4)
+    skin_envelope(morphed, world, weights, positions=positions, normals=normals)
+    held = [weakref.ref(array) for array in (*positions, *normals)]
+    del positions, normals
+    gc.collect()
+    assert [ref() for ref in held] == [None] * 4
+
+
 def test_results_that_cannot_be_written_are_refused(morphed: EnvelopeState) -> None:
     positions, normals = results(1, 5, 9), results(1, 5, 9)
     positions[1].flags.writeable = False
@@ -563,6 +702,83 @@ def test_refusals_of_a_trace(changes: Any, text: str, morphed: EnvelopeState) ->
     }
     with pytest.raises(ShapeError, match=text):
         trace_envelope(morphed, **given)
+
+
+# Runs that may be stored beyond their end.
+
+
+def exact_marks(state: EnvelopeState) -> Any:
+    """For each step whether it is marked, by the life of every place."""
+    envelope = state.envelope
+    live: set[int] = set()
+    marks = []
+    for op, row, entry, count, _ in envelope.steps.tolist():
+        is_marked = False
+        if op in (at.NATIVE, at.START):
+            beyond = range(entry + count, entry + -(-count // 8) * 8)
+            is_marked = not live.isdisjoint(beyond)
+            live |= set(range(entry, entry + count))
+        elif op in (at.DRAW, at.DRAW_DEFERRED):
+            part = row if op == at.DRAW else int(envelope.table[row])
+            begin = int(envelope.parts[part, at.AREA])
+            live -= set(range(begin, begin + int(envelope.parts[part, at.VERTICES])))
+        marks.append(is_marked)
+    return marks
+
+
+def rigid_part(rng: Rng, model: int, vertices: int, **more: Any) -> EnvelopePart:
+    """Vertices that one model pulls and owns."""
+    return random_part(
+        rng,
+        4,
+        vertices,
+        1,
+        owner=model,
+        models=[model],
+        binds=random_matrices(rng, 1),
+        joints=np.zeros((vertices, 1)),
+        weights=np.ones((vertices, 1)),
+        node=model,
+        **more,
+    )
+
+
+def test_room_that_is_used_again_is_no_reason_to_stop_short(rng: Rng) -> None:
+    """Sixteen places that were drawn: five stored over them need no care."""
+    parts = [rigid_part(rng, model, size) for model, size in enumerate([16, 5, 3, 7])]
+    state = init_envelope(build_envelope(parts, plan_envelope(CHAIN, parts)))
+    assert [part[at.AREA] for part in state.envelope.parts.tolist()] == [0] * 4
+    assert not state._steps[:, kernel.IS_EXACT].any()
+    check(parts, plan_envelope(CHAIN, parts), random_world(rng, 2, 4))
+
+
+def test_room_that_is_still_needed_is_not_stored_over(rng: Rng) -> None:
+    """Of the first part the last model's vertices are drawn late; they follow those of
+    the others, which are stored after them.
+    """
+    forest = [-1, -1, -1, -1]
+    part = runs_of(rng, [3, 0, 0, 5])
+    other = rigid_part(rng, 1, 3)
+    parts = [replace(part, node=0), other]
+    plan = plan_envelope(forest, parts, trace=[3, 0, 1, 2])
+    state = init_envelope(build_envelope(parts, plan))
+    marks = state._steps[:, kernel.IS_EXACT].astype(bool).tolist()
+    assert marks == exact_marks(state)
+    check(parts, plan, random_world(rng, 2, 4))
+
+
+@FEW
+@given(SEEDS, st.integers(1, 10), st.integers(1, 6), st.integers(1, 4))
+def test_marks_of_any_envelope(
+    seed: int, models: int, count: int, influences: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    parents = random_tree(rng, models)
+    parts = random_parts(rng, models, count, influences)
+    plan = plan_envelope(parents, parts, trace=random_trace(rng, parents))
+    state = init_envelope(build_envelope(parts, plan))
+    marks = state._steps[:, kernel.IS_EXACT].astype(bool).tolist()
+    assert marks == exact_marks(state)
 
 
 # The kernels alone.
