@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ from flexor.convert.envelope_report import report_envelope
 from flexor.errors import ShapeError
 from flexor.scene import package
 from flexor.scene.envelope import Envelope
+from flexor.scene.weights import SkinWeights
 from tests.files import bvh_text
 from tests.output.moving import read_back
 from tests.same import differences
@@ -476,24 +479,168 @@ def test_the_old_package_stays_if_writing_fails(
     assert [path.name for path in tmp_path.iterdir()] == ["a.flexor"]
 
 
+@pytest.mark.parametrize("at", range(4))
 def test_a_stop_says_what_is_true(
-    run: Any, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    at: int, run: Any, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Stopped at the second of two files, when the first is there already."""
+    """Stopped at one of three files, or never: those before it are there, and named."""
+    names = ["hero", "other", "mannequin"]
     real = load_save.load
 
     def stopped(path: Path) -> Character:
-        if path.name == "other.glb":
+        if path.stem in names[at : at + 1]:
             raise KeyboardInterrupt
         return real(path)
 
     monkeypatch.setattr(load_save, "load", stopped)
-    files = [folder / "hero.glb", folder / "other.glb"]
-    done = run("convert", *files, "-o", tmp_path)
-    assert done.code == 130
-    written = [path.name for path in tmp_path.iterdir()]
-    assert written in ([], ["hero.flexor"])
-    assert ("nothing was written" in done.err) == (written == [])
+    files = [folder / f"{name}.glb" for name in names]
+    out = tmp_path / "new"
+    done = run("convert", *files, "-o", out)
+    assert done.code == (130 if at < 3 else 0)
+    written = [out / f"{name}.flexor" for name in names[:at]]
+    assert sorted(tmp_path.glob("**/*.flexor")) == sorted(written)
+    if at == 0:
+        assert done.err == "flexor: stopped, nothing was written\n"
+        assert not out.exists()
+    elif at < 3:
+        said = ", ".join(map(str, written))
+        assert done.err == f"flexor: stopped; written: {said}\n"
+    else:
+        assert done.err == ""
+
+
+# Folders, sizes, names
+
+
+def test_no_folder_is_made_for_nothing(run: Any, folder: Path, tmp_path: Path) -> None:
+    """Neither where no file can be converted, nor where nothing is to be written."""
+    broken = folder / "broken.glb"
+    (tmp_path / "more.glb").write_bytes(b"glTF")
+    files = broken, tmp_path / "more.glb"
+    for given in ((broken,), files):
+        done = run("convert", *given, "-o", f"{tmp_path}/new/")
+        assert done.code == 2
+        assert not (tmp_path / "new").exists()
+    done = run("convert", folder / "hero.glb", "--report")
+    assert done.code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["more.glb"]
+
+
+def test_a_folder_is_made_for_the_first_that_is_good(
+    run: Any, folder: Path, tmp_path: Path
+) -> None:
+    files = folder / "broken.glb", folder / "hero.glb"
+    done = run("convert", *files, "-o", tmp_path / "new")
+    assert done.code == 2
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["hero.flexor"]
+
+
+def test_a_folder_that_cannot_be_made(run: Any, folder: Path, tmp_path: Path) -> None:
+    """A file has its name; each file that would go there is named."""
+    (tmp_path / "new").write_text("in the way")
+    for files in (("hero.glb",), ("hero.glb", "other.glb")):
+        given = [folder / name for name in files]
+        done = run("convert", *given, "-o", f"{tmp_path}/new/")
+        assert done.code == 2
+        assert done.out == ""
+        for line in done.err.splitlines():
+            assert line.startswith("flexor: ")
+        assert "cannot be written" in done.err
+    assert (tmp_path / "new").read_text() == "in the way"
+
+
+def test_sizes_are_those_from_before(run: Any, folder: Path, tmp_path: Path) -> None:
+    """Also of a package that is replaced by what was made of it."""
+    place = tmp_path / "a.flexor"
+    words = ("--no-split", "--no-search")
+    assert run("convert", folder / "mannequin.glb", "-o", place, *words).code == 0
+    before = place.stat().st_size
+    done = run("convert", place, "-o", place)
+    after = place.stat().st_size
+    assert before != after
+    assert done.out.startswith(f"{place}: {after:,} bytes (a.flexor: {before:,})")
+    assert run("convert", folder / "mannequin.glb", "-o", place, *words).code == 0
+    (row,) = json.loads(run("convert", place, "-o", place, "--json").out)
+    assert (row["file_bytes"], row["out_bytes"]) == (before, after)
+
+
+def test_all_that_are_broken_are_named(run: Any, folder: Path, tmp_path: Path) -> None:
+    files = [
+        folder / "broken.glb",
+        folder / "hero.glb",
+        tmp_path / "none.glb",
+        folder / "other.glb",
+    ]
+    done = run("convert", *files, "-o", tmp_path / "new", "--json")
+    assert done.code == 2
+    first, second, last = done.err.splitlines()
+    assert "broken.glb" in first
+    assert "none.glb" in second
+    assert last == "flexor: 2 of 4 files could not be converted"
+    rows = json.loads(done.out)
+    assert [row["file"] for row in rows] == [str(files[1]), str(files[3])]
+    assert all(Path(row["out"]).is_file() for row in rows)
+
+
+def test_an_error_that_names_no_file_gets_one(
+    run: Any, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ShapeError("skin 'arm': names node 7 twice")
+
+    monkeypatch.setattr(converter, "convert_scene", fail)
+    files = folder / "hero.glb", folder / "other.glb"
+    done = run("convert", *files, "-o", tmp_path / "new")
+    lines = [f"flexor: {file}: skin 'arm': names node 7 twice" for file in files]
+    last = "flexor: 2 of 2 files could not be converted"
+    assert done.err.splitlines() == [*lines, last]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_weights_that_were_mended_are_said(
+    run: Any, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On standard error, with the name of the file; the package is written."""
+    hero = flexor.load(folder / "hero.glb")
+    mesh = hero.meshes[0]
+    tie = mesh.primitives[0].skin
+    assert tie is not None
+    off = SkinWeights(tie.joints, tie.weights * np.float32(1.0005))
+    own = (dataclasses.replace(mesh.primitives[0], skin=off), *mesh.primitives[1:])
+    meshes = (dataclasses.replace(mesh, primitives=own), *hero.meshes[1:])
+    odd = Character(dataclasses.replace(hero.scene, meshes=meshes))
+    monkeypatch.setattr(load_save, "load", lambda _: odd)
+    done = run("convert", folder / "hero.glb", "-o", tmp_path / "a.flexor")
+    assert done.code == 0
+    (line,) = done.err.splitlines()
+    assert line.startswith(f"flexor: hero.glb: warning: weights-not-1 at {mesh.name}: ")
+    assert (tmp_path / "a.flexor").is_file()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are text elsewhere")
+def test_names_that_are_no_utf_8(folder: Path, tmp_path: Path) -> None:
+    """Printed with backslashes, and converted like others."""
+    name = os.fsencode(tmp_path) + b"/h\xffro.glb"
+    out = os.fsencode(tmp_path) + b"/out\xfe/"
+    Path(os.fsdecode(name)).write_bytes((folder / "hero.glb").read_bytes())
+    program = (sys.executable, "-m", "flexor.app.cli.main")
+    env = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}
+
+    def call(*words: bytes | str) -> Any:
+        return subprocess.run(
+            [*program, *words], capture_output=True, env=env, timeout=120
+        )
+
+    done = call("convert", name, "-o", out, "--report")
+    assert (done.returncode, done.stderr) == (0, b"")
+    said = done.stdout.decode()
+    assert "out\\udcfe" in said
+    assert "h\\udcffro.flexor" in said
+    assert Path(os.fsdecode(out + b"h\xffro.flexor")).is_file()
+    done = call("convert", name + b"x", "-o", out)
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith("flexor: ")
+    assert b"Traceback" not in done.stderr
 
 
 # Packages given to other commands

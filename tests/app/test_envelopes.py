@@ -282,6 +282,53 @@ def test_with_envelopes(hero: Character) -> None:
     assert same_bytes(hero.deform_many(poses), changed.deform_many(poses))
 
 
+@pytest.mark.parametrize("word", ["two", "", "Multi", "scene", None, 1])
+def test_states_are_for_one_of_two_words(hero: Character, word: Any) -> None:
+    with pytest.raises(SettingError, match=r"expected one of \('multi', 'one'\)"):
+        hero.envelope_state(word)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"vertices": 20}, r"order: vertices .* lack"),
+        ({"vertices": 30}, "order: a vertex that node 1 does not have"),
+        ({"targets": 3}, r"morphs: node \d has no target 2"),
+    ],
+)
+def test_envelopes_of_another_scene_are_refused(
+    hero: Character, rng: Rng, change: Any, text: str
+) -> None:
+    other = Character(random_scene(rng, **change))
+    with pytest.raises(ShapeError, match=text):
+        hero.with_envelopes(other.envelopes)
+    assert other.with_envelopes(other.envelopes).envelopes is other.envelopes
+
+
+def test_envelopes_of_more_and_of_less_are_refused(hero: Character, rng: Rng) -> None:
+    """Of a scene that has no surface, or none that this one shows."""
+    bare = Character(plain_scene(random_skeleton(rng, 11)))
+    with pytest.raises(ShapeError, match=r"order: vertices .* lack"):
+        hero.with_envelopes(bare.envelopes)
+    with pytest.raises(ShapeError, match="parts: primitive"):
+        bare.with_envelopes(hero.envelopes)
+
+
+def test_what_are_no_envelopes_is_refused(hero: Character) -> None:
+    made = convert_scene(hero.scene)
+    for wrong in (made, made[0].multi, None):
+        with pytest.raises(ShapeError, match=r"envelopes: .*, expected Envelopes"):
+            hero.with_envelopes(wrong)  # type: ignore[arg-type]
+
+
+def test_each_of_both_envelopes_is_looked_at(hero: Character, rng: Rng) -> None:
+    other = Character(random_scene(rng, vertices=30)).envelopes
+    for name in ("multi", "one"):
+        mixed = dataclasses.replace(hero.envelopes, **{name: getattr(other, name)})
+        with pytest.raises(ShapeError, match="order"):
+            hero.with_envelopes(mixed)
+
+
 @pytest.fixture
 def package(hero: Character, tmp_path: Path) -> Path:
     path = tmp_path / "hero.flexor"

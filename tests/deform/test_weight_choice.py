@@ -76,6 +76,9 @@ def beside(share: float, distance: float = 5.0) -> tuple[float, float, float]:
         ({"band": -0.01}, "band: -0.01, expected a number from 0 on"),
         ({"band": 1.0}, "band: 1.0, expected 0 to below 1"),
         ({"band": math.nan}, "band: nan, expected a number from 0 on"),
+        ({"behind": "x"}, "behind: 'x', expected True or False"),
+        ({"behind": 1}, "behind: 1, expected True or False"),
+        ({"behind": None}, "behind: None, expected True or False"),
     ],
 )
 def test_rules_that_cannot_be(settings: Any, text: str) -> None:
