@@ -71,8 +71,10 @@ def by_name(results: Any) -> dict[str, Result]:
 def expected_units(name: str) -> dict[str, str]:
     base = f"envelope/{name}"
     ways = ("vertices", "multi", "one")
-    units = {f"{base}/skin/{way}": "ns/vertex" for way in ways}
-    units |= {f"{base}/skin/crowd{CROWD}/{way}": "ns/vertex" for way in ways}
+    units = {f"{base}/convert": "s"}
+    for way in (*ways, "original"):
+        units[f"{base}/skin/{way}"] = "ns/vertex"
+        units[f"{base}/skin/crowd{CROWD}/{way}"] = "ns/vertex"
     units |= {f"{base}/draw/{way}": "fps" for way in (*ways, "parts")}
     units[f"{base}/memory/mesh"] = "bytes"
     for kind in ("multi", "one"):
@@ -90,7 +92,7 @@ def test_names_and_units(
     expected = expected_units("mannequin") | expected_units("other")
     assert {name: result.unit for name, result in found.items()} == expected
     assert all(result.value > 0 for result in found.values())
-    assert clock.calls == 2 * (3 + 3 + 4)
+    assert clock.calls == 2 * (4 + 4 + 4)
 
 
 @pytest.mark.usefixtures("clock")
@@ -98,7 +100,7 @@ def test_seconds_become_figures(tiny: Character) -> None:
     """The first way takes 1 ms, the second 2 ms and so on; see Clock."""
     found = by_name(envelope._measure("x", tiny))
     count = vertices(tiny)
-    for number, way in enumerate(("vertices", "multi", "one"), 1):
+    for number, way in enumerate(("vertices", "multi", "one", "original"), 1):
         alone = found[f"envelope/x/skin/{way}"].value
         assert alone == pytest.approx(number * 1e6 / count)
         crowd = found[f"envelope/x/skin/crowd{CROWD}/{way}"].value
