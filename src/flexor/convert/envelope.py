@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flexor.arrays import Ints
 from flexor.convert.build_envelope import Ids, build_envelope
@@ -14,8 +15,9 @@ from flexor.convert.join_pieces import join_pieces
 from flexor.convert.one_weight import one_weight
 from flexor.convert.plan_envelope import Order, check_trace, depth_first, plan_envelope
 from flexor.convert.scene_parts import scene_parts
-from flexor.convert.search_trace import search_trace
+from flexor.convert.search_trace import placed_peak, search_trace
 from flexor.convert.split_parts import (
+    Piece,
     cut_parts,
     make_parts,
     piece_lives,
@@ -57,6 +59,10 @@ def convert_scene(
     return Envelopes(multi, one), findings
 
 
+def _peak(pieces: Sequence[Piece], rank: NDArray[np.intp]) -> int:
+    return placed_peak(piece_lives(pieces), rank)
+
+
 def convert_parts(
     parents: Ints, parts: Sequence[EnvelopePart], settings: EnvelopeSettings = DEFAULTS
 ) -> tuple[Envelope, list[int]]:
@@ -69,6 +75,9 @@ def convert_parts(
         rank = np.argsort(trace)
     if settings.split:
         pieces = join_pieces(pieces, rank)
+        whole = whole_parts(parts)
+        if _peak(whole, rank) <= _peak(pieces, rank):
+            pieces = whole  # the cuts save nothing
     own = make_parts(parts, pieces)
     plan = plan_envelope(parents, own, trace=trace, order=settings.order)
     return build_envelope(own, plan, ids=settings.ids), trace

@@ -52,14 +52,17 @@ def cut_parts(parts: Sequence[EnvelopePart], rank: Rows) -> list[Piece]:
     """Every part cut by the model that pulls each face most.
 
     Of equal ones the first in rank. A vertex without a face goes where it is pulled to
-    most itself. The largest are cut first; after MOST_PIECES the others stay whole.
+    most itself. The largest come first; what would give more than MOST_PIECES in all
+    stays whole.
     """
     left = MOST_PIECES
     cut: dict[int, list[Piece]] = {}
     for row in sorted(range(len(parts)), key=lambda row: (-len(parts[row]), row)):
         own = _cut(row, parts[row], rank) if left > 0 else []
+        if not 0 < len(own) <= left:
+            own = [_whole(row, parts[row])]
         left -= len(own)
-        cut[row] = own if own and left >= 0 else [_whole(row, parts[row])]
+        cut[row] = own
     return [piece for row in range(len(parts)) for piece in cut[row]]
 
 
