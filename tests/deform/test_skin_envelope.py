@@ -249,6 +249,7 @@ def test_morphs_without_a_column(rng: Rng) -> None:
 
 
 @pytest.mark.parametrize("wild", [np.nan, np.inf])
+@np.errstate(all="ignore")  # kernels that are not compiled are NumPy
 def test_a_matrix_that_is_not_finite_spoils_its_own_vertices_alone(
     rng: Rng, wild: float
 ) -> None:
@@ -295,6 +296,7 @@ def runs_of(rng: Rng, sizes: list[int]) -> EnvelopePart:
 @pytest.mark.parametrize(
     "scales", [(1e20, 1, 1), (1e20, 1e20, 1), (1, 1e25, 1e-3), (1e-30, 1, 1e20)]
 )
+@np.errstate(all="ignore")  # kernels that are not compiled are NumPy
 def test_large_uneven_scales_spoil_normals_of_no_others(
     scales: tuple[float, ...], seed: int, model: int
 ) -> None:
@@ -329,6 +331,7 @@ def test_large_uneven_scales_spoil_normals_of_no_others(
 
 @pytest.mark.parametrize("wild", [np.nan, np.inf])
 @pytest.mark.parametrize("model", [1, 2, 3])
+@np.errstate(all="ignore")  # kernels that are not compiled are NumPy
 def test_wild_matrices_spoil_normals_of_no_others(
     model: int, wild: float, rng: Rng
 ) -> None:
