@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from flexor.errors import ShapeError
 
-__all__ = ["Floats", "Ints", "check_array", "check_input", "freeze"]
+__all__ = ["Floats", "Ints", "address", "check_array", "check_input", "freeze"]
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
@@ -102,3 +102,11 @@ def check_input(
     if isinstance(array, np.ndarray) and not array.flags.c_contiguous:
         raise ShapeError(f"{name}: must be C-ordered")
     check_array(array, dtype, shape, name)
+
+
+def address(array: NDArray[Any] | None) -> int:
+    """Where an array's numbers begin; 0: there is none."""
+    if array is None:
+        return 0
+    where: int = array.__array_interface__["data"][0]
+    return where

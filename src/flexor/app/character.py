@@ -277,8 +277,8 @@ class Character:
     ) -> list[SkinnedPrimitive]:
         """The skin at a pose: every primitive of the default scene, in world space.
 
-        weights: "one" for the largest weight of each vertex alone, which is quicker and
-        will do at a distance.
+        weights: "one" for the largest weight of each vertex alone, which will do at a
+        distance and is quicker for many poses at once.
         """
         if pose.is_many:
             raise ShapeError(f"a pose of {len(pose)} moments; use deform_many for it")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints, check_array, check_input
+from flexor.arrays import Floats, Ints, address, check_array, check_input
 from flexor.deform import kernel_envelope as kernel
 from flexor.errors import ShapeError
 from flexor.scene import envelope as at
@@ -246,10 +246,5 @@ def _surface_rows(
         shape = (count, have, 3)
         check_array(place, np.float32, shape, "positions")
         check_array(turn, np.float32, shape, "normals")
-        rows.append((_address(place), _address(turn), 3 * have))
+        rows.append((address(place), address(turn), 3 * have))
     return np.array(rows, np.int64).reshape(-1, 3)
-
-
-def _address(array: Floats) -> int:
-    where: int = array.__array_interface__["data"][0]
-    return where

@@ -8,7 +8,7 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Ints
+from flexor.arrays import Ints, address
 from flexor.draw.drawlist import DrawMesh, DrawTexture
 from flexor.draw.raster import kernel_layout as at
 from flexor.maths.colour import linear_from_srgb, srgb_from_linear
@@ -16,21 +16,12 @@ from flexor.maths.colour import linear_from_srgb, srgb_from_linear
 __all__ = [
     "KeptMesh",
     "KeptTexture",
-    "address",
     "encode_table",
     "find_edges",
     "keep_texture",
 ]
 
 WRAPS = {"repeat": at.REPEAT, "mirror": at.MIRROR, "clamp": at.CLAMP}
-
-
-def address(array: NDArray[np.generic] | None) -> int:
-    """Where an array's numbers begin; 0: there is none."""
-    if array is None:
-        return 0
-    where: int = array.__array_interface__["data"][0]
-    return where
 
 
 class KeptMesh:

@@ -10,10 +10,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints
+from flexor.arrays import Floats, Ints, address
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawList, Look, Strokes
 from flexor.draw.raster import kernel_layout as at
-from flexor.draw.raster.assets import KeptMesh, address
+from flexor.draw.raster.assets import KeptMesh
 from flexor.draw.raster.stream import make_stream
 from flexor.draw.target import Target
 from flexor.errors import SettingError
