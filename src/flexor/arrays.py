@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 
 from flexor.errors import ShapeError
 
-__all__ = ["Floats", "Ints", "address", "check_array", "check_input", "freeze"]
+__all__ = [
+    "Floats",
+    "Ints",
+    "address",
+    "check_array",
+    "check_input",
+    "first_same",
+    "freeze",
+]
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
@@ -110,3 +118,13 @@ def address(array: NDArray[Any] | None) -> int:
         return 0
     where: int = array.__array_interface__["data"][0]
     return where
+
+
+def first_same(rows: Ints) -> Ints:
+    """For each row of (R, C) the number of the first one equal to it: int32 (R,)."""
+    if not len(rows):
+        return np.zeros(0, np.int32)
+    plain = np.ascontiguousarray(rows, np.int32)
+    whole = plain.view(np.dtype((np.void, plain.shape[1] * 4)))[:, 0]
+    _, first, group = np.unique(whole, return_index=True, return_inverse=True)
+    return first[group].astype(np.int32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Ints
+from flexor.arrays import Ints, first_same
 from flexor.scene.mesh import Primitive
 
 __all__ = ["weld_vertices"]
@@ -26,7 +26,7 @@ def weld_vertices(primitive: Primitive) -> Ints | None:
         # The same joints may stand in another order.
         columns = np.argsort(joints, axis=1, kind="stable")
         rows += [np.take_along_axis(a, columns, 1) for a in (joints, steps)]
-    first = _first_same(np.concatenate(rows, 1))
+    first = first_same(np.concatenate(rows, 1))
     order = np.arange(len(first))
     shared = np.zeros(len(first), bool)
     shared[first[first != order]] = True
@@ -37,20 +37,10 @@ def weld_vertices(primitive: Primitive) -> Ints | None:
     if moves:
         # Only those that share a place at rest can be parted by a morph.
         rows = [first[alike, None], *(_bits(move[alike]) for move in moves)]
-        first[alike] = alike[_first_same(np.concatenate(rows, 1))]
+        first[alike] = alike[first_same(np.concatenate(rows, 1))]
     return None if (first == order).all() else first
 
 
 def _bits(values: NDArray[np.float32]) -> Ints:
     """The numbers as integers that are equal where the numbers are."""
     return np.ascontiguousarray(values + np.float32(0)).view(np.int32)
-
-
-def _first_same(rows: Ints) -> Ints:
-    """For each row of (R, C) the number of the first one equal to it."""
-    if not len(rows):
-        return np.zeros(0, np.int32)
-    plain = np.ascontiguousarray(rows, np.int32)
-    whole = plain.view(np.dtype((np.void, plain.shape[1] * 4)))[:, 0]
-    _, first, group = np.unique(whole, return_index=True, return_inverse=True)
-    return first[group].astype(np.int32)
