@@ -12,7 +12,7 @@ from flexor.convert.body import Body, Pull
 
 __all__ = ["Bones", "derive_bones", "descendants", "ties"]
 
-ARC = np.radians(12)  # children no further apart than this go on as straight
+ARC = np.radians(4)  # children no further apart than this go on as straight
 REACH = 0.95  # of the vertices of a leaf lie before its tip
 
 

@@ -1,0 +1,84 @@
+"""Cross-sections: how thick a body is around the base and the tip of each bone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.convert.body import Pull
+from flexor.convert.bones import Bones, ties
+
+__all__ = ["Sections", "derive_sections"]
+
+LEAST_TIES = 6  # fewer vertices say nothing about an ellipse
+LEAST_WEIGHT = 0.3  # what hangs on a bone less than this is not around it
+NEAR = 0.35  # of the bone's length: how far from an end vertices speak for that end
+SPREAD = (0.08, 0.92)  # quantiles between which an ellipse spans
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sections:
+    """Ellipses around the S bones of a body, across their X axis.
+
+    radii, offsets: float64 (S, 2, 2), at base and tip, along Y and Z of the bone's
+    frame, metres; an offset is where the middle of the ellipse is. known: bool (S,),
+    False where a bone has no vertices around it and took its neighbours' thickness.
+    """
+
+    radii: NDArray[np.float64]
+    offsets: NDArray[np.float64]
+    known: NDArray[np.bool_]
+
+    @property
+    def thickness(self) -> NDArray[np.float64]:
+        """The mean radius at base and tip, (S, 2), metres."""
+        return np.sqrt(self.radii[..., 0] * self.radii[..., 1])
+
+
+def derive_sections(
+    positions: NDArray[np.floating], pull: Pull, bones: Bones, size: float
+) -> Sections:
+    """Cross-sections by the R positions (R, 3) and what pulls them.
+
+    size: of the body, metres: no radius is less than 1e-3 of it.
+    """
+    count = len(bones.lengths)
+    radii = np.zeros((count, 2, 2))
+    offsets = np.zeros((count, 2, 2))
+    known = np.zeros(count, bool)
+    for bone, rows in enumerate(ties(pull, count)):
+        mine = np.where(pull.joints[rows] == bone, pull.weights[rows], 0).sum(1)
+        rows = rows[mine >= LEAST_WEIGHT]
+        if len(rows) < LEAST_TIES:
+            continue
+        local = bones.local(bone, positions[rows])
+        known[bone] = True
+        for end in range(2):
+            near = _near_end(local[:, 0], bones.lengths[bone], end)
+            low, high = np.quantile(local[near, 1:], SPREAD, axis=0)
+            # A circle between these quantiles of a coordinate is that much larger.
+            radii[bone, end] = (high - low) / 2 / np.cos(np.pi * SPREAD[0])
+            offsets[bone, end] = (high + low) / 2
+    _fill(radii, known, bones)
+    return Sections(np.maximum(radii, 1e-3 * size), offsets, known)
+
+
+def _near_end(along: NDArray[np.float64], length: float, end: int) -> NDArray[np.bool_]:
+    """Which of the vertices, by their X, speak for an end: those close to it, else the
+    closest.
+    """
+    away = np.abs(along - end * length)
+    near = away <= NEAR * length
+    if np.count_nonzero(near) >= LEAST_TIES:
+        return near
+    few: NDArray[np.bool_] = away <= np.partition(away, LEAST_TIES - 1)[LEAST_TIES - 1]
+    return few
+
+
+def _fill(radii: NDArray[np.float64], known: NDArray[np.bool_], bones: Bones) -> None:
+    """Give bones without vertices a quarter of their length, or what bones have."""
+    usual = np.median(radii[known]) if known.any() else 0.0
+    for bone in np.flatnonzero(~known):
+        radii[bone] = 0.25 * bones.lengths[bone] or usual
