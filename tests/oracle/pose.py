@@ -68,7 +68,30 @@ def local_matrices(skeleton: Skeleton, clip: Clip | None, time: float) -> Any:
     for track in clip.tracks if clip else ():
         if track.path != "weights":
             parts[track.path][track.node] = sample_track(track, time)
-    return transforms.compose(parts["translation"], parts["rotation"], parts["scale"])
+    moves, turns, sizes = parts["translation"], parts["rotation"], parts["scale"]
+    follow_links(skeleton, moves, turns, sizes)
+    return transforms.compose(moves, turns, sizes)
+
+
+def follow_links(skeleton: Skeleton, moves: Any, turns: Any, sizes: Any) -> None:
+    """Put links between their joints' rest and their joints, in place.
+
+    moves, sizes: (J, 3), turns: (J, 4). The kernel `follow_links`.
+    """
+    for node, link in skeleton.links.items():
+        joint, u = link.joint, link.fraction
+        for now, rest in (
+            (moves, skeleton.translations),
+            (sizes, skeleton.scales),
+        ):
+            start = rest[joint].astype(np.float64)
+            now[node] = start + (now[joint] - start) * u
+        start = skeleton.rotations[joint].astype(np.float64)
+        start = start / np.linalg.norm(start)
+        end = turns[joint] / np.linalg.norm(turns[joint])
+        # `slerp` turns its first argument round: here the rest is to keep its sign.
+        end = -end if float(start @ end) < 0 else end
+        turns[node] = slerp(start, end, u)
 
 
 def world_matrices(skeleton: Skeleton, local: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.skeleton import Skeleton, find_cycle
+from flexor.scene.skeleton import Link, Skeleton, find_cycle
 from tests.scenes import random_skeleton
 
 
@@ -39,6 +41,20 @@ def make(count: int = 3, **changes: Any) -> Skeleton:
         ({"rotations": np.zeros((3, 3))}, "rotations: shape"),
         ({"scales": np.zeros(3)}, "scales: shape"),
         ({"matrices": {1: np.eye(4)}}, r"matrices\[1\]: shape \(4, 4\)"),
+        ({"links": {3: Link(0, 0.5)}}, r"links\[3\]: there is no such node"),
+        ({"links": {-1: Link(0, 0.5)}}, r"links\[-1\]: there is no such node"),
+        ({"links": {1: Link(3, 0.5)}}, r"links\[1\]: joint 3: must lie in 0..2"),
+        ({"links": {1: Link(-1, 0.5)}}, r"joint -1: must lie in 0..2"),
+        ({"links": {1: Link(1, 0.5)}}, "cannot follow itself"),
+        ({"links": {2: Link(1, 0.5)}}, "joint 1 has another parent"),
+        (
+            {"parents": [-1, 0, 0], "links": {2: Link(1, 0.5), 1: Link(2, 0.5)}},
+            "is a link itself",
+        ),
+        *(
+            ({"parents": [-1, 0, 0], "links": {2: Link(1, bad)}}, "fraction .*: must")
+            for bad in (0, 1, -0.5, 1.5, float("nan"), float("inf"))
+        ),
     ],
 )
 def test_refusals(changes: Any, text: str) -> None:
@@ -59,6 +75,25 @@ def test_arrays_are_frozen() -> None:
         skeleton.matrices[2] = np.eye(3, 4)  # type: ignore[index]
     with pytest.raises(AttributeError):
         skeleton.parents = skeleton.order  # type: ignore[misc]
+
+
+def test_links() -> None:
+    """Also of roots; frozen, copied and replaced like all else."""
+    given = {2: Link(np.int64(0), np.float32(0.25)), 1: Link(0, 0.5)}  # type: ignore[arg-type]
+    skeleton = make(parents=[-1, -1, -1], links=given)
+    del given[1]
+    wanted = {2: Link(0, 0.25), 1: Link(0, 0.5)}
+    for made in (
+        skeleton,
+        copy.deepcopy(skeleton),
+        pickle.loads(pickle.dumps(skeleton)),
+    ):
+        assert dict(made.links) == wanted
+        assert type(made.links[2].joint) is int
+        assert type(made.links[2].fraction) is float
+    with pytest.raises(TypeError):
+        skeleton.links[0] = Link(1, 0.5)  # type: ignore[index]
+    assert dict(make().links) == {}
 
 
 def test_no_nodes() -> None:

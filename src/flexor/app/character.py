@@ -240,6 +240,10 @@ class Character:
         """World matrices for local rows (N, 10 * L), as a pose of N moments."""
         from flexor.pose.model_space import init_world, world_from_local
 
+        if self.layout.links is not None:
+            from flexor.pose.links import follow_links
+
+            follow_links(self.layout, local)
         state = world_from_local(init_world(self.layout, len(local)), local)
         rows = local.reshape(len(local), ROWS, self.layout.lane_count)[
             ..., self.layout.lane_of_node
@@ -249,7 +253,7 @@ class Character:
     def posed(self, pose: Pose) -> Character:
         """A character that stands in `pose` at rest, without clips.
 
-        Saved, it is a file that every viewer shows in that pose.
+        Its links are plain nodes: they stay where the pose has them. Saved, it is a file that every viewer shows in that pose.
         """
         if pose.is_many or len(pose.world) != len(self.skeleton):
             raise ShapeError("posed: expected one pose of this character")

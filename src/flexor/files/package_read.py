@@ -202,7 +202,7 @@ def _read_skeleton(
     if len(rows) != len(arrays["matrices"]):
         raise file.error("matrices", "not as many as nodes that have one")
     matrices = dict(zip(rows, arrays["matrices"], strict=True))
-    return Skeleton.unchecked(names, parents, parts, matrices, order)
+    return Skeleton.unchecked(names, parents, parts, matrices, order, {})
 
 
 def _rows(file: TensorFile, name: str, arrays: dict[str, Any], count: int) -> list[int]:

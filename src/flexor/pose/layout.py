@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
+from flexor.pose.link_tables import LinkTables, order_lanes, pack_links
 from flexor.scene.scene import Scene
 from flexor.scene.skeleton import Skeleton
 
@@ -25,7 +26,8 @@ class Layout:
     node_of_lane, lane_of_node: int32 (J,); nodes: uint32 (J, 2), node and parent of
     each lane, J standing for "no parent"; rest: float32 (10 * L,), the rest pose,
     identity in lanes without a node; morph_columns: first column and count of each
-    node's morph weights; rest_weights: float32 (W,), all of them at rest.
+    node's morph weights; rest_weights: float32 (W,), all of them at rest; links: what
+    `follow_links` wants, None without links.
     """
 
     skeleton: Skeleton
@@ -35,6 +37,7 @@ class Layout:
     rest: Floats
     morph_columns: Mapping[int, tuple[int, int]]
     rest_weights: Floats
+    links: LinkTables | None
 
     @property
     def lane_count(self) -> int:
@@ -47,7 +50,7 @@ def make_layout(scene: Scene) -> Layout:
     skeleton = scene.skeleton
     count = len(skeleton)
     lanes = -(-count // LANES) * LANES
-    order = skeleton.order
+    order, groups = order_lanes(skeleton)
     lane_of_node = np.empty(count, np.int32)
     lane_of_node[order] = np.arange(count, dtype=np.int32)
     parents = skeleton.parents[order]
@@ -74,4 +77,5 @@ def make_layout(scene: Scene) -> Layout:
         rest.ravel(),
         columns,
         np.concatenate(weights),
+        pack_links(skeleton, lane_of_node, groups) if groups else None,
     )

@@ -15,7 +15,19 @@ from flexor.errors import SettingError, ShapeError
 from flexor.maths import transforms
 from flexor.scene.unchecked import filled
 
-__all__ = ["Skeleton", "find_cycle", "rest_world"]
+__all__ = ["Link", "Skeleton", "find_cycle", "find_link_fault", "rest_world"]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What moves a link: a node that takes a part of a joint's movement.
+
+    joint: the node it follows, a child of the same parent; fraction: how much of the
+    way from the joint's rest to where the joint is, more than 0 and less than 1.
+    """
+
+    joint: int
+    fraction: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,8 +38,8 @@ class Skeleton:
     translations: float32 (J, 3), metres; rotations: float32 (J, 4), xyzw;
     scales: float32 (J, 3); matrices: float32 (3, 4) of the nodes whose rest transform
     the file gives as a matrix, by node: the three parts say the same, the matrix is
-    kept to be written back; order: int32 (J,), each node after its parent (made here).
-    Takes ownership of the arrays.
+    kept to be written back; links: the nodes that follow a joint, by node; order:
+    int32 (J,), each node after its parent (made here). Takes ownership of the arrays.
     """
 
     names: tuple[str, ...]
@@ -36,6 +48,7 @@ class Skeleton:
     rotations: Floats
     scales: Floats
     matrices: Mapping[int, Floats] = field(default_factory=dict)
+    links: Mapping[int, Link] = field(default_factory=dict)
     order: Ints = field(init=False)
 
     def __post_init__(self) -> None:
@@ -56,6 +69,15 @@ class Skeleton:
             for node, matrix in self.matrices.items()
         }
         put(self, "matrices", MappingProxyType(given))
+        links = {
+            int(node): Link(int(link.joint), float(link.fraction))
+            for node, link in self.links.items()
+        }
+        for node in links:
+            fault = find_link_fault(node, links, self.parents)
+            if fault is not None:
+                raise ShapeError(f"links[{node}]: {fault}")
+        put(self, "links", MappingProxyType(links))
         put(self, "order", _parents_first(self.parents))
 
     @classmethod
@@ -66,16 +88,19 @@ class Skeleton:
         parts: tuple[Floats, Floats, Floats],
         matrices: Mapping[int, Floats],
         order: Ints,
+        links: Mapping[int, Link],
     ) -> Skeleton:
         """A tree in read-only arrays that were checked before.
 
         parts: translations, rotations, scales; order: by depth, then by number.
         """
-        return filled(cls, names, parents, *parts, MappingProxyType(matrices), order)
+        given = (MappingProxyType(matrices), MappingProxyType(links))
+        return filled(cls, names, parents, *parts, *given, order)
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.parents, self.translations, self.rotations, self.scales)
-        return Skeleton, (self.names, *parts, dict(self.matrices))
+        given = (dict(self.matrices), dict(self.links))
+        return Skeleton, (self.names, *parts, *given)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -121,6 +146,29 @@ def find_cycle(parents: Sequence[int] | Ints) -> int | None:
         if node >= 0 and state[node] == 1:
             return node
         state[walk] = 2
+    return None
+
+
+def find_link_fault(
+    node: int, links: Mapping[int, Link], parents: Sequence[int] | Ints
+) -> str | None:
+    """What is wrong with the link `node` in a tree, or None.
+
+    parents: J entries, all in range.
+    """
+    link, last = links[node], len(parents) - 1
+    if not 0 <= node <= last:
+        return f"there is no such node; the last is {last}"
+    if not 0 <= link.joint <= last:
+        return f"joint {link.joint}: must lie in 0..{last}"
+    if link.joint == node:
+        return "a node cannot follow itself"
+    if link.joint in links:
+        return f"joint {link.joint} is a link itself"
+    if parents[link.joint] != parents[node]:
+        return f"joint {link.joint} has another parent"
+    if not 0 < link.fraction < 1:
+        return f"fraction {link.fraction}: must be more than 0 and less than 1"
     return None
 
 

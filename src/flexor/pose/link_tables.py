@@ -1,0 +1,137 @@
+"""Links laid out for the kernel: joints in columns, links in blocks of eight.
+
+The lanes of links stand together: first the first link of each joint, then the second
+of those that have two, and so on. So eight neighbouring lanes follow eight neighbouring
+columns, and a joint is looked at once however many links it has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Floats, Ints
+from flexor.scene.skeleton import Skeleton
+
+__all__ = ["LinkTables", "order_lanes", "pack_links"]
+
+LANES = 8
+# Coefficients of a weight; the kernel's constant of the same name.
+DEGREES = 9
+
+# For each group of lanes: its joints, those with the most links first, each with its
+# links, the smallest fraction first.
+Groups = list[dict[int, list[int]]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinkTables:
+    """The links of a skeleton; shapes as in the kernel `follow_links`.
+
+    joints: int32 (C,); blocks: int32 (B, 3); rest, curves: float32, flat.
+    """
+
+    joints: Ints
+    blocks: Ints
+    rest: Floats
+    curves: Floats
+
+
+def order_lanes(skeleton: Skeleton) -> tuple[Ints, Groups]:
+    """The node of each lane, parents first and links together, and their groups.
+
+    Links hang below no other link in most skeletons, and are one group then.
+    """
+    if not skeleton.links:
+        return skeleton.order, []
+    parents, links = skeleton.parents.tolist(), skeleton.links
+    above = [0] * len(parents)  # links above each node
+    plain: list[list[int]] = [[]]
+    groups: Groups = [{}]
+    for node in skeleton.order.tolist():
+        parent = parents[node]
+        if parent >= 0:
+            above[node] = above[parent] + (parent in links)
+        if above[node] == len(plain):
+            plain.append([])
+            groups.append({})
+        if node in links:
+            groups[above[node]].setdefault(links[node].joint, []).append(node)
+        else:
+            plain[above[node]].append(node)
+    order: list[int] = []
+    for level, group in enumerate(groups):
+        for mine in group.values():
+            mine.sort(key=lambda node: links[node].fraction)
+        most_first = sorted(group.items(), key=lambda item: -len(item[1]))
+        groups[level] = dict(most_first)
+        order += plain[level]
+        for turn in _turns(groups[level]):
+            order += turn
+    return np.array(order, np.int32), groups
+
+
+def _turns(group: dict[int, list[int]]) -> list[list[int]]:
+    """The first links of all joints, the second links, and so on."""
+    most = max((len(mine) for mine in group.values()), default=0)
+    return [
+        [mine[turn] for mine in group.values() if len(mine) > turn]
+        for turn in range(most)
+    ]
+
+
+def pack_links(skeleton: Skeleton, lane_of_node: Ints, groups: Groups) -> LinkTables:
+    """Lay the links out for lanes of that order."""
+    joints: list[int] = []
+    blocks: list[tuple[int, int, int]] = []
+    fractions: list[float] = []
+    for group in groups:
+        first = len(joints)
+        joints += group
+        # Columns that are read but belong to no link repeat a joint.
+        joints += list(group)[:1] * (-len(group) % LANES)
+        turns = _turns(group)
+        end = int(lane_of_node[turns[-1][-1]]) + 1 if turns else 0
+        for turn in turns:
+            lane = int(lane_of_node[turn[0]])
+            for i in range(0, len(turn), LANES):
+                # What is written beyond a turn is written again by the next one.
+                width = min(LANES, end - lane - i)
+                blocks.append((first + i, lane + i, width))
+                own = [skeleton.links[n].fraction for n in turn[i : i + LANES]]
+                fractions += own + own[-1:] * (LANES - len(own))
+    rows = np.array(joints, np.int32)
+    rotations = skeleton.rotations[rows].astype(np.float64)
+    lengths = np.linalg.norm(rotations, axis=1, keepdims=True)
+    parts = (
+        skeleton.translations[rows],
+        np.where(lengths > 0, rotations / np.where(lengths > 0, lengths, 1), _NO_TURN),
+        skeleton.scales[rows],
+    )
+    return LinkTables(
+        lane_of_node[rows],
+        np.array(blocks, np.int32).reshape(-1, 3),
+        np.concatenate(parts, 1).T.astype(np.float32).ravel(),
+        _curves(np.array(fractions)).astype(np.float32).ravel(),
+    )
+
+
+_NO_TURN = np.array([0.0, 0, 0, 1])
+
+
+def _curves(fractions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows of every block (B, 1 + 2 * DEGREES, 8) for fractions (B * 8,)."""
+    nodes = (1 - np.cos(np.pi * (np.arange(DEGREES) + 0.5) / DEGREES)) / 2
+    angles = np.arccos(1 - nodes)
+    powers = np.vander(nodes)
+
+    def fitted(part: NDArray[np.float64]) -> NDArray[np.float64]:
+        weights = np.sin(part[:, None] * angles) / np.sin(angles)
+        return np.linalg.solve(powers, weights.T).astype(np.float64)
+
+    rows = (fractions[None], fitted(fractions), fitted(1 - fractions))
+    return (
+        np.concatenate(rows).reshape(-1, len(fractions) // LANES, LANES).swapaxes(0, 1)
+    )
