@@ -253,7 +253,8 @@ class Character:
     def posed(self, pose: Pose) -> Character:
         """A character that stands in `pose` at rest, without clips.
 
-        Its links are plain nodes: they stay where the pose has them. Saved, it is a file that every viewer shows in that pose.
+        Its links are plain nodes, as the pose has them. Saved, it is a file that every
+        viewer shows in that pose.
         """
         if pose.is_many or len(pose.world) != len(self.skeleton):
             raise ShapeError("posed: expected one pose of this character")
