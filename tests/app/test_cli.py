@@ -49,6 +49,16 @@ def test_inspect_json(hero_file: Path) -> None:
     assert sum(report["meshes"][0]["influences"].values()) == 46
 
 
+def test_inspect_counts_links(hero_file: Path, tmp_path: Path) -> None:
+    assert json.loads(run("inspect", hero_file, "--json").stdout)["links"] == 0
+    assert "links" not in run("inspect", hero_file).stdout
+    nodes = [{}, {"extras": {"flexor_link": {"joint": 0, "fraction": 0.5}}}]
+    path = tmp_path / "linked.gltf"
+    path.write_text(json.dumps({"asset": {"version": "2.0"}, "nodes": nodes}))
+    assert json.loads(run("inspect", path, "--json").stdout)["links"] == 1
+    assert "2 nodes in 2 trees, 1 links" in run("inspect", path).stdout
+
+
 def test_inspect_tables(hero_file: Path) -> None:
     done = run("inspect", hero_file)
     assert done.returncode == 0

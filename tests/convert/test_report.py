@@ -7,9 +7,15 @@ import numpy as np
 
 from flexor.convert.report import report_scene
 from flexor.scene.mesh import Mesh, Primitive
-from flexor.scene.skeleton import rest_world
+from flexor.scene.skeleton import Link, rest_world
 from flexor.scene.weights import SkinWeights
-from tests.scenes import one_mesh_scene, random_scene, random_skeleton, random_skin
+from tests.scenes import (
+    one_mesh_scene,
+    plain_scene,
+    random_scene,
+    random_skeleton,
+    random_skin,
+)
 
 
 def test_counts_of_a_scene(rng: Any) -> None:
@@ -27,6 +33,15 @@ def test_counts_of_a_scene(rng: Any) -> None:
     assert report.clips[2].interpolations == ("CUBICSPLINE",)
     assert report.bytes["images"] == 0
     assert report.bytes["motion"] > 0
+
+
+def test_links_are_counted(rng: Any) -> None:
+    skeleton = random_skeleton(rng, 6, roots=3)
+    joint, *others = np.flatnonzero(skeleton.parents < 0).tolist()
+    links = {node: Link(joint, 0.5) for node in others}
+    linked = dataclasses.replace(skeleton, links=links)
+    assert report_scene(plain_scene(linked)).links == 2
+    assert report_scene(plain_scene(skeleton)).links == 0
 
 
 def test_histogram_and_unused_joints(rng: Any) -> None:

@@ -56,11 +56,13 @@ class ClipReport:
 @dataclass(frozen=True, slots=True)
 class SceneReport:
     """A whole scene. size: extent along x, y, z at rest, of the skin, or of the nodes
-    where there is none; bytes: of its arrays and images, by kind.
+    where there is none; links: nodes that follow a joint; bytes: of its arrays and
+    images, by kind.
     """
 
     nodes: int
     roots: int
+    links: int
     size: tuple[float, float, float]
     meshes: tuple[MeshReport, ...]
     skins: tuple[SkinReport, ...]
@@ -92,6 +94,7 @@ def report_scene(scene: Scene) -> SceneReport:
     return SceneReport(
         nodes=len(scene.skeleton),
         roots=int((scene.skeleton.parents < 0).sum()),
+        links=len(scene.skeleton.links),
         size=_rest_size(scene),
         meshes=tuple(_report_mesh(scene, row) for row in range(len(scene.meshes))),
         skins=skins,

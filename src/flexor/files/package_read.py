@@ -42,7 +42,7 @@ from flexor.files.package_records import (
 from flexor.files.tensors import TensorFile, Wanted, open_tensors
 from flexor.scene.package import Package
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.skeleton import Link, Skeleton, find_link_fault
 from flexor.scene.weights import Skin
 
 __all__ = ["read_package"]
@@ -73,6 +73,8 @@ WANTED = Wanted(
         **FLOATS,
         "nodes": ("I32", ()),
         "matrix_nodes": ("I32", ()),
+        "links": ("I32", (2,)),
+        "link_fractions": ("F64", ()),
         "weight_nodes": ("I32", ()),
         "skin_joints": ("I32", ()),
         "primitives": ("I32", (9,)),
@@ -202,7 +204,27 @@ def _read_skeleton(
     if len(rows) != len(arrays["matrices"]):
         raise file.error("matrices", "not as many as nodes that have one")
     matrices = dict(zip(rows, arrays["matrices"], strict=True))
-    return Skeleton.unchecked(names, parents, parts, matrices, order, {})
+    links = _read_links(file, arrays, above)
+    return Skeleton.unchecked(names, parents, parts, matrices, order, links)
+
+
+def _read_links(
+    file: TensorFile, arrays: dict[str, Any], parents: list[int]
+) -> dict[int, Link]:
+    rows, fractions = arrays["links"].tolist(), arrays["link_fractions"].tolist()
+    if len(rows) != len(fractions):
+        raise file.error("link_fractions", f"{len(fractions)} for {len(rows)} links")
+    links = {
+        node: Link(joint, fraction)
+        for (node, joint), fraction in zip(rows, fractions, strict=True)
+    }
+    if len(links) != len(rows):
+        raise file.error("links", "a node stands there twice")
+    for node in links:
+        fault = find_link_fault(node, links, parents)
+        if fault is not None:
+            raise file.error("links", f"node {node}: {fault}")
+    return links
 
 
 def _rows(file: TensorFile, name: str, arrays: dict[str, Any], count: int) -> list[int]:

@@ -126,6 +126,10 @@ def _pack_nodes(scene: Scene, arrays: Arrays) -> None:
     arrays["nodes"] = np.concatenate(columns).astype(np.int32)
     for name in ("translations", "rotations", "scales"):
         arrays[name] = getattr(skeleton, name)
+    links = skeleton.links
+    pairs = [(node, link.joint) for node, link in links.items()]
+    arrays["links"] = np.array(pairs, np.int32).reshape(-1, 2)
+    arrays["link_fractions"] = np.array([link.fraction for link in links.values()])
     for name, rows, values, shape in (
         ("matrices", "matrix_nodes", skeleton.matrices, (-1, 3, 4)),
         ("node_weights", "weight_nodes", scene.node_weights, (-1,)),

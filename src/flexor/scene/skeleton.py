@@ -38,8 +38,9 @@ class Skeleton:
     translations: float32 (J, 3), metres; rotations: float32 (J, 4), xyzw;
     scales: float32 (J, 3); matrices: float32 (3, 4) of the nodes whose rest transform
     the file gives as a matrix, by node: the three parts say the same, the matrix is
-    kept to be written back; links: the nodes that follow a joint, by node; order:
-    int32 (J,), each node after its parent (made here). Takes ownership of the arrays.
+    kept to be written back; links: the nodes that follow a joint, by node, in
+    their order; order: int32 (J,), each node after its parent (made here).
+    Takes ownership of the arrays.
     """
 
     names: tuple[str, ...]
@@ -71,7 +72,7 @@ class Skeleton:
         put(self, "matrices", MappingProxyType(given))
         links = {
             int(node): Link(int(link.joint), float(link.fraction))
-            for node, link in self.links.items()
+            for node, link in sorted(self.links.items())
         }
         for node in links:
             fault = find_link_fault(node, links, self.parents)

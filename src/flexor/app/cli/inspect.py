@@ -72,11 +72,12 @@ def print_report(name: str, size: int, report: SceneReport) -> None:
 
     console = open_console()
     parts = ", ".join(f"{k} {say_count(v)}" for k, v in report.bytes.items() if v)
+    links = f", {say_count(report.links)} links" if report.links else ""
     size_text = " x ".join(f"{side:.4g}" for side in report.size)
     # Names come out of files: they are text, not markup.
     console.print(Text(name, "bold"), Text(f" {say_count(size)} bytes"))
     console.print(
-        f"{say_count(report.nodes)} nodes in {report.roots} trees, "
+        f"{say_count(report.nodes)} nodes in {report.roots} trees{links}, "
         f"{size_text} at rest (x, y, z), {report.materials} materials, "
         f"{report.textures} textures, {report.images} images"
     )

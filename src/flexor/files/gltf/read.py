@@ -21,6 +21,7 @@ from flexor.files.gltf.carried import carried_of, dropped_extensions
 from flexor.files.gltf.checked import Checked
 from flexor.files.gltf.clips import ClipReader
 from flexor.files.gltf.container import MESHOPT, Container
+from flexor.files.gltf.links import read_links, without_link
 from flexor.files.gltf.materials import (
     read_image,
     read_material,
@@ -104,6 +105,8 @@ def _read_scene(container: Container) -> Scene:
     root_sets, default_set = _read_root_sets(root, skeleton, findings)
     keys = ("camera", "extensions", "extras")
     carried = {row: carried_of(item, *keys) for row, item in enumerate(nodes)}
+    for row in skeleton.links:
+        carried[row] = without_link(carried[row]) or None
     return Scene(
         skeleton=skeleton,
         node_mesh=node_mesh,
@@ -193,6 +196,7 @@ def _read_skeleton(nodes: list[Checked], findings: list[Finding]) -> Skeleton:
         np.array(rotations, np.float32).reshape(count, 4),
         np.array(scales, np.float32).reshape(count, 3),
         matrices,
+        read_links(nodes, parents, findings),
     )
 
 

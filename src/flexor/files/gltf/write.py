@@ -17,6 +17,7 @@ import numpy as np
 from flexor.errors import AssetError
 from flexor.files.gltf.carried import extensions_in
 from flexor.files.gltf.container import join_glb
+from flexor.files.gltf.links import add_link
 from flexor.files.gltf.materials import material_json, sampler_json
 from flexor.files.gltf.write_buffer import INDICES, VERTICES, BufferWriter
 from flexor.files.replace import replace_file
@@ -135,7 +136,8 @@ def _nodes(scene: Scene) -> Iterator[dict[str, Any]]:
             out["skin"] = int(scene.node_skin[node])
         if node in scene.node_weights:
             out["weights"] = _short(scene.node_weights[node])
-        yield out | scene.node_carried.get(node, {})
+        out |= scene.node_carried.get(node, {})
+        yield add_link(out, node, skeleton.links)
 
 
 def _mesh(mesh: Mesh, buffer: BufferWriter) -> dict[str, Any]:
