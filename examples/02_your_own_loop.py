@@ -5,6 +5,7 @@ import numpy as np
 
 import flexor
 from flexor.deform.skin_vertices import init_skin, skin_vertices
+from flexor.pose.links import follow_links
 from flexor.pose.model_space import init_world, world_from_local
 from flexor.pose.sample import init_sample, sample
 
@@ -35,6 +36,7 @@ for _ in range(FRAMES):
     moments %= np.float32(clip.duration)
     world.places[:, 2, 3] += speed / 60
     sample(states, moments)  # a step forward looks at the next key only
+    follow_links(hero.layout, states.local)  # for characters that have links
     world_from_local(world, states.local)
     skin_vertices(skin, world.matrices, weights, positions=positions, normals=normals)
     # Draw positions and normals here. A thing held in the hand goes by this matrix:
