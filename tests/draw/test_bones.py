@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from flexor.draw.bones import (
 )
 from flexor.draw.record.backend import RecordBackend
 from flexor.scene.scene import RootSet, Scene
+from flexor.scene.skeleton import Link
 from flexor.scene.weights import Skin
 from tests.draw.scenes import skeleton
 
@@ -48,6 +50,14 @@ def test_only_what_is_shown() -> None:
     roots = (RootSet("one", (0,)), RootSet("two", (3,)))
     shown = Scene(two.skeleton, two.node_mesh, two.node_skin, root_sets=roots)
     assert find_joints(shown).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("joints", [[], [0, 1, 2, 3, 4, 5]])
+def test_links_are_no_bones(joints: list[int]) -> None:
+    plain = scene(joints, np.array([-1, 0, 0, 0, 1, 4]))
+    links = {2: Link(1, 0.25), 3: Link(1, 0.5)}
+    linked = replace(plain, skeleton=replace(plain.skeleton, links=links))
+    assert find_joints(linked).tolist() == [0, 1, 4, 5]
 
 
 @pytest.fixture

@@ -48,8 +48,12 @@ class BoneAssets:
 
 
 def find_joints(scene: Scene) -> Ints:
-    """Nodes that matter: joints of skins and what lies between them; else all shown."""
+    """Nodes that matter: joints of skins and what lies between them; else all shown.
+
+    Links are left out: they are where their joints are.
+    """
     shown, parents = scene.shown_nodes(), scene.skeleton.parents
+    shown[list(scene.skeleton.links)] = False
     matters = np.zeros(len(shown), bool)
     for skin in scene.skins:
         matters[skin.joints] = True
