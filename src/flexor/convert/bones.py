@@ -52,7 +52,8 @@ def derive_bones(
     """The bones of a body.
 
     A bone's tip is the child that continues the chain. A leaf points at what hangs on
-    it, else as its parent does; positions: (R, 3), pull: of those R, or None.
+    it, else as its parent does, and then has no length; positions: (R, 3), pull: of
+    those R, or None where it is not known.
     """
     bases = body.frames[:, :, 3]
     count = len(bases)

@@ -22,6 +22,7 @@ __all__ = ["best_bones", "bones_inside", "tie_scores"]
 
 FALL = 4.0  # a thickness beyond an end divides the score by 1 + this
 LEAF_FALL = 0.25  # beyond the tip of a leaf there is no other bone
+SLAB = 2.0  # lengths: a bone thicker than this and than others counts as no thicker
 MOST_FACES = 40_000  # more say no more about what is inside
 INSIDE = 0.4  # turns; skins have holes and open ends
 
@@ -93,10 +94,14 @@ def bones_inside(body: Body, bones: Bones) -> NDArray[np.bool_]:
 def _table(bones: Bones, sections: Sections) -> Floats:
     """The bones as the kernel sees them: float32 (S, 23)."""
     count = len(bones.lengths)
+    # A short bone in a thick body would have a say far out to its sides.
+    usual = np.median(sections.radii[sections.known]) if sections.known.any() else 0.0
+    most = np.maximum(SLAB * bones.lengths, usual)[:, None, None]
+    radii = np.where(most > 0, np.minimum(sections.radii, most), sections.radii)
     table = np.empty((count, kernel.WIDTH), np.float32)
     table[:, : kernel.LENGTH] = transforms.invert(bones.frames).reshape(count, 12)
     table[:, kernel.LENGTH] = bones.lengths
-    table[:, kernel.RADII : kernel.OFFSETS] = sections.radii.reshape(count, 4)
+    table[:, kernel.RADII : kernel.OFFSETS] = radii.reshape(count, 4)
     table[:, kernel.OFFSETS : kernel.FALLS] = sections.offsets.reshape(count, 4)
     table[:, kernel.FALLS] = FALL
     table[:, kernel.FALLS + 1] = np.where(bones.tips < 0, LEAF_FALL, FALL)
