@@ -41,7 +41,7 @@ def random_world(rng: Rng, count: int, nodes: int, scale: Any = "one") -> Any:
     return transforms.compose(moves, turns, scales).astype(np.float32)
 
 
-def run(bind: Bind, world: Any, weights: Any = None) -> tuple[Any, Any]:
+def run(bind: Bind, world: Any, weights: Any = None, **more: Any) -> tuple[Any, Any]:
     """Positions and normals (N, V, 3), the blocks agreeing with the vertices."""
     count = len(world)
     if weights is None:
@@ -49,9 +49,9 @@ def run(bind: Bind, world: Any, weights: Any = None) -> tuple[Any, Any]:
     shape = (count, bind.vertex_count, 3)
     positions, normals = np.full((2, *shape), np.nan, np.float32)
     state = init_skin(bind, count)
-    skin_vertices(state, world, weights, positions=positions, normals=normals)
+    skin_vertices(state, world, weights, positions=positions, normals=normals, **more)
     blocks = np.full((count, len(bind.order) // 8, 6, 8), np.nan, np.float32)
-    skin_blocks(state, world, weights, out=blocks)
+    skin_blocks(state, world, weights, out=blocks, **more)
     rows = blocks.swapaxes(2, 3).reshape(count, len(bind.order), 6)
     np.testing.assert_allclose(
         rows[..., :3], positions[:, bind.order], rtol=1e-5, atol=1e-5
@@ -219,6 +219,24 @@ def test_normals_of_zero_stay_zero(rng: Rng) -> None:
     for scale in ("one", "uneven"):
         _, normals = run(bind_scene(scene)[0], random_world(rng, 1, 2, scale))
         assert (normals == 0).all()
+
+
+@pytest.mark.parametrize("scale", ["one", "uneven"])
+@pytest.mark.parametrize("influences", [1, 4])
+def test_normals_as_they_come(scale: Any, influences: int, rng: Rng) -> None:
+    """Not scaled to unit length: places stay, lengths are those of the blend."""
+    primitive = random_primitive(rng, 40, skin=random_weights(rng, 40, 6, influences))
+    scene = one_mesh_scene(random_skeleton(rng, NODES), primitive, rigid_skin(rng, 6))
+    bind, world = bind_scene(scene)[0], random_world(rng, 2, NODES, scale)
+    world[..., :3] *= 3
+    places, units = run(bind, world)
+    same, raw = run(bind, world, unit_normals=False)
+    assert same.tobytes() == places.tobytes()
+    length = np.linalg.norm(raw, axis=-1, keepdims=True)
+    assert (np.abs(length - 1) > 1e-3).any()
+    if influences == 1 and scale == "one":
+        np.testing.assert_allclose(length, 3, atol=1e-5)
+    np.testing.assert_allclose(raw / length, units, atol=1e-5)
 
 
 @pytest.mark.parametrize("vertices", [1, 8, 21])

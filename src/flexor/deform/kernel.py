@@ -208,7 +208,7 @@ def unit_scale8(u, v, t):
 
 
 @inline
-def _make_units(out, to):
+def unit_block(out, to):
     """Scale eight normals to unit length."""
     u, v, t = load8(out, to + 24), load8(out, to + 32), load8(out, to + 40)
     scale = unit_scale8(u, v, t)
@@ -218,7 +218,7 @@ def _make_units(out, to):
 
 
 @inline
-def _skin_two(m, count, data, at, out, to):
+def skin_two(m, count, data, at, is_unit, out, to):
     """Two blocks with the matrices of their run, m: (K * 12,)."""
     step = 40 + 8 * count
     for row in range(3):
@@ -227,12 +227,13 @@ def _skin_two(m, count, data, at, out, to):
         )
         _apply_row(a, b, c, d, data, at, out, to + 8 * row)
         _apply_row(a2, b2, c2, d2, data, at + step, out, to + 48 + 8 * row)
-    _make_units(out, to)
-    _make_units(out, to + 48)
+    if is_unit:
+        unit_block(out, to)
+        unit_block(out, to + 48)
 
 
 @inline
-def _skin_one(m, turns, count, data, at, out, to):
+def skin_one(m, turns, count, data, at, is_unit, out, to):
     """One block; the matrices for normals start at `turns` in m, 0 for the same."""
     for row in range(3):
         a, b, c, d = _blend_row(m, 4 * row, count, data, at + 48)
@@ -240,11 +241,12 @@ def _skin_one(m, turns, count, data, at, out, to):
         if turns:
             a, b, c, d = _blend_row(m, turns + 4 * row, count, data, at + 48)
             _turn_row(a, b, c, data, at, out, to + 8 * row)
-    _make_units(out, to)
+    if is_unit:
+        unit_block(out, to)
 
 
 @inline
-def _fetch_run(runs, r, joints, matrices, normals, is_uneven, m):
+def fetch_run(runs, r, joints, matrices, normals, is_uneven, m):
     """Fill `m` for a run; give where its normal matrices start, 0 for none."""
     count, first = np.int64(runs[r, JOINT_COUNT]), np.int64(runs[r, FIRST_JOINT])
     _fetch(matrices, joints, first, count, 0, m)
@@ -255,15 +257,15 @@ def _fetch_run(runs, r, joints, matrices, normals, is_uneven, m):
 
 
 @jit(
-    "void(f4[:, ::1], i4[:, ::1], i4[::1], f4[:, ::1],"
+    "void(f4[:, ::1], i4[:, ::1], i4[::1], f4[:, ::1], bool,"
     " out f4[::1], out f4[::1], out f4[:, ::1])"
 )
-def skin_blocks(matrices, runs, joints, data, turns, m, out):
+def skin_blocks(matrices, runs, joints, data, is_unit, turns, m, out):
     """Skin N characters, results in blocks of x y z nx ny nz.
 
     matrices: palettes (N, S * 12); runs, joints: see the module; data: (N or 1, D),
-    each character's own or one for all; turns: (S * 12,) and m: (24 * K,) work space;
-    out: (N, B * 48).
+    each character's own or one for all; is_unit: whether normals are scaled to unit
+    length; turns: (S * 12,) and m: (24 * K,) work space; out: (N, B * 48).
     """
     for c in range(len(matrices)):
         mine, result = data[c if len(data) > 1 else 0], out[c]
@@ -272,21 +274,21 @@ def skin_blocks(matrices, runs, joints, data, turns, m, out):
             count, blocks = np.int64(runs[r, JOINT_COUNT]), np.int64(runs[r, BLOCKS])
             at, to = np.int64(runs[r, DATA]), 48 * np.int64(runs[r, BLOCK])
             step = 40 + 8 * count
-            n = _fetch_run(runs, r, joints, matrices[c], turns, is_uneven, m)
+            n = fetch_run(runs, r, joints, matrices[c], turns, is_uneven, m)
             if n == 0:
                 for _ in range(blocks >> 1):
-                    _skin_two(m, count, mine, at, result, to)
+                    skin_two(m, count, mine, at, is_unit, result, to)
                     at += 2 * step
                     to += 96
                 blocks &= 1
             for _ in range(blocks):
-                _skin_one(m, n, count, mine, at, result, to)
+                skin_one(m, n, count, mine, at, is_unit, result, to)
                 at += step
                 to += 48
 
 
 @inline
-def _hand_out(block, at, order, place, positions, normals):
+def hand_out(block, at, order, place, positions, normals):
     """Put a finished block of vertices into their places in the file."""
     x, y, z = load8(block, at), load8(block, at + 8), load8(block, at + 16)
     scatter8(positions, order, place, x, y, z)
@@ -295,10 +297,12 @@ def _hand_out(block, at, order, place, positions, normals):
 
 
 @jit(
-    "void(f4[:, ::1], i4[:, ::1], i4[::1], f4[:, ::1], u4[::1],"
+    "void(f4[:, ::1], i4[:, ::1], i4[::1], f4[:, ::1], u4[::1], bool,"
     " out f4[::1], out f4[::1], out f4[:, ::1], out f4[:, ::1])"
 )
-def skin_vertices(matrices, runs, joints, data, order, turns, m, positions, normals):
+def skin_vertices(
+    matrices, runs, joints, data, order, is_unit, turns, m, positions, normals
+):
     """Skin N characters, results in the file's vertex order.
 
     As `skin_blocks`, but finished blocks go through the end of the work space m:
@@ -313,17 +317,17 @@ def skin_vertices(matrices, runs, joints, data, order, turns, m, positions, norm
             count, blocks = np.int64(runs[r, JOINT_COUNT]), np.int64(runs[r, BLOCKS])
             at, first = np.int64(runs[r, DATA]), 8 * np.int64(runs[r, BLOCK])
             step = 40 + 8 * count
-            n = _fetch_run(runs, r, joints, matrices[c], turns, is_uneven, m)
+            n = fetch_run(runs, r, joints, matrices[c], turns, is_uneven, m)
             if n == 0:
                 for _ in range(blocks >> 1):
-                    _skin_two(m, count, mine, at, work, 0)
-                    _hand_out(work, 0, order, first, place, turn)
-                    _hand_out(work, 48, order, first + 8, place, turn)
+                    skin_two(m, count, mine, at, is_unit, work, 0)
+                    hand_out(work, 0, order, first, place, turn)
+                    hand_out(work, 48, order, first + 8, place, turn)
                     at += 2 * step
                     first += 16
                 blocks &= 1
             for _ in range(blocks):
-                _skin_one(m, n, count, mine, at, work, 0)
-                _hand_out(work, 0, order, first, place, turn)
+                skin_one(m, n, count, mine, at, is_unit, work, 0)
+                hand_out(work, 0, order, first, place, turn)
                 at += step
                 first += 8

@@ -12,7 +12,7 @@ from flexor.deform import kernel
 from flexor.deform.bind import Bind
 from flexor.errors import ShapeError
 
-__all__ = ["SkinState", "init_skin", "skin_blocks", "skin_vertices"]
+__all__ = ["SkinState", "each_group", "init_skin", "skin_blocks", "skin_vertices"]
 
 # Characters with morphs are worked in groups, so that their own vertices stay in cache.
 GROUP = 4
@@ -54,11 +54,13 @@ def skin_vertices(
     *,
     positions: Floats,
     normals: Floats,
+    unit_normals: bool = True,
 ) -> None:
     """Deform N characters into world space, vertices in the file's order.
 
     world: (N, J or more, 3, 4), world_from_node; weights: (N, M), morphs; positions,
-    normals: results (N, V, 3); all float32.
+    normals: results (N, V, 3); all float32. unit_normals: whether normals are scaled to
+    unit length, or left as the blended matrices make them.
     """
     bind, count = state.bind, len(state.palette)
     shape, flat = (count, bind.vertex_count, 3), (count, bind.vertex_count * 3)
@@ -66,13 +68,14 @@ def skin_vertices(
     check_array(normals, np.float32, shape, "normals")
     flat_positions = positions.reshape(flat)
     flat_normals = normals.reshape(flat)
-    for rows, data in _groups(state, world, weights):
+    for rows, data in each_group(state, world, weights):
         kernel.skin_vertices(
             state.palette[rows],
             bind.runs,
             bind.joints,
             data,
             bind.order,
+            unit_normals,
             state._turns,
             state._work,
             flat_positions[rows],
@@ -81,7 +84,12 @@ def skin_vertices(
 
 
 def skin_blocks(
-    state: SkinState, world: Floats, weights: Floats, *, out: Floats
+    state: SkinState,
+    world: Floats,
+    weights: Floats,
+    *,
+    out: Floats,
+    unit_normals: bool = True,
 ) -> None:
     """Deform N characters into world space, vertices in the order of `bind.order`.
 
@@ -91,19 +99,20 @@ def skin_blocks(
     bind, count = state.bind, len(state.palette)
     check_array(out, np.float32, (count, len(bind.order) // 8, 6, 8), "out")
     flat = out.reshape(count, 6 * len(bind.order))
-    for rows, data in _groups(state, world, weights):
+    for rows, data in each_group(state, world, weights):
         kernel.skin_blocks(
             state.palette[rows],
             bind.runs,
             bind.joints,
             data,
+            unit_normals,
             state._turns,
             state._work,
             flat[rows],
         )
 
 
-def _groups(
+def each_group(
     state: SkinState, world: Floats, weights: Floats
 ) -> Iterator[tuple[slice, Floats]]:
     """Fill the palette; then characters with the vertices they start from.
