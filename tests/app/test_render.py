@@ -258,6 +258,30 @@ def test_a_skeleton_alone(run: Any, tmp_path: Path) -> None:
         assert len(np.unique(np.load(out).reshape(-1, 4), axis=0)) > 3
 
 
+@pytest.mark.jit
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        ("a.png", ("--time", 0.5)),
+        ("a.webp", ("--seconds", 0.5, "--fps", 4)),
+        ("a.png", ("--sheet", 2)),
+    ],
+)
+def test_dual_quaternions(
+    run: Any, tmp_path: Path, name: str, how: tuple[object, ...]
+) -> None:
+    """Another picture where limbs are bent, and the same where nothing is."""
+    seen = {}
+    for word in ("linear", "dual", None):
+        out = tmp_path / name
+        words = ("--clip", "kick", *how, *SMALL, "-o", out)
+        done = run(MANNEQUIN, *words, *(("--skinning", word) if word else ()))
+        assert (done.code, done.err) == (0, "")
+        seen[word] = out.read_bytes()
+    assert seen["linear"] == seen[None]
+    assert seen["linear"] != seen["dual"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -286,6 +310,8 @@ def test_a_skeleton_alone(run: Any, tmp_path: Path) -> None:
         (("--fps", "nan"), "expected 0.01 to 1000"),
         (("--seconds", "-1"), "--seconds: -1, expected above 0"),
         (("--samples", "3"), "samples: 3, expected 1 or 4"),
+        (("--skinning", "cubic"), "--skinning: 'cubic', expected linear or dual"),
+        (("--skinning", "dual", "--weights", "one"), "leave out one of them"),
         (("--sheet", "4"), "a sheet is a picture"),
         (("--sheet", "4", "--turntable"), "leave out --time, --turntable"),
     ],

@@ -29,8 +29,16 @@ if TYPE_CHECKING:
     from flexor.scene.envelope import Envelopes
     from flexor.scene.package import Package
 
-__all__ = ["Character", "SkinnedPrimitive", "Weights", "check_weights"]
+__all__ = [
+    "Character",
+    "Method",
+    "SkinnedPrimitive",
+    "Weights",
+    "check_method",
+    "check_weights",
+]
 
+Method = Literal["linear", "dual"]
 Weights = Literal["multi", "one"]
 
 
@@ -278,12 +286,13 @@ class Character:
         return Character(scene)
 
     def deform(
-        self, pose: Pose, *, weights: Weights = "multi"
+        self, pose: Pose, *, weights: Weights = "multi", method: Method = "linear"
     ) -> list[SkinnedPrimitive]:
         """The skin at a pose: every primitive of the default scene, in world space.
 
         weights: "one" for the largest weight of each vertex alone, which will do at a
-        distance and is quicker for many poses at once.
+        distance and is quicker for many poses at once; method: "dual" to blend by dual
+        quaternions, which keeps twisted limbs round; with one weight both are the same.
         """
         if pose.is_many:
             raise ShapeError(f"a pose of {len(pose)} moments; use deform_many for it")
@@ -296,6 +305,7 @@ class Character:
                 pose.weights[None],
             ),
             weights=weights,
+            method=method,
         )
         return [
             SkinnedPrimitive(s.node, s.primitive, s.positions[0], s.normals[0])
@@ -308,13 +318,15 @@ class Character:
         out: list[SkinnedPrimitive] | None = None,
         *,
         weights: Weights = "multi",
+        method: Method = "linear",
     ) -> list[SkinnedPrimitive]:
         """The skin at N poses, on all cores: positions and normals (N, V, 3).
 
         out: a result of an earlier call with as many poses, to be overwritten; without
-        it new arrays are made, 24 bytes a vertex and pose; weights: see deform.
+        it new arrays are made, 24 bytes a vertex and pose; weights, method: see deform.
         """
         check_weights(weights)
+        check_method(method)
         if not poses.is_many:
             raise ShapeError("a pose of one moment; use deform for it")
         nodes = len(self.skeleton)
@@ -339,25 +351,29 @@ class Character:
         if weights == "one":
             self._skin_one(world, poses.weights, skins)
         else:
-            self._skin_multi(world, poses.weights, skins)
+            self._skin_multi(world, poses.weights, skins, method)
         return skins
 
     def _skin_multi(
-        self, world: Floats, weights: Floats, skins: list[SkinnedPrimitive]
+        self,
+        world: Floats,
+        weights: Floats,
+        skins: list[SkinnedPrimitive],
+        method: Method,
     ) -> None:
         """Skin with all weights; world: (N, J, 3, 4); weights: (N, W)."""
-        from flexor.deform.skin_vertices import init_skin, skin_vertices
+        skin_part = _skin_linear if method == "linear" else _skin_dual
 
         def work(rows: slice) -> None:
             for bind, skin in zip(self.binds, skins, strict=True):
                 first, width = self.layout.morph_columns.get(bind.node, (0, 0))
                 own = weights[rows, first : first + width]
-                skin_vertices(
-                    init_skin(bind, rows.stop - rows.start),
+                skin_part(
+                    bind,
                     world[rows],
                     np.ascontiguousarray(own),
-                    positions=skin.positions[rows],
-                    normals=skin.normals[rows],
+                    skin.positions[rows],
+                    skin.normals[rows],
                 )
 
         threads.run_slices(work, len(world))
@@ -398,6 +414,31 @@ class Character:
             )
             for bind in self.binds
         ]
+
+
+def _skin_linear(
+    bind: Bind, world: Floats, weights: Floats, positions: Floats, normals: Floats
+) -> None:
+    from flexor.deform.skin_vertices import init_skin, skin_vertices
+
+    state = init_skin(bind, len(world))
+    skin_vertices(state, world, weights, positions=positions, normals=normals)
+
+
+def _skin_dual(
+    bind: Bind, world: Floats, weights: Floats, positions: Floats, normals: Floats
+) -> None:
+    from flexor.deform.skin_dual import init_dual, skin_vertices_dual
+
+    state = init_dual(bind, len(world))
+    skin_vertices_dual(state, world, weights, positions=positions, normals=normals)
+
+
+def check_method(method: Any) -> None:
+    """Refuse a word that is not one of `Method`."""
+    known = get_args(Method)
+    if not isinstance(method, str) or method not in known:
+        raise SettingError(f"method: {method!r}, expected one of {known}")
 
 
 def check_weights(weights: Any) -> None:

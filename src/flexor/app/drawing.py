@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexor.app.character import (
     Character,
+    Method,
     SkinnedPrimitive,
     Weights,
+    check_method,
     check_weights,
 )
 from flexor.app.draw_kit import bounds, dressed, find_floor, many, reach
@@ -58,7 +60,8 @@ class Drawer:
     names: how many names of joints the last picture shows, and how many there are.
     weights: "multi" for all weights of each vertex, "one" for the largest alone, which
     will do at a distance, or a rule that chooses for each picture with a given camera;
-    is_behind: for the rule, whether something half transparent is in front; set it.
+    is_behind: for the rule, whether something half transparent is in front; set it;
+    method: "dual" to blend all weights by dual quaternions; see docs/deform.md.
     Each thread needs a drawer of its own; what they upload is shared.
 
     Examples
@@ -79,8 +82,11 @@ class Drawer:
         *,
         backend: str = "raster",
         weights: Weights | WeightRule = "multi",
+        method: Method = "linear",
     ) -> None:
         self.character = character
+        check_method(method)
+        self._method: Method = method
         if not isinstance(weights, WeightRule):
             check_weights(weights)
         self.is_behind = False
@@ -201,7 +207,7 @@ class Drawer:
         if pose.is_many:
             raise ShapeError(f"a pose of {len(pose)} moments; draw one of them")
         self._skins = self.character.deform_many(
-            many(pose), out=self._skins, weights=weights
+            many(pose), out=self._skins, weights=weights, method=self._method
         )
         positions = [skin.positions[0] for skin in self._skins]
         return positions, [skin.normals[0] for skin in self._skins]
@@ -268,12 +274,14 @@ def draw(
     *,
     style: DrawStyle | str = "shaded",
     weights: Weights | WeightRule = "multi",
+    method: Method = "linear",
 ) -> NDArray[np.uint8]:
     """A picture of a character in a pose: uint8 (H, W, 4), sRGB and alpha.
 
     camera: None for one fitted to the pose; size: width and height in pixels; style:
-    a name such as "cel", or a DrawStyle; weights: as of a Drawer. Several threads may
-    call it at once. To draw many pictures of one character, a Drawer is quicker.
+    a name such as "cel", or a DrawStyle; weights, method: as of a Drawer. Several
+    threads may call it at once. To draw many pictures of one character, a Drawer is
+    quicker.
 
     Examples
     --------
@@ -282,7 +290,8 @@ def draw(
     >>> flexor.draw(hero, hero.pose("walk", 0.4)).shape
     (480, 640, 4)
     """
-    return Drawer(character, size, style, weights=weights).draw(pose, camera)
+    drawer = Drawer(character, size, style, weights=weights, method=method)
+    return drawer.draw(pose, camera)
 
 
 def contact_sheet(
@@ -297,13 +306,14 @@ def contact_sheet(
     is_flat: bool = False,
     columns: int | None = None,
     weights: Weights | WeightRule = "multi",
+    method: Method = "linear",
 ) -> NDArray[np.uint8]:
     """Poses of a clip in one picture, all seen by one camera, with their times.
 
     clip: None for the first; count: how many poses, evenly spread; size: of each, None
     for one that suits the character; camera: None for one that has the whole clip in
-    the picture, seen from `direction`; is_flat: without perspective; weights: as of a
-    Drawer. Gives uint8 (H, W, 4).
+    the picture, seen from `direction`; is_flat: without perspective; weights, method:
+    as of a Drawer. Gives uint8 (H, W, 4).
     """
     if count < 1:
         raise SettingError(f"count: {count}, expected 1 or more")
@@ -317,7 +327,7 @@ def contact_sheet(
         shape = min(max(shape, 0.5), 2.0)
         wide = round(math.sqrt(SHEET_PIXELS * shape))
         size = wide, round(SHEET_PIXELS / wide)
-    drawer = Drawer(character, size, style, weights=weights)
+    drawer = Drawer(character, size, style, weights=weights, method=method)
     fitted = drawer.fit(clip, direction=direction, is_flat=is_flat)
     pictures = [
         drawer.draw(poses[row], camera or fitted).copy() for row in range(len(times))

@@ -12,13 +12,15 @@ from flexor.app.bench.synthetic import make_character
 from flexor.app.bench.timing import Result, best_seconds
 from flexor.app.character import Character
 from flexor.arrays import Floats
-from flexor.deform import kernel
+from flexor.deform import kernel, kernel_dual
 from flexor.deform.bind import Bind
+from flexor.deform.skin_dual import init_dual
 from flexor.deform.skin_vertices import init_skin
 from flexor.pose.pose import Pose
 
 __all__ = ["run"]
 
+DUAL_INFLUENCES = 4  # of the cases that are also measured with dual quaternions
 CASES = ((4000, 1), (4000, 2), (4000, 4), (20000, 1), (20000, 2), (20000, 4))
 
 
@@ -36,7 +38,9 @@ def _blocks(bind: Bind, palette: Floats) -> Callable[[], None]:
     out = np.zeros((len(palette), len(bind.order) * 6), np.float32)
 
     def call() -> None:
-        kernel.skin_blocks(palette, bind.runs, bind.joints, bind.data, turns, work, out)
+        kernel.skin_blocks(
+            palette, bind.runs, bind.joints, bind.data, True, turns, work, out
+        )
 
     return call
 
@@ -55,10 +59,25 @@ def _file_order(bind: Bind, palette: Floats) -> Callable[[], None]:
             bind.joints,
             bind.data,
             bind.order,
+            True,
             turns,
             work,
             positions,
             normals,
+        )
+
+    return call
+
+
+def _blocks_dual(bind: Bind, palette: Floats) -> Callable[[], None]:
+    """As `_blocks`, with dual quaternions."""
+    state = init_dual(bind, len(palette))
+    space, work = state._space, state._work
+    out = np.zeros((len(palette), len(bind.order) * 6), np.float32)
+
+    def call() -> None:
+        kernel_dual.skin_blocks_dual(
+            palette, bind.runs, bind.joints, bind.data, True, space, work, out
         )
 
     return call
@@ -91,11 +110,15 @@ def run(characters: Mapping[str, Character]) -> Iterator[Result]:
         bind = character.binds[0]
         palette = _palette(bind, character.pose_many("turns", [0.4]))
         pose = character.pose("turns", 0.4)
-        calls = [_blocks(bind, palette), _file_order(bind, palette)]
-        calls.append(_numpy(character, palette))
-        blocks, in_order, plain, face = best_seconds(
-            *calls, partial(character.deform, pose)
-        )
+        calls: list[Callable[[], object]] = [
+            _blocks(bind, palette),
+            _file_order(bind, palette),
+            _numpy(character, palette),
+            partial(character.deform, pose),
+        ]
+        if influences == DUAL_INFLUENCES:
+            calls.append(_blocks_dual(bind, palette))
+        blocks, in_order, plain, face, *dual = best_seconds(*calls)
         name = f"skin/v{vertices}/i{influences}"
         scale = 1e9 / vertices
         yield Result(name, blocks * scale, "ns/vertex", note)
@@ -105,6 +128,9 @@ def run(characters: Mapping[str, Character]) -> Iterator[Result]:
         yield Result(f"{name}/deform", face * scale, "ns/vertex", text)
         text = "gather and einsum, same data, same run"
         yield Result(f"{name}/numpy", plain * scale, "ns/vertex", text)
+        for seconds in dual:
+            text = "dual quaternions in run order, same data, same run"
+            yield Result(f"{name}/dual", seconds * scale, "ns/vertex", text)
     yield from _crowd(note)
     yield from _real("mannequin", samples.mannequin())
     for name, character in characters.items():

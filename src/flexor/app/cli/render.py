@@ -26,7 +26,7 @@ from flexor.output.image import IMAGES, save_image
 from flexor.output.movie import MOVIES, is_folder, open_movie
 
 if TYPE_CHECKING:
-    from flexor.app.character import Character, Weights
+    from flexor.app.character import Character, Method, Weights
     from flexor.app.drawing import Drawer
     from flexor.scene.camera import Camera
     from flexor.scene.finding import Finding
@@ -92,6 +92,13 @@ WeightsName = Annotated[
         "for characters far away.",
     ),
 ]
+Skinning = Annotated[
+    str,
+    typer.Option(
+        help="How weights are blended. linear: matrices; dual: dual quaternions, which "
+        "keep twisted limbs round."
+    ),
+]
 Samples = Annotated[int, typer.Option(help="4 for smooth edges, 1 for speed.")]
 
 
@@ -117,6 +124,7 @@ def render(
     background: Background = None,
     samples: Samples = 4,
     weights: WeightsName = "multi",
+    skinning: Skinning = "linear",
 ) -> None:
     """Draw a character: a clip as a video, one pose as a picture, many as a sheet."""
     if heat is not None and style not in ("", "heat"):
@@ -141,6 +149,7 @@ def render(
         orthographic,
         looks,
         _choose_weights(weights),
+        _choose_method(skinning, weights),
     )
     kind = _kind(
         out,
@@ -184,6 +193,7 @@ class Shot:
     is_flat: bool
     style: DrawStyle
     weights: Weights
+    method: Method
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +239,19 @@ def _choose_weights(text: str) -> Weights:
     if text not in ("multi", "one"):
         raise SettingError(f"--weights: {text!r}, expected multi or one")
     return "one" if text == "one" else "multi"
+
+
+def _choose_method(text: str, weights: str) -> Method:
+    if text not in ("linear", "dual"):
+        raise SettingError(f"--skinning: {text!r}, expected linear or dual")
+    if text == "linear":
+        return "linear"
+    if weights == "one":
+        raise SettingError(
+            "--skinning dual and --weights one: with one weight nothing is blended; "
+            "leave out one of them"
+        )
+    return "dual"
 
 
 def _choose_clip(character: Character, clip: str | None, rest: bool) -> str | None:
@@ -302,7 +325,9 @@ def _write_movie(
     fewest = None
     # The file is opened first: what is wrong with it is said before work is done.
     with open_movie(shot.out, size, fps) as movie:
-        drawer = Drawer(character, size, shot.style, weights=shot.weights)
+        drawer = Drawer(
+            character, size, shot.style, weights=shot.weights, method=shot.method
+        )
         cameras = _cameras(drawer, shot, clip, plan)
         started = clock.perf_counter()  # kernels are compiled by now
         with show_progress(Path(shot.out).name, count) as advance:
@@ -345,7 +370,9 @@ def _write_picture(
     from flexor.draw.fit import direction_of
 
     size = shot.size or (640, 480)
-    drawer = Drawer(character, size, shot.style, weights=shot.weights)
+    drawer = Drawer(
+        character, size, shot.style, weights=shot.weights, method=shot.method
+    )
     pose = character.pose(clip, time)
     direction = direction_of(*shot.view)
     camera = drawer.fit(pose, direction=direction, is_flat=shot.is_flat)
@@ -374,6 +401,7 @@ def _write_sheet(
         direction=direction_of(*shot.view),
         is_flat=shot.is_flat,
         weights=shot.weights,
+        method=shot.method,
     )
     save_image(shot.out, picture)
     _say_findings(dressed(character, shot.style)[0].findings)
