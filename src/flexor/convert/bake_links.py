@@ -1,0 +1,185 @@
+"""The movement of links as tracks of a clip, for engines that know no links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Floats
+from flexor.maths import quaternions
+from flexor.scene.clip import Clip, Track
+from flexor.scene.skeleton import Link, Skeleton
+
+__all__ = ["TOLERANCE", "bake_links", "sample_rotation"]
+
+TOLERANCE = 1e-4  # radians that a baked track may be off between its keys
+ROUNDS = 12  # how often a span is halved at most: a turn that jumps never fits
+MOST_KEYS = 64  # for each key of the joint
+PROBES = np.array([0.25, 0.5, 0.75])  # places in a span at which it is judged
+
+Rows = NDArray[np.float64]
+
+
+def bake_links(
+    clip: Clip,
+    skeleton: Skeleton,
+    links: Mapping[int, Link],
+    tolerance: float = TOLERANCE,
+) -> Clip:
+    """The clip with tracks for links (by node), after those it has.
+
+    links: of the skeleton. A link gets a track for each that its joint has. Places and
+    scales are blended exactly, key by key. Rotations keep STEP; others become LINEAR,
+    at the joint's keys and at more between them, until no place looked at is off by
+    more than `tolerance` radians. The links of one joint share their key times. A joint
+    that goes through half a turn away from its rest makes its links jump to the other
+    side; there keys stand close together.
+    """
+    by_joint: dict[int, list[tuple[int, float]]] = {}
+    for node, link in links.items():
+        by_joint.setdefault(link.joint, []).append((node, link.fraction))
+    tracks: list[Track] = []
+    for track in clip.tracks:
+        mine = by_joint.get(track.node, [])
+        if not mine or track.path == "weights":
+            continue
+        if track.path == "rotation":
+            rest = skeleton.rotations[track.node].astype(np.float64)
+            tracks += _bake_rotation(track, rest, mine, tolerance)
+            continue
+        rests = (
+            skeleton.translations if track.path == "translation" else (skeleton.scales)
+        )
+        start = rests[track.node].astype(np.float64)
+        tracks += [_bake_vector(track, start, *link) for link in mine]
+    return replace(clip, tracks=(*clip.tracks, *tracks)) if tracks else clip
+
+
+def _bake_vector(track: Track, rest: Rows, node: int, fraction: float) -> Track:
+    """A place or scale on the way from its rest (3,): exact for every interpolation."""
+    values = track.values.astype(np.float64) * fraction
+    keys = values[:, 1] if track.interpolation == "CUBICSPLINE" else values
+    keys += rest * (1 - fraction)
+    return Track(
+        node, track.path, track.times, values.astype("f4"), track.interpolation
+    )
+
+
+def _bake_rotation(
+    track: Track, rest: Rows, links: Sequence[tuple[int, float]], tolerance: float
+) -> list[Track]:
+    """Rotation tracks of one joint's links (node, fraction); rest: (4,)."""
+    start = quaternions.normalise(rest)
+    fractions = np.array([fraction for _, fraction in links])
+    is_step = track.interpolation == "STEP"
+    times = track.times
+    if not is_step:
+        times = _dense_times(track, start, fractions, tolerance)
+    rows = _blend(start, sample_rotation(track, times.astype("f8")), fractions)
+    word = track.interpolation if is_step else "LINEAR"
+    return [
+        Track(node, "rotation", times, _one_sign(rows[i]).astype("f4"), word)
+        for i, (node, _) in enumerate(links)
+    ]
+
+
+def _dense_times(track: Track, rest: Rows, fractions: Rows, tolerance: float) -> Floats:
+    """Key times (T,) between which slerp is within the tolerance, if any are."""
+    times = track.times
+    most = MOST_KEYS * len(times)
+    open_spans = np.ones(len(times) - 1, bool)
+    for _ in range(ROUNDS):
+        spans = np.flatnonzero(open_spans)
+        if not len(spans):
+            break
+        before, after = times[spans].astype("f8"), times[spans + 1].astype("f8")
+        ends = _blend(
+            rest, sample_rotation(track, np.stack([before, after])), fractions
+        )
+        worst = np.zeros(len(spans))
+        for probe in PROBES:
+            moments = before + (after - before) * probe
+            wanted = _blend(rest, sample_rotation(track, moments), fractions)
+            got = slerp(ends[:, 0], ends[:, 1], np.full(len(spans), probe))
+            worst = np.maximum(worst, angles_between(wanted, got).max(0))
+        middles = ((before + after) / 2).astype(np.float32)
+        is_between = (middles > times[spans]) & (middles < times[spans + 1])
+        split = (worst > tolerance) & is_between
+        if len(times) + np.count_nonzero(split) > most:
+            break
+        times = np.insert(times, spans[split] + 1, middles[split])
+        # Both halves of a span that was split are judged in the next round.
+        halves = np.where(split, 2, 1)
+        open_all = np.zeros(len(open_spans), np.intp)
+        open_all[spans] = split
+        widths = np.ones(len(open_spans), np.intp)
+        widths[spans] = halves
+        open_spans = np.repeat(open_all > 0, widths)
+    return times
+
+
+def sample_rotation(track: Track, times: Rows) -> Rows:
+    """Rotations (..., 4) of a track at times (...,), seconds, clamped to it.
+
+    As the pose kernels do it: keys are used as stored, of CUBICSPLINE the result is
+    made unit.
+    """
+    keys = track.times.astype(np.float64)
+    moments = np.clip(times, keys[0], keys[-1])
+    key = np.maximum(np.searchsorted(keys, moments, "right") - 1, 0)
+    after = np.minimum(key + 1, len(keys) - 1)
+    length = keys[after] - keys[key]
+    u = np.divide(
+        moments - keys[key], length, out=np.zeros_like(moments), where=length > 0
+    )
+    values = track.values.astype(np.float64)
+    if track.interpolation == "CUBICSPLINE":
+        v, w = u[..., None], length[..., None]
+        return quaternions.normalise(
+            (2 * v**3 - 3 * v**2 + 1) * values[key, 1]
+            + (v**3 - 2 * v**2 + v) * w * values[key, 2]
+            + (3 * v**2 - 2 * v**3) * values[after, 1]
+            + (v**3 - v**2) * w * values[after, 0]
+        )
+    if track.interpolation == "STEP":
+        return values[key]
+    return slerp(values[key], values[after], u)
+
+
+def slerp(a: Rows, b: Rows, u: Rows) -> Rows:
+    """Between quaternions a, b (..., 4) on the shortest arc, at u (...,)."""
+    dot = (a * b).sum(-1)
+    b = np.where(dot[..., None] < 0, -b, b)
+    angle = np.maximum(np.arccos(np.clip(np.abs(dot), 0, 1)), 1e-4)
+    inverse = 1 / np.sin(angle)
+    first, second = np.sin((1 - u) * angle) * inverse, np.sin(u * angle) * inverse
+    between: Rows = a * first[..., None] + b * second[..., None]
+    return between
+
+
+def angles_between(a: Rows, b: Rows) -> Rows:
+    """Angles (...,) between unit rotations a, b (..., 4), radians; good when small."""
+    near = np.minimum(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1))
+    angles: Rows = 4 * np.arcsin(np.minimum(near / 2, 1))
+    return angles
+
+
+def _blend(rest: Rows, turned: Rows, fractions: Rows) -> Rows:
+    """Links (L, ..., 4) at fractions (L,) of the way from rest (4,) to (..., 4)."""
+    unit = quaternions.normalise(turned)
+    shape = (len(fractions), *[1] * (unit.ndim - 1))
+    return slerp(
+        np.broadcast_to(rest, unit.shape), unit[None], fractions.reshape(shape)
+    )
+
+
+def _one_sign(rows: Rows) -> Rows:
+    """Rotations (T, 4), unit, each on the side of the one before it."""
+    dots = (rows[1:] * rows[:-1]).sum(1)
+    signs = np.cumprod(np.where(dots < 0, -1.0, 1.0))
+    unit = quaternions.normalise(rows)
+    unit[1:] *= signs[:, None]
+    return unit
