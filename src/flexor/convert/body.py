@@ -49,6 +49,14 @@ class Pull:
         """Some of the rows."""
         return Pull(self.joints[rows], self.weights[rows])
 
+    def widened(self, width: int) -> Pull:
+        """A copy in `width` columns, at least as many as there are."""
+        joints = np.full((len(self), width), -1, np.int32)
+        weights = np.zeros((len(self), width), np.float32)
+        joints[:, : self.joints.shape[1]] = self.joints
+        weights[:, : self.joints.shape[1]] = self.weights
+        return Pull(joints, weights)
+
     def dense(self, joint_count: int) -> NDArray[np.float64]:
         """Weights (R, S) of every joint: for tests and small bodies."""
         whole = np.zeros((len(self), joint_count))
@@ -185,16 +193,12 @@ def _gather_pull(primitives: Sequence[Primitive], joints: Ints) -> Pull:
         weights = primitive.skin.weights
         rows = np.where(weights > 0, primitive.skin.joints, 0)
         pulls.append(merge_same(np.where(weights > 0, row_of[rows], -1), weights))
-    width = max(len(pull.joints[0]) for pull in pulls)
-    total = sum(len(pull) for pull in pulls)
-    out = Pull(np.full((total, width), -1, np.int32), np.zeros((total, width), "f4"))
-    start = 0
-    for pull in pulls:
-        stop = start + len(pull)
-        out.joints[start:stop, : pull.joints.shape[1]] = pull.joints
-        out.weights[start:stop, : pull.joints.shape[1]] = pull.weights
-        start = stop
-    return out
+    width = max(pull.joints.shape[1] for pull in pulls)
+    wide = [pull.widened(width) for pull in pulls]
+    return Pull(
+        np.concatenate([pull.joints for pull in wide]),
+        np.concatenate([pull.weights for pull in wide]),
+    )
 
 
 def merge_same(joints: NDArray[np.integer], weights: NDArray[np.floating]) -> Pull:

@@ -2,18 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
-from flexor.convert.body import Body, Pull
+from flexor.convert.body import Body, Pull, body_surface
 from flexor.convert.bones import Bones, derive_bones
-from flexor.convert.score_bones import best_bones, bones_inside
+from flexor.convert.remove_rogues import remove_rogues
+from flexor.convert.score_bones import best_bones, bones_inside, tie_scores
 from flexor.convert.sections import Sections, derive_sections
+from flexor.convert.smooth_weights import DEFAULTS, SmoothSettings, smooth_weights
+from flexor.convert.thickness import point_thickness
 
-__all__ = ["assign_bones", "nearest_bones"]
+__all__ = ["assign_bones", "nearest_bones", "regenerate_weights"]
 
 ROUNDS = 2  # of cross-sections by who hangs where, and who hangs where by those
+MINE = 0.5  # of a vertex's weight: it belongs to the joints that have as much
+
+
+def regenerate_weights(
+    body: Body,
+    joints: Ints | None = None,
+    settings: SmoothSettings = DEFAULTS,
+    *,
+    advance: Callable[[], None] = lambda: None,
+) -> Pull:
+    """New weights of the body's V vertices.
+
+    joints: rows of joints: only vertices that hang mostly on these get new weights, and
+    of these alone; None: all. The best bone takes each point of the surface; what is
+    cut off from the rest of its bone goes to the bones around it; then the weights are
+    smoothed, but not where the body is rigid.
+    """
+    surface = body_surface(body, is_by_place=True)
+    pull, bones, sections = assign_bones(body, surface.positions, joints)
+    pull, _ = remove_rogues(surface, pull, tie_scores(surface, pull, bones, sections))
+    thickness = point_thickness(surface.positions, pull, bones, sections)
+    thickness[surface.point_of_vertex[body.rigid]] = 0
+    smooth = smooth_weights(
+        surface, pull, thickness.astype(np.float32), settings, advance=advance
+    )
+    new = smooth.take(surface.point_of_vertex)
+    if joints is None:
+        return new
+    chosen = np.where(np.isin(body.pull.joints, joints), body.pull.weights, 0)
+    is_mine = chosen.sum(1)[:, None] >= MINE
+    width = max(new.joints.shape[1], body.pull.joints.shape[1])
+    old, new = body.pull.widened(width), new.widened(width)
+    return Pull(
+        np.where(is_mine, new.joints, old.joints),
+        np.where(is_mine, new.weights, old.weights),
+    )
 
 
 def assign_bones(

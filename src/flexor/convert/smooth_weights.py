@@ -103,7 +103,7 @@ def smooth_weights(
     while _is_fine(levels[-1]) and settings.most:
         levels.append(_coarser(levels[-1]))
     count = int(pull.joints.max(initial=0)) + 1
-    now = _widen(pull, max(SLOTS, pull.joints.shape[1]))
+    now = pull.widened(max(SLOTS, pull.joints.shape[1]))
     return _descend(levels, now, count, settings, advance)
 
 
@@ -251,12 +251,3 @@ def _step(level: _Level, now: Pull, then: Pull, count: int) -> float:
 
     threads.run_slices(work, len(level))
     return max(worst, default=0.0)
-
-
-def _widen(pull: Pull, width: int) -> Pull:
-    """The same in more columns."""
-    joints = np.full((len(pull), width), -1, np.int32)
-    weights = np.zeros((len(pull), width), np.float32)
-    joints[:, : pull.joints.shape[1]] = pull.joints
-    weights[:, : pull.joints.shape[1]] = pull.weights
-    return Pull(joints, weights)
