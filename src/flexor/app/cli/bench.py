@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bench"]
 
-NAMES = ("pose", "skin", "envelope", "load", "draw")
+NAMES = ("pose", "skin", "frame", "envelope", "load", "draw")
 
 
 def bench(
@@ -64,6 +64,10 @@ def _run(names: list[str], files: dict[str, Path]) -> Iterator[Result]:
         from flexor.app.bench import skin
 
         yield from skin.run(characters)
+    if "frame" in names:
+        from flexor.app.bench import frame
+
+        yield from frame.run()
     if "envelope" in names:
         from flexor.app.bench import envelope
 
