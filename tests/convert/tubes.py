@@ -127,9 +127,13 @@ def turned(scene: Scene, node: int, quaternion: Any) -> Any:
 
 
 def smallest_radius(points: Any) -> float:
-    """The smallest distance of a tube's vertices from the middle of their ring."""
+    """The smallest distance of a tube's surface from the middle of its cross-section.
+
+    Looked at are the rings and, as faces are flat, the places halfway between them.
+    """
     rings = points.reshape(-1, SIDES, 3)
-    return float(np.linalg.norm(rings - rings.mean(1, keepdims=True), axis=2).min())
+    both = np.concatenate([rings, (rings[1:] + rings[:-1]) / 2])
+    return float(np.linalg.norm(both - both.mean(1, keepdims=True), axis=2).min())
 
 
 def volume(points: Any, rings: slice) -> float:

@@ -17,7 +17,7 @@ __all__ = ["TOLERANCE", "bake_links", "sample_rotation"]
 
 TOLERANCE = 1e-4  # radians that a baked track may be off between its keys
 ROUNDS = 12  # how often a span is halved at most: a turn that jumps never fits
-MOST_KEYS = 64  # for each key of the joint
+MOST_KEYS = 256  # for each key of the joint
 PROBES = np.array([0.25, 0.5, 0.75])  # places in a span at which it is judged
 
 Rows = NDArray[np.float64]
