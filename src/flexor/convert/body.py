@@ -26,6 +26,7 @@ __all__ = [
     "is_same",
     "joint_parents",
     "merge_same",
+    "skin_weights",
     "with_pulls",
 ]
 
@@ -249,7 +250,7 @@ def with_pulls(scene: Scene, pulls: Mapping[int, Pull], bodies: list[Body]) -> S
         ):
             rows = np.arange(start, stop, dtype=np.int32)
             if not is_same(body.pull.take(rows), pull.take(rows)):
-                new[place] = _skin_weights(pull.take(rows))
+                new[place] = skin_weights(pull.take(rows))
     meshes = []
     for row, mesh in enumerate(scene.meshes):
         primitives = tuple(
@@ -271,7 +272,7 @@ def is_same(one: Pull, other: Pull) -> bool:
     return all(np.allclose(x[:, :width], y[:, :width], 0, 1e-6) for x, y in pairs)
 
 
-def _skin_weights(given: Pull) -> SkinWeights:
+def skin_weights(given: Pull) -> SkinWeights:
     """The largest weight first, in a multiple of four columns."""
     pull = merge_same(given.joints, given.weights)
     used = int(np.count_nonzero(pull.weights, axis=1).max(initial=1))
