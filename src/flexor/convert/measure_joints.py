@@ -1,0 +1,238 @@
+"""How much the skin around joints collapses when they bend and twist.
+
+Every joint is turned alone from the rest pose, at its own place, and all that hangs
+below it goes along; links follow. Posed and deformed by the same code as in use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Floats
+from flexor.convert.body import Body, body_surface
+from flexor.convert.bones import Bones, derive_bones
+from flexor.convert.joint_regions import Region, joint_regions, region_volume
+from flexor.convert.sections import Sections, derive_sections
+from flexor.convert.surface import Surface
+from flexor.deform.bind import Bind, bind_primitive
+from flexor.pose.layout import ROWS, Layout, make_layout
+from flexor.scene.scene import Scene
+from flexor.scene.skeleton import Skeleton
+
+__all__ = ["JointMeasure", "measure_joints"]
+
+BATCH = 16  # poses at once
+THIN = 0.3  # of the middle radius: vertices nearer the axis say nothing about radii
+# The test poses: axis of the bone's frame (0 along it, 1 and 2 across), degrees. Bends
+# go both ways: bones of the left and the right have frames that are no mirror images.
+BENDS_90 = ((2, 90), (2, -90), (1, 90), (1, -90))
+BENDS_150 = ((2, 150), (2, -150), (1, 150), (1, -150))
+POSES = (*BENDS_90, *BENDS_150, (0, 90), (0, 180))
+
+
+@dataclass(frozen=True, slots=True)
+class JointMeasure:
+    """What is left of the skin around a joint when it turns; None: not measured.
+
+    row, node, name: the joint's, in the body and the skeleton; bend90, bend150,
+    twist90, twist180: the volume of its region over that at rest, for a bend the least
+    of those about Z and Y of the bone's frame, both ways; radius180: the least distance
+    of a vertex from the bone's axis at a twist of 180 degrees, over that at rest.
+    """
+
+    row: int
+    node: int
+    name: str
+    bend90: float | None = None
+    bend150: float | None = None
+    twist90: float | None = None
+    twist180: float | None = None
+    radius180: float | None = None
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the skin around the joint is a solid that can be measured."""
+        return self.bend90 is not None
+
+
+def measure_joints(
+    scene: Scene,
+    body: Body,
+    bones: Bones | None = None,
+    sections: Sections | None = None,
+) -> list[JointMeasure]:
+    """The measures of all joints of a body that have a joint above, links aside.
+
+    body: of this scene; bones, sections: the body's, if they are there already. Joints
+    that move no skin are left out; those around which the skin is no solid (cloth, a
+    few faces) are there, but not measured.
+    """
+    points = body_surface(body)
+    pull = body.pull.take(points.vertex_of_point)
+    if bones is None:
+        bones = derive_bones(body, points.positions, pull)
+    if sections is None:
+        sections = derive_sections(points.positions, pull, bones, body.size)
+    surface = body_surface(body, is_by_place=True)
+    regions = joint_regions(body, surface, bones, sections, scene.skeleton.links)
+    measured = _measure(scene, body, bones, surface, list(regions.values()))
+    return [
+        measured.get(row, JointMeasure(row, int(body.joints[row]), body.names[row]))
+        for row in _moving(scene, body)
+    ]
+
+
+def _moving(scene: Scene, body: Body) -> list[int]:
+    """Joints with a joint above that move some skin and are no links, rising."""
+    used = set(np.unique(body.pull.joints[body.pull.weights > 0]).tolist())
+    row_of = {int(node): row for row, node in reversed(list(enumerate(body.joints)))}
+    moving = set()
+    for row in used:
+        link = scene.skeleton.links.get(int(body.joints[row]))
+        above = row if link is None else row_of.get(link.joint, -1)
+        while above >= 0:
+            moving.add(above)
+            above = int(body.parents[above])
+    links = scene.skeleton.links
+    return sorted(
+        row
+        for row in moving
+        if body.parents[row] >= 0 and int(body.joints[row]) not in links
+    )
+
+
+def _measure(
+    scene: Scene, body: Body, bones: Bones, surface: Surface, regions: Sequence[Region]
+) -> dict[int, JointMeasure]:
+    """The measures of joints with regions, by row."""
+    if not regions:
+        return {}
+    layout = make_layout(scene)
+    binds = _binds(scene, body)
+    turns = [(region, pose) for region in regions for pose in POSES]
+    rest, matrices = _deform(layout, binds, layout.rest[None])
+    found: dict[int, list[float]] = {region.joint: [] for region in regions}
+    for start in range(0, len(turns), BATCH):
+        batch = turns[start : start + BATCH]
+        local = np.tile(layout.rest, (len(batch), 1))
+        for row, (region, (axis, angle)) in zip(local, batch, strict=True):
+            way = bones.frames[region.joint, :, axis]
+            _turn(layout, row, body, region.joint, way, np.radians(angle))
+        posed, _ = _deform(layout, binds, local)
+        for places, (region, (axis, angle)) in zip(posed, batch, strict=True):
+            vertices = surface.vertex_of_point[region.points]
+            both = np.stack([rest[0, vertices], places[vertices]])
+            found[region.joint].append(_ratio(region, both))
+            if (axis, angle) == POSES[-1]:
+                line = _line(matrices[0], body, bones, region.joint)
+                found[region.joint].append(_least_radius(both, *line))
+    return {
+        row: JointMeasure(row, int(body.joints[row]), body.names[row], *_worst(values))
+        for row, values in found.items()
+    }
+
+
+def _worst(values: list[float]) -> Iterator[float | None]:
+    """The fields of a measure from what was found for the poses, in their order."""
+    half, whole = len(BENDS_90), len(BENDS_90) + len(BENDS_150)
+    worst = (min(values[:half]), min(values[half:whole]), *values[whole:])
+    for value in worst:
+        yield value if np.isfinite(value) else None
+
+
+def _ratio(region: Region, places: NDArray[np.floating]) -> float:
+    """The volume at the second places over that at the first; places: (2, R, 3)."""
+    before, after = region_volume(region, places).tolist()
+    return after / before if abs(before) > 1e-30 else float("nan")
+
+
+def _least_radius(
+    places: NDArray[np.floating], base: NDArray[np.float64], way: NDArray[np.float64]
+) -> float:
+    """The least distance from a line at the second places over that at the first."""
+    away = places.astype(np.float64) - base
+    across = away - (away @ way)[..., None] * way
+    before, after = np.linalg.norm(across, axis=2)
+    far = before >= max(THIN * float(np.median(before)), 1e-30)
+    return float((after[far] / before[far]).min()) if far.any() else float("nan")
+
+
+def _line(
+    world: Floats, body: Body, bones: Bones, row: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Base and unit way of a bone's axis at rest, in world space."""
+    matrix = world[body.joints[row]].astype(np.float64)
+    way = matrix[:, :3] @ _in_joint(body, row, bones.axes[row])
+    return matrix[:, 3], way / max(float(np.linalg.norm(way)), 1e-30)
+
+
+def _in_joint(body: Body, row: int, way: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A way in the space of the bind pose, seen from the joint."""
+    turned: NDArray[np.float64] = np.linalg.solve(body.frames[row, :, :3], way)
+    return turned
+
+
+def _turn(
+    layout: Layout,
+    local: Floats,
+    body: Body,
+    row: int,
+    way: NDArray[np.float64],
+    angle: float,
+) -> None:
+    """Turn a joint in local transforms (10 * L,) about a way of the bind pose."""
+    node = int(body.joints[row])
+    skeleton: Skeleton = layout.skeleton
+    # A joint is scaled before it is turned.
+    axis = _in_joint(body, row, way) * skeleton.scales[node].astype(np.float64)
+    length = max(float(np.linalg.norm(axis)), 1e-30)
+    turn = np.append(np.sin(angle / 2) / length * axis, np.cos(angle / 2))
+    x, y, z, w = skeleton.rotations[node].astype(np.float64)
+    left = np.array([[w, -z, y, x], [z, w, -x, y], [-y, x, w, z], [-x, -y, -z, w]])
+    rows = local.reshape(ROWS, layout.lane_count)
+    rows[3:7, layout.lane_of_node[node]] = left @ turn
+
+
+def _binds(scene: Scene, body: Body) -> list[Bind]:
+    """The body's surfaces for the skinning kernels, in their order."""
+    is_ours = np.isin(scene.node_skin, body.skins)
+    nodes = {
+        mesh: int(np.flatnonzero(is_ours & (scene.node_mesh == mesh))[0])
+        for mesh, _ in body.places
+    }
+    return [bind_primitive(scene, nodes[mesh], row) for mesh, row in body.places]
+
+
+def _deform(
+    layout: Layout, binds: Sequence[Bind], local: Floats
+) -> tuple[Floats, Floats]:
+    """Vertices (N, V, 3) and nodes (N, J, 3, 4) for local transforms (N, 10 * L).
+
+    Morphs are left aside.
+    """
+    from flexor.deform.skin_vertices import init_skin, skin_vertices
+    from flexor.pose.links import follow_links
+    from flexor.pose.model_space import init_world, world_from_local
+
+    local = np.ascontiguousarray(local).copy()
+    follow_links(layout, local)
+    world = world_from_local(init_world(layout, len(local)), local).matrices
+    ends = np.cumsum([0, *(bind.vertex_count for bind in binds)]).tolist()
+    whole = np.empty((len(local), ends[-1], 3), np.float32)
+    for bind, (start, stop) in zip(binds, pairwise(ends), strict=True):
+        positions = np.empty((len(local), stop - start, 3), np.float32)
+        weights = np.zeros((len(local), len(bind.deltas)), np.float32)
+        skin_vertices(
+            init_skin(bind, len(local)),
+            world,
+            weights,
+            positions=positions,
+            normals=np.empty_like(positions),
+        )
+        whole[:, start:stop] = positions
+    return whole, world
