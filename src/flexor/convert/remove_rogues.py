@@ -88,7 +88,8 @@ def remove_rogues(
     sound &= pull.joints >= 0
     sound[ties.points[is_rogue], ties.columns[is_rogue]] = False
     touched = np.unique(ties.points[is_rogue])
-    sources = _nearest_sound(surface, touched, sound.any(1))
+    is_sound: NDArray[np.bool_] = np.any(sound, axis=1)
+    sources = _nearest_sound(surface, touched, is_sound)
     kept = np.where(sound[sources], pull.weights[sources], 0)
     mended = merge_same(np.where(kept > 0, pull.joints[sources], -1), kept)
     out = Pull(pull.joints.copy(), pull.weights.copy())
