@@ -158,13 +158,14 @@ class _Ties:
     """The weights of a body by joint, S entries each: rows and amounts.
 
     rows, own: the vertices that a joint pulls and how much; facing: how much of that
-    faces the joint above; below: the vertices pulled by it or anything below it, and D.
+    faces the joint above; shares: of what its parent's weight faces downwards, the part
+    that faces this joint, for the rows of the parent; none for roots.
     """
 
     rows: list[NDArray[np.intp]]
     own: list[Amounts]
     facing: list[Amounts]
-    below: dict[int, tuple[NDArray[np.intp], Amounts]]
+    shares: list[Amounts]
 
 
 def link_weights(
@@ -182,7 +183,7 @@ def link_weights(
     tied = _gather_ties(body, bones, pull)
     changes: list[tuple[NDArray[np.intp], Ints, Amounts]] = []
     for chain in chains:
-        up, own = _exchange(body.parents, tied, chain, count)
+        up, own = _exchange(tied, chain, count)
         rows = np.flatnonzero((up + own > 0) & free)
         if not len(rows):
             continue
@@ -226,27 +227,36 @@ def _gather_ties(body: Body, bones: Bones, pull: Pull) -> _Ties:
     sums = pull.weights.sum(1, np.float64)
     own = [w / sums[mine] for w, mine in zip(own, rows, strict=True)]
     children = _children(body.parents)
+    # Of each bone the vertices pulled by it or anything below it, and D; kept until
+    # the bone above has been counted.
     below: dict[int, tuple[NDArray[np.intp], Amounts]] = {}
-    facing = [np.zeros(0)] * joints
+    facing, shares = [np.zeros(0)] * joints, [np.zeros(0)] * joints
     for joint in reversed(top_down(body.parents)):
         mine, lower = rows[joint], np.zeros(count)
         for child in children[joint]:
             lower[below[child][0]] += below[child][1]
-        total = lower.copy()
-        total[mine] += own[joint]
-        there = np.flatnonzero(total)
-        below[joint] = there, total[there]
+        under = lower[mine]
+        for child in children[joint]:
+            whole = np.zeros(count)
+            there, deep = below.pop(child)
+            whole[there] = deep
+            # Where no child pulls, an only child takes it; at a fork nothing tells.
+            untold = np.full(len(mine), float(len(children[joint]) == 1))
+            shares[child] = np.divide(whole[mine], under, out=untold, where=under > 0)
+        lower[mine] += own[joint]
+        there = np.flatnonzero(lower)
+        below[joint] = there, lower[there]
         if body.parents[joint] < 0:
             facing[joint] = np.zeros(len(mine))
             continue
-        above, under = 1 - total[mine], lower[mine]
+        above = 1 - lower[mine]
         above[above < NOTHING] = 0
         both = above + under
         # A vertex that hangs on this bone alone faces the nearer end.
         x = bones.local(joint, body.positions[mine])[:, 0]
         is_near = (x < bones.lengths[joint] / 2) | (not children[joint])
         facing[joint] = np.divide(above, both, out=is_near * 1.0, where=both > 0)
-    return _Ties(rows, own, facing, below)
+    return _Ties(rows, own, facing, shares)
 
 
 def _children(parents: Ints) -> list[list[int]]:
@@ -258,22 +268,12 @@ def _children(parents: Ints) -> list[list[int]]:
     return below
 
 
-def _exchange(
-    parents: Ints, tied: _Ties, chain: Chain, count: int
-) -> tuple[Amounts, Amounts]:
+def _exchange(tied: _Ties, chain: Chain, count: int) -> tuple[Amounts, Amounts]:
     """What parent and child hold of each vertex because of this joint, (V,) each."""
     joint, parent = chain.joint, chain.parent
-    siblings = np.flatnonzero(parents == parent)
-    lower, mine = np.zeros(count), np.zeros(count)
-    for child in siblings.tolist():
-        lower[tied.below[child][0]] += tied.below[child][1]
-    mine[tied.below[joint][0]] = tied.below[joint][1]
-    rows = tied.rows[parent]
-    # Where no child pulls, an only child takes it; at a fork nothing tells whose it is.
-    untold = np.full(len(rows), float(len(siblings) == 1))
-    share = np.divide(mine[rows], lower[rows], out=untold, where=lower[rows] > 0)
     up, own = np.zeros(count), np.zeros(count)
-    up[rows] = (1 - tied.facing[parent]) * share * tied.own[parent]
+    downwards = (1 - tied.facing[parent]) * tied.own[parent]
+    up[tied.rows[parent]] = tied.shares[joint] * downwards
     own[tied.rows[joint]] = tied.facing[joint] * tied.own[joint]
     return up, own
 
