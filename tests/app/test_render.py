@@ -270,7 +270,7 @@ def test_a_skeleton_alone(run: Any, tmp_path: Path) -> None:
 def test_dual_quaternions(
     run: Any, tmp_path: Path, name: str, how: tuple[object, ...]
 ) -> None:
-    """Another picture where limbs are bent, and the same where nothing is."""
+    """Another picture where limbs are bent; linear is what is usual."""
     seen = {}
     for word in ("linear", "dual", None):
         out = tmp_path / name

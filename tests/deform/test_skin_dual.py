@@ -401,6 +401,23 @@ def test_every_way_to_a_quaternion(axis: int, degrees: float, rng: Rng) -> None:
     np.testing.assert_allclose(found * np.sign(found @ q), q, atol=1e-6)
 
 
+def test_both_signs_of_a_quaternion_are_the_same_turn(rng: Rng) -> None:
+    """All take the side of the first, whatever sign they were found with."""
+    palette = random_world(rng, 1, 5).reshape(-1)
+    found = random_rotations(rng, 5).astype(F4)
+    joints = np.array([3, 0, 4, 1], np.int32)
+    signs = np.array([[1, 1, 1, 1, 1], [-1, -1, 1, 1, -1], [1, 1, 1, -1, 1]], F4)
+    made = np.zeros((3, 4, 8), F4)
+    for mine, out in zip(found * signs[:, :, None], made, strict=True):
+        args = palette, mine.reshape(-1), joints, 0, 4, out.reshape(-1)
+        kernel_dual.fetch_duals(*args)
+        assert ((out[1:, :4] + out[0, :4]) @ out[0, :4] >= 0).all()
+    np.testing.assert_array_equal(made[1], made[0])
+    made[2] *= -1  # the first turned over turns over all but its own place
+    made[2, 0, 4:] *= -1
+    np.testing.assert_array_equal(made[2], made[0])
+
+
 # Normals, characters, words
 
 
