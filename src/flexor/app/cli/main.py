@@ -14,6 +14,7 @@ from flexor.app.cli.bench import bench
 from flexor.app.cli.convert import convert
 from flexor.app.cli.inspect import inspect
 from flexor.app.cli.render import render
+from flexor.app.cli.repair import RepairCommand, repair
 from flexor.errors import FlexorError
 
 __all__ = ["app", "main"]
@@ -27,13 +28,17 @@ Examples:
 
   flexor render hero.glb -o hero.mp4    a clip as a video
 
+  flexor repair hero.glb --check    what is wrong with its weights and joints
+
+  flexor repair hero.glb -o better.glb --rogues --links 3    mend them
+
   flexor convert hero.glb -o hero.flexor    a package that loads and runs fast
 
   flexor bench skin --json -        how fast this machine is
 """
 
 app = typer.Typer(
-    help="Real-time characters for Python: look into files, draw, convert, measure.",
+    help="Real-time characters for Python: look at files, mend, draw, convert, measure.",
     epilog=EPILOG,
     no_args_is_help=True,
     add_completion=False,
@@ -41,6 +46,10 @@ app = typer.Typer(
 )
 app.command(epilog="Example:  flexor inspect hero.glb --json | jq .clips")(inspect)
 app.command(epilog="Example:  flexor render hero.glb --clip walk -o walk.mp4")(render)
+app.command(
+    cls=RepairCommand,
+    epilog="Example:  flexor repair hero.glb -o better.glb --rogues --links 3",
+)(repair)
 app.command(epilog="Example:  flexor convert hero.glb -o hero.flexor --report")(convert)
 app.command(epilog="Example:  flexor bench pose skin --json out.json")(bench)
 

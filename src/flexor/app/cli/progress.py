@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["show_progress", "tidy_when_ended"]
+__all__ = ["show_progress", "show_status", "tidy_when_ended"]
 
 
 @contextmanager
@@ -52,6 +52,27 @@ def show_progress(
     ) as progress:
         task = progress.add_task(what, total=count)
         yield lambda: progress.advance(task)
+
+
+@contextmanager
+def show_status(text: str) -> Iterator[Callable[[str], None]]:
+    """A line that says what is being done, and for how long; call what it gives to
+    change it. Nothing is shown where standard error is no terminal.
+    """
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    with Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as progress:
+        task = progress.add_task(text, total=None)
+        yield lambda new: progress.update(task, description=new)
 
 
 @contextmanager

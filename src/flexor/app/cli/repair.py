@@ -1,0 +1,257 @@
+"""`flexor repair`: better weights and joints, and what is wrong with a file's own."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from flexor.app.cli.progress import show_status, tidy_when_ended
+from flexor.app.cli.repair_tables import print_findings, print_report
+from flexor.app.cli.tables import say_count
+from flexor.errors import SettingError
+from flexor.files.replace import check_parent, replace_file
+
+if TYPE_CHECKING:
+    from flexor.app.character import Character
+    from flexor.convert.repair import RepairSettings
+    from flexor.convert.repair_report import RepairReport
+
+__all__ = ["RepairCommand", "repair"]
+
+ENDINGS = (".glb", ".gltf", ".flexor")
+USUAL_STEPS = 100  # of smoothing
+
+File = Annotated[Path, typer.Argument(help="A .glb, .gltf, .vrm or .flexor file.")]
+Out = Annotated[
+    str, typer.Option("--out", "-o", help="The .glb, .gltf or .flexor file to write.")
+]
+Check = Annotated[
+    bool, typer.Option("--check", help="Only say what is wrong; change nothing.")
+]
+Regenerate = Annotated[
+    bool, typer.Option("--regenerate", help="New weights, from shape and joints alone.")
+]
+Rogues = Annotated[
+    bool,
+    typer.Option("--rogues", help="Free skin that hangs on a bone it is cut off from."),
+]
+Smooth = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="[STEPS]",
+        help="Soften weights that change too fast; in at most so many steps (100).",
+    ),
+]
+Mirror = Annotated[
+    str | None,
+    typer.Option(help="Give the other side the weights of this: left or right."),
+]
+Links = Annotated[
+    int | None,
+    typer.Option(
+        min=0, max=20, help="Links at each joint, so that it keeps its volume; 3 do."
+    ),
+]
+Joints = Annotated[
+    list[str] | None,
+    typer.Option(help="Only joints of this name, such as '*Arm*'; may be repeated."),
+]
+Influences = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="Joints a vertex, the largest weights; 0: any number. Usually as many as "
+        "the file has, but at least 4.",
+    ),
+]
+Prune = Annotated[
+    float | None, typer.Option(min=0, max=1, help="Drop weights below this.")
+]
+Palette = Annotated[
+    int | None,
+    typer.Option(min=1, help="Split surfaces so that each uses so many joints."),
+]
+Settings = Annotated[
+    Path | None,
+    typer.Option(help="A .toml file with these and more; options given here win."),
+]
+Page = Annotated[
+    str, typer.Option("--report", help="An .html page: pictures before and after.")
+]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print what was found or done as JSON.")
+]
+
+
+def repair(
+    file: File,
+    out: Out = "",
+    check: Check = False,
+    regenerate: Regenerate = False,
+    rogues: Rogues = False,
+    smooth: Smooth = None,
+    mirror: Mirror = None,
+    links: Links = None,
+    joints: Joints = None,
+    max_influences: Influences = None,
+    prune: Prune = None,
+    palette: Palette = None,
+    settings: Settings = None,
+    report: Page = "",
+    as_json: AsJson = False,
+) -> None:
+    """Mend weights and joints, so that a character bends well in every engine.
+
+    Links are written as joints of their own with their movement in every clip, so
+    nothing special is needed to show them.
+    """
+    if check:
+        _check(file, as_json)
+        return
+    chosen = _settings(
+        settings,
+        regenerate=regenerate or None,
+        rogues=rogues or None,
+        smooth=smooth,
+        mirror=mirror,
+        links=links,
+        joints=tuple(joints) if joints else None,
+        most_influences=max_influences,
+        prune=prune,
+        most_palette=palette,
+    )
+    if not chosen.passes():
+        raise SettingError(
+            "nothing to do: give --rogues, --smooth, --links 3, --regenerate and so "
+            "on, or --check to see what is wrong"
+        )
+    to, page = _place(out, "-o", ENDINGS), _place(report, "--report", (".html",))
+    if to is None and page is None:
+        raise SettingError("-o: give a .glb, .gltf or .flexor file to write")
+    with tidy_when_ended():
+        done = _repair(file, to, page, chosen)
+    if as_json:
+        typer.echo(json.dumps(_as_json(done), indent=1))
+    else:
+        print_report(file.name, done)
+        for written in (to, page):
+            if written is not None:
+                typer.echo(
+                    f"wrote {written}, {say_count(written.stat().st_size)} bytes"
+                )
+
+
+class RepairCommand(TyperCommand):
+    """The command, with `--smooth` also alone."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; a `--smooth` without a number gets the usual one."""
+        filled: list[str] = []
+        for at, arg in enumerate(args):
+            filled.append(arg)
+            has_number = at + 1 < len(args) and args[at + 1].isdecimal()
+            if arg == "--smooth" and not has_number:
+                filled.append(str(USUAL_STEPS))
+        parsed: list[str] = super().parse_args(ctx, filled)
+        return parsed
+
+
+def _settings(path: Path | None, **words: Any) -> RepairSettings:
+    """The settings of a file, if there is one, with those of the command line."""
+    from flexor.app.cli.repair_settings import read_settings
+    from flexor.convert.repair import RepairSettings
+    from flexor.convert.smooth_weights import SmoothSettings
+
+    chosen = RepairSettings() if path is None else read_settings(path)
+    steps, count = words.pop("smooth"), words.pop("links")
+    if steps is not None:
+        smooth = SmoothSettings() if chosen.smooth is None else chosen.smooth
+        words["smooth"] = dataclasses.replace(smooth, most=steps)
+    if count is not None:
+        words["links"] = dataclasses.replace(chosen.links, count=count)
+    if words["mirror"] not in (None, "left", "right"):
+        raise SettingError(f"--mirror: {words['mirror']!r}, expected left or right")
+    given = {key: value for key, value in words.items() if value is not None}
+    return dataclasses.replace(chosen, **given)
+
+
+def _place(given: str, option: str, endings: tuple[str, ...]) -> Path | None:
+    """The file to write; None: none was asked for."""
+    if not given:
+        return None
+    to = Path(given)
+    if to.suffix.lower() not in endings:
+        raise SettingError(f"{option} {given}: expected a file ending in {endings}")
+    check_parent(to)
+    return to
+
+
+def _repair(
+    file: Path, to: Path | None, page: Path | None, settings: RepairSettings
+) -> RepairReport:
+    """Repair a file; writes nothing before all is made."""
+    from flexor.app.character import Character
+    from flexor.app.load_save import load, save
+    from flexor.convert.repair import repair_scene
+
+    with show_status("reading") as say:
+        before = load(file)
+        if not any(p.skin for mesh in before.meshes for p in mesh.primitives):
+            raise SettingError(f"{file}: has no skin that hangs on joints")
+        scene, report = repair_scene(before.scene, settings, note=say)
+        after = Character(scene)
+        made = None if page is None else _make_page(file, before, after, report, say)
+        if to is not None:
+            say(f"writing {to.name}")
+            save(after, to)
+        if page is not None and made is not None:
+            replace_file(page, made)
+    return report
+
+
+def _make_page(
+    file: Path,
+    before: Character,
+    after: Character,
+    report: RepairReport,
+    say: Callable[[str], None],
+) -> bytes:
+    """The page of before and after."""
+    from flexor.app.repair_page import repair_page
+
+    count = 0
+
+    def advance() -> None:
+        nonlocal count
+        count += 1
+        say(f"drawing picture {count}")
+
+    say("drawing")
+    notes = [("passes", ", ".join(report.passes))]
+    return repair_page(
+        before, after, report, title=file.name, notes=notes, advance=advance
+    )
+
+
+def _as_json(value: Any) -> Any:
+    return dataclasses.asdict(value)
+
+
+def _check(file: Path, as_json: bool) -> None:
+    """Say what is wrong with the weights and joints of a file."""
+    from flexor.app.load_save import load
+    from flexor.convert.check_weights import check_weights
+
+    with tidy_when_ended(), show_status("checking"):
+        found = check_weights(load(file).scene)
+    if as_json:
+        typer.echo(json.dumps(_as_json(found), indent=1))
+    else:
+        print_findings(found)

@@ -1,0 +1,140 @@
+"""Settings of a repair in a text file (TOML)."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from flexor.convert.link_weights import LinkSettings
+from flexor.convert.repair import JointRule, RepairSettings
+from flexor.convert.smooth_weights import SmoothSettings
+from flexor.errors import AssetError, SettingError
+
+__all__ = ["read_settings"]
+
+# Words of the file, and what they are called in the settings.
+TOP = {
+    "regenerate": (bool, "regenerate"),
+    "rogues": (bool, "rogues"),
+    "mirror": (str, "mirror"),
+    "prune": (float, "prune"),
+    "max_influences": (int, "most_influences"),
+    "palette": (int, "most_palette"),
+    "joints": (list, "joints"),
+    "rigid": (list, "rigid"),
+    "smooth": (dict, "smooth"),
+    "links": (dict, "links"),
+    "joint": (dict, "rules"),
+}
+SMOOTH = {
+    "width": (float, "width"),
+    "steps": (int, "most"),
+    "enough": (float, "enough"),
+}
+LINKS = {"count": (int, "count"), "length": (float, "length"), "fade": (float, "fade")}
+KINDS = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    list: "a list of texts",
+    dict: "a table",
+}
+
+
+def read_settings(path: Path) -> RepairSettings:
+    """The settings in a file; AssetError with line and key where it is wrong."""
+    try:
+        text = path.read_text("utf-8")
+        given = tomllib.loads(text)
+    except OSError as error:
+        raise AssetError(path, "", error.strerror or str(error)) from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise AssetError(path, "", f"is no TOML: {error}") from None
+    values = _words(path, text, given, TOP, ())
+    try:
+        if "smooth" in values:
+            words = _words(path, text, values["smooth"], SMOOTH, ("smooth",))
+            values["smooth"] = SmoothSettings(**words)
+        if "links" in values:
+            words = _words(path, text, values["links"], LINKS, ("links",))
+            values["links"] = LinkSettings(**words)
+        rules = values.pop("rules", {})
+        values["rules"] = tuple(_rule(path, text, one, rules) for one in rules)
+        values |= {
+            key: tuple(values[key]) for key in ("joints", "rigid") if key in values
+        }
+        return RepairSettings(**values)
+    except SettingError as error:
+        key = str(error).partition(":")[0]
+        raise AssetError(path, _place(text, (key,)), str(error)) from None
+
+
+def _rule(path: Path, text: str, pattern: str, rules: Mapping[str, Any]) -> JointRule:
+    """The rule of one [joint."pattern"]."""
+    keys = ("joint", pattern)
+    if not isinstance(rules[pattern], dict):
+        raise AssetError(path, _place(text, keys), f"joint.{pattern}: expected a table")
+    words = _words(path, text, rules[pattern], LINKS, keys)
+    try:
+        LinkSettings(**words)
+    except SettingError as error:
+        raise AssetError(path, _place(text, keys), str(error)) from None
+    return JointRule(pattern=pattern, **words)
+
+
+def _words(
+    path: Path,
+    text: str,
+    given: Mapping[str, Any],
+    known: Mapping[str, tuple[type, str]],
+    above: tuple[str, ...],
+) -> dict[str, Any]:
+    """The values of a table by the settings' names, each of its kind."""
+    values = {}
+    for key, value in given.items():
+        place = _place(text, (*above, key))
+        name = ".".join((*above, key))
+        if key not in known:
+            there = ", ".join(known)
+            raise AssetError(path, place, f"{name}: not known; there are: {there}")
+        kind, word = known[key]
+        if not _is_of(value, kind):
+            raise AssetError(path, place, f"{name}: {value!r}, expected {KINDS[kind]}")
+        values[word] = float(value) if kind is float else value
+    return values
+
+
+def _is_of(value: Any, kind: type) -> bool:
+    if kind is list:
+        return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    if isinstance(value, bool):
+        return kind is bool
+    if kind is float:
+        return isinstance(value, int | float)
+    return isinstance(value, kind)
+
+
+def _place(text: str, keys: tuple[str, ...]) -> str:
+    """The line where a key is set, as far as a look at each line tells."""
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        head = re.match(r"\s*\[+\s*(.*?)\s*\]+\s*(#.*)?$", line)
+        if head:
+            table = _split(head[1])
+            if table == keys:
+                return f"line {number}"
+            continue
+        before, equals, _ = line.partition("=")
+        if equals and (*table, *_split(before.strip())) == keys:
+            return f"line {number}"
+    return ".".join(keys)
+
+
+def _split(name: str) -> tuple[str, ...]:
+    """The parts of a dotted key."""
+    parts = re.findall(r'"((?:[^"\\]|\\.)*)"|\'([^\']*)\'|([^.\s"\']+)', name)
+    return tuple(a or b or c for a, b, c in parts)

@@ -1,0 +1,288 @@
+"""The recipe of a repair: which passes, in which order, and what they changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from typing import Literal
+
+import numpy as np
+
+from flexor.arrays import Ints
+from flexor.convert.body import Body, Pull, body_surface, gather_bodies, with_pulls
+from flexor.convert.bones import derive_bones
+from flexor.convert.edit_weights import limit_influences, prune_weights
+from flexor.convert.link_bones import link_bones
+from flexor.convert.link_weights import LinkSettings
+from flexor.convert.mirror_weights import mirror_weights
+from flexor.convert.regenerate_weights import regenerate_weights
+from flexor.convert.remove_rogues import remove_rogues
+from flexor.convert.repair_report import RepairReport, most_influences, report_repair
+from flexor.convert.score_bones import tie_scores
+from flexor.convert.sections import derive_sections
+from flexor.convert.smooth_weights import SmoothSettings, smooth_weights
+from flexor.convert.split_palettes import split_palettes
+from flexor.convert.thickness import point_thickness
+from flexor.errors import SettingError
+from flexor.scene.finding import Finding
+from flexor.scene.scene import Scene
+
+__all__ = ["JointRule", "RepairSettings", "repair_scene"]
+
+Note = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointRule:
+    """Links of the joints whose names fit a pattern; None: as for all joints."""
+
+    pattern: str
+    count: int | None = None
+    length: float | None = None
+    fade: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairSettings:
+    """Which passes are run, and how; without any, nothing is changed.
+
+    regenerate: new weights from shape and joints; rogues: patches that are cut off from
+    their bone; smooth: how weights are smoothed, None for not; mirror: the side whose
+    weights the other one gets; links: of every joint, count 0 for none, and rules for
+    some, of which the last that fits counts; prune: weights below this are dropped;
+    most_influences: joints a vertex, 0 for any number, None for as many as there were,
+    but at least 4: what engines take; most_palette: joints a surface,
+    0 for any number; joints: patterns of names: only these joints' weights are changed;
+    rigid: patterns of names of meshes that are not smoothed or linked.
+    """
+
+    regenerate: bool = False
+    rogues: bool = False
+    smooth: SmoothSettings | None = None
+    mirror: Literal["left", "right"] | None = None
+    links: LinkSettings = field(default_factory=lambda: LinkSettings(count=0))
+    rules: tuple[JointRule, ...] = ()
+    prune: float = 0.0
+    most_influences: int | None = None
+    most_palette: int = 0
+    joints: tuple[str, ...] = ()
+    rigid: tuple[str, ...] = ()
+
+    def passes(self) -> tuple[str, ...]:
+        """What is done, in order."""
+        has_links = self.links.count > 0 or any(rule.count for rule in self.rules)
+        chosen = {
+            "regenerate": self.regenerate,
+            "rogues": self.rogues,
+            "smooth": self.smooth is not None,
+            "mirror": self.mirror is not None,
+            "links": has_links,
+            "prune": self.prune > 0,
+            "limit": bool(self.most_influences),
+            "palette": self.most_palette > 0,
+        }
+        return tuple(name for name, is_chosen in chosen.items() if is_chosen)
+
+
+def repair_scene(
+    scene: Scene,
+    settings: RepairSettings,
+    *,
+    has_measures: bool = True,
+    note: Note = lambda text: None,
+) -> tuple[Scene, RepairReport]:
+    """The scene with better weights and joints, and what was changed.
+
+    has_measures: whether joints are bent before and after, to say how much of them is
+    left; note: called with a few words before each part of the work.
+    """
+    bodies = gather_bodies(scene, _rigid(scene, settings.rigid))
+    rows = [_chosen(scene, body, settings.joints) for body in bodies]
+    if settings.joints and not any(len(chosen) for chosen in rows):
+        _refuse_pattern(bodies, settings.joints)
+    if settings.regenerate and scene.skeleton.links:
+        raise SettingError(
+            "regenerate: the character has links already; take the file without them"
+        )
+    findings: list[Finding] = []
+    pulls: dict[int, Pull] = {}
+    for number, (body, chosen) in enumerate(zip(bodies, rows, strict=True)):
+        joints = chosen if settings.joints else None
+        if joints is None or len(joints):
+            pulls[number] = _mend(body, joints, settings, findings, note)
+    repaired = with_pulls(scene, pulls, bodies)
+    if "links" in settings.passes():
+        note("putting in links")
+        repaired, found = _link(repaired, rows, settings)
+        findings += found
+    most = settings.most_influences
+    if most is None:
+        most = max(4, most_influences(scene))
+    repaired = _limit(repaired, settings.prune, most)
+    whole = repaired
+    if settings.most_palette:
+        note("splitting surfaces")
+        repaired, found = split_palettes(repaired, settings.most_palette)
+        findings += found
+    if has_measures:
+        note("bending joints")
+    passes = settings.passes()
+    report = report_repair(scene, whole, passes, findings, has_measures=has_measures)
+    return repaired, report
+
+
+def _rigid(scene: Scene, patterns: Sequence[str]) -> list[bool]:
+    """For each mesh whether it is marked: by a pattern, or in the file's extras."""
+
+    def is_marked(name: str, carried: object) -> bool:
+        extras = carried.get("extras") if isinstance(carried, dict) else None
+        mark = extras.get("rigid") if isinstance(extras, dict) else None
+        return mark is True or any(fnmatchcase(name, one) for one in patterns)
+
+    for pattern in patterns:
+        if not any(fnmatchcase(mesh.name, pattern) for mesh in scene.meshes):
+            there = ", ".join(repr(mesh.name) for mesh in scene.meshes[:8]) or "none"
+            raise SettingError(f"rigid: no mesh fits {pattern!r}; there are: {there}")
+    return [is_marked(mesh.name, mesh.carried) for mesh in scene.meshes]
+
+
+def _chosen(scene: Scene, body: Body, patterns: Sequence[str]) -> Ints:
+    """Rows of the joints whose names fit a pattern, with those of their links."""
+    wanted = [
+        not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
+        for name in body.names
+    ]
+    by_node = dict(zip(body.joints.tolist(), wanted, strict=True))
+    for row, node in enumerate(body.joints.tolist()):
+        link = scene.skeleton.links.get(node)
+        if link is not None and by_node.get(link.joint):
+            wanted[row] = True
+    return np.flatnonzero(wanted).astype(np.int32)
+
+
+def _refuse_pattern(bodies: Sequence[Body], patterns: Sequence[str]) -> None:
+    names = [name for body in bodies for name in body.names]
+    some = ", ".join(repr(name) for name in names[:8]) or "none"
+    more = ", ..." if len(names) > 8 else ""
+    asked = ", ".join(repr(pattern) for pattern in patterns)
+    raise SettingError(f"joints: none fits {asked}; there are: {some}{more}")
+
+
+def _mend(
+    body: Body,
+    joints: Ints | None,
+    settings: RepairSettings,
+    findings: list[Finding],
+    note: Note,
+) -> Pull:
+    """The weights of a body after the passes that change nothing but weights."""
+    where = body.names[0] if len(body.names) else "skin"
+    if settings.regenerate:
+        note(f"regenerating {len(body):,} vertices")
+        smooth = SmoothSettings() if settings.smooth is None else settings.smooth
+        body = replace(body, pull=regenerate_weights(body, joints, smooth))
+        text = "weights were made from shape and joints"
+        findings.append(Finding("info", "weights-regenerated", where, text))
+    if settings.rogues:
+        note(f"looking for rogue patches in {len(body):,} vertices")
+        pull, found = _free(body, joints)
+        body = replace(body, pull=pull)
+        findings += found
+    if settings.smooth is not None and not settings.regenerate:
+        note(f"smoothing {len(body):,} vertices")
+        body = replace(body, pull=_smooth(body, joints, settings.smooth))
+    if settings.mirror is not None:
+        note("mirroring")
+        pull = mirror_weights(body, body.pull, source=settings.mirror)
+        body = replace(body, pull=pull)
+    return body.pull
+
+
+def _free(body: Body, joints: Ints | None) -> tuple[Pull, list[Finding]]:
+    """Weights without rogue patches."""
+    surface = body_surface(body)
+    pull = body.pull.take(surface.vertex_of_point)
+    bones = derive_bones(body, surface.positions, pull)
+    sections = derive_sections(surface.positions, pull, bones, body.size)
+    scores = tie_scores(surface, pull, bones, sections)
+    chosen = None if joints is None else joints.tolist()
+    mended, patches = remove_rogues(surface, pull, scores, joints=chosen)
+    findings = []
+    for patch in patches:
+        heirs = ", ".join(body.names[row] for row in patch.heirs)
+        spot = surface.positions[patch.points].mean(0)
+        place = ", ".join(f"{x:.3g}" for x in spot)
+        text = (
+            f"{len(patch.points)} points around ({place}) hung on it with up to "
+            f"{patch.weight:.2g}, cut off from the rest; given to {heirs}"
+        )
+        findings.append(
+            Finding("warning", "rogue-patch", body.names[patch.joint], text)
+        )
+    is_changed = np.zeros(len(surface), bool)
+    for patch in patches:
+        is_changed[patch.points] = True
+    rows = is_changed[surface.point_of_vertex, None]
+    width = max(mended.joints.shape[1], body.pull.joints.shape[1])
+    new = mended.take(surface.point_of_vertex).widened(width)
+    old = body.pull.widened(width)
+    return Pull(
+        np.where(rows, new.joints, old.joints), np.where(rows, new.weights, old.weights)
+    ), findings
+
+
+def _smooth(body: Body, joints: Ints | None, settings: SmoothSettings) -> Pull:
+    """Smoother weights, but not where the body is rigid or hangs on other joints."""
+    surface = body_surface(body)
+    pull = body.pull.take(surface.vertex_of_point)
+    bones = derive_bones(body, surface.positions, pull)
+    sections = derive_sections(surface.positions, pull, bones, body.size)
+    thickness = point_thickness(surface.positions, pull, bones, sections)
+    if joints is not None:
+        thickness[~np.isin(pull.joints, joints).any(1)] = 0
+    thickness[surface.point_of_vertex[body.rigid]] = 0
+    smooth = smooth_weights(surface, pull, thickness.astype(np.float32), settings)
+    return smooth.take(surface.point_of_vertex)
+
+
+def _link(
+    scene: Scene, rows: Sequence[Ints], settings: RepairSettings
+) -> tuple[Scene, list[Finding]]:
+    """The scene with links at the chosen joints of its bodies."""
+    bodies = gather_bodies(scene, _rigid(scene, settings.rigid))
+    used = set()
+    wanted: list[dict[int, LinkSettings]] = []
+    for body, chosen in zip(bodies, rows, strict=True):
+        own = {}
+        for row in chosen.tolist():
+            links = settings.links
+            for rule in settings.rules:
+                if fnmatchcase(body.names[row], rule.pattern):
+                    used.add(rule.pattern)
+                    links = _ruled(links, rule)
+            if links.count:
+                own[row] = links
+        wanted.append(own)
+    for rule in settings.rules:
+        if rule.pattern not in used:
+            _refuse_pattern(bodies, [rule.pattern])
+    return link_bones(scene, bodies, wanted)
+
+
+def _ruled(links: LinkSettings, rule: JointRule) -> LinkSettings:
+    return LinkSettings(
+        count=links.count if rule.count is None else rule.count,
+        length=links.length if rule.length is None else rule.length,
+        fade=links.fade if rule.fade is None else rule.fade,
+    )
+
+
+def _limit(scene: Scene, prune: float, most: int) -> Scene:
+    """The scene with small and surplus weights dropped; most: 0 for any number."""
+    bodies = gather_bodies(scene)
+    pulls = {}
+    for number, body in enumerate(bodies):
+        pull = prune_weights(body.pull, prune)
+        pulls[number] = limit_influences(pull, most) if most else pull
+    return with_pulls(scene, pulls, bodies)

@@ -1,0 +1,138 @@
+"""What a repair changed: vertices, joints and how well they bend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flexor.convert.body import Body, gather_bodies
+from flexor.convert.measure_joints import JointMeasure, measure_joints
+from flexor.scene.finding import Finding
+from flexor.scene.scene import Scene
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+__all__ = ["JointChange", "RepairReport", "most_influences", "report_repair"]
+
+CHANGED = 1e-4  # a weight that differs by less is the same
+
+
+@dataclass(frozen=True, slots=True)
+class JointChange:
+    """What a repair did to one joint.
+
+    vertices: how many of its weights changed; largest: by how much; links: how many it
+    got; before, after: how well it bends, None where it has no skin or was not asked.
+    """
+
+    node: int
+    name: str
+    vertices: int
+    largest: float
+    links: int
+    before: JointMeasure | None
+    after: JointMeasure | None
+
+
+@dataclass(frozen=True, slots=True)
+class RepairReport:
+    """What a repair did; vertices: how many of vertex_count have other weights now."""
+
+    passes: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    joints: tuple[JointChange, ...]
+    vertices: int
+    vertex_count: int
+    influences_before: int
+    influences_after: int
+
+
+def report_repair(
+    before: Scene,
+    after: Scene,
+    passes: Sequence[str],
+    findings: Sequence[Finding],
+    *,
+    has_measures: bool = True,
+) -> RepairReport:
+    """What differs between a scene and the same scene repaired.
+
+    after: the same nodes, meshes and skins, with links after them; has_measures:
+    whether the joints are bent to see how much is left of them.
+    """
+    joints: dict[int, JointChange] = {}
+    vertices = count = 0
+    pairs = zip(gather_bodies(before), gather_bodies(after), strict=True)
+    for old, new in pairs:
+        count += len(old)
+        vertices += _compare(before, after, (old, new), joints, has_measures)
+    most = [most_influences(scene) for scene in (before, after)]
+    rows = tuple(joints[node] for node in sorted(joints))
+    return RepairReport(tuple(passes), tuple(findings), rows, vertices, count, *most)
+
+
+def _compare(
+    before: Scene,
+    after: Scene,
+    bodies: tuple[Body, Body],
+    joints: dict[int, JointChange],
+    has_measures: bool,
+) -> int:
+    """Add the changes of a body's joints; gives how many vertices changed."""
+    old, new = bodies
+    measures: list[dict[int, JointMeasure]] = [{}, {}]
+    if has_measures:
+        for at, (scene, body) in enumerate(((before, old), (after, new))):
+            measures[at] = {one.node: one for one in measure_joints(scene, body)}
+    nodes = {node: at for at, node in reversed(list(enumerate(new.joints.tolist())))}
+    links = after.skeleton.links
+    own = [nodes[node] for node in new.joints.tolist()]
+    # A link counts as its joint, if that is there.
+    of_joint = [
+        nodes.get(links[node].joint, nodes[node]) if node in links else nodes[node]
+        for node in new.joints.tolist()
+    ]
+    difference = _sparse(new, own) - _sparse(old, own)
+    rows = np.unique(difference.tocoo().row[np.abs(difference.tocoo().data) > CHANGED])
+    moved = abs(_sparse(new, of_joint) - _sparse(old, of_joint)).tocsc()
+    for row, node in enumerate(old.joints.tolist()):
+        changes = moved.data[moved.indptr[row] : moved.indptr[row + 1]]
+        added = set(links) - set(before.skeleton.links)
+        mine = sum(links[link].joint == node for link in added)
+        change = JointChange(
+            node,
+            old.names[row],
+            int(np.count_nonzero(changes > CHANGED)),
+            float(changes.max(initial=0)),
+            mine,
+            measures[0].get(node),
+            measures[1].get(node),
+        )
+        if node not in joints or joints[node].vertices < change.vertices:
+            joints[node] = change
+    return len(rows)
+
+
+def _sparse(body: Body, columns: Sequence[int]) -> csr_array[Any, Any]:
+    """Weights (V, S) of a body; columns: where the weights of each joint go."""
+    from scipy.sparse import csr_array
+
+    rows, places = np.nonzero(body.pull.weights > 0)
+    names = np.asarray(columns)[body.pull.joints[rows, places]]
+    amounts = body.pull.weights[rows, places].astype(np.float64)
+    return csr_array((amounts, (rows, names)), (len(body), len(columns)))
+
+
+def most_influences(scene: Scene) -> int:
+    """The most joints that pull any vertex of a scene."""
+    counts = [
+        int(primitive.skin.influence_counts().max(initial=0))
+        for mesh in scene.meshes
+        for primitive in mesh.primitives
+        if primitive.skin is not None
+    ]
+    return max(counts, default=0)
