@@ -67,7 +67,7 @@ def mirror_pairs(names: Sequence[str], frames: NDArray[np.floating]) -> Ints:
     names: of S joints; frames: (S, 3, 4), mesh_from_joint. Twins are found by name and
     must stand where the other's mirror image is.
     """
-    if not _name_pairs(names):
+    if not _candidates(names):
         return np.arange(len(names), dtype=np.int32)
     return find_mirror(names, frames).twins
 
@@ -75,82 +75,83 @@ def mirror_pairs(names: Sequence[str], frames: NDArray[np.floating]) -> Ints:
 def find_mirror(names: Sequence[str], frames: NDArray[np.floating]) -> Mirror:
     """The plane and the pairs; refuses joints of which no two are left and right.
 
-    names: of S joints; frames: (S, 3, 4), mesh_from_joint. The plane stands across the
-    axis on which the pairs mirror each other best, in the sense of least squares.
+    names: of S joints; frames: (S, 3, 4), mesh_from_joint. The plane stands across one
+    of the three axes: where most pairs by name mirror each other, and among those best
+    in the sense of least squares.
     """
-    pairs = _name_pairs(names)
+    pairs = _candidates(names)
     if not pairs:
         raise SettingError(f"no left and right joints: looked for {LOOKED_FOR}")
-    left, right = (np.array(side) for side in zip(*pairs, strict=True))
+    left, right = np.array(pairs, np.intp).T
     places = frames[:, :, 3].astype(np.float64)
     near = NEAR * max(float(np.ptp(places, axis=0).max()), 1e-6)
-    axis, middle, gaps = _fit(places[left], places[right])
-    if (gaps <= near).any():  # again, without those that are no twins
-        axis, middle, gaps = _fit(
-            places[left], places[right], weights=(gaps <= near).astype(float)
-        )
-    across = places[left, axis] - places[right, axis]
-    is_twin = gaps <= near
-    if not is_twin.any() or not np.abs(across[is_twin]).max() > 0:
+    axis, middle = _fit(places[left], places[right], near)
+    is_twin = _gaps(places[left], places[right], axis, middle) <= near
+    across = (places[left, axis] - places[right, axis])[is_twin]
+    twins = np.arange(len(names), dtype=np.int32)
+    mirror = Mirror(axis, middle, 1 if across.sum() >= 0 else -1, twins)
+    for one, other in _exact_pairs(names):
+        gap = _gaps(places[[one]], places[[other]], axis, middle)[0]
+        if gap <= near:
+            twins[one], twins[other] = other, one
+    _pair_by_place(names, places, mirror, near)
+    sided = np.unique(pairs)
+    found = int((twins[sided] != sided).sum())
+    if 2 * found < len(sided) or not np.abs(across).max(initial=0) > 0:
         some = f"{names[left[0]]!r} and {names[right[0]]!r}"
         raise SettingError(
-            f"joints such as {some} do not mirror each other across any axis "
-            "in the bind pose"
+            f"{found} of {len(sided)} joints such as {some} mirror each other across an "
+            "axis in the bind pose; at least half must, and not stand in one place"
         )
-    twins = np.arange(len(names), dtype=np.int32)
-    twins[left[is_twin]] = right[is_twin]
-    twins[right[is_twin]] = left[is_twin]
-    sign = 1 if across[is_twin].sum() >= 0 else -1
-    mirror = Mirror(axis, middle, sign, twins)
-    _pair_by_place(names, places, mirror, near)
     return mirror
+
+
+def _gaps(
+    left: NDArray[np.float64], right: NDArray[np.float64], axis: int, middle: float
+) -> NDArray[np.float64]:
+    """How far each pair of (Q, 3) is from mirroring each other, (Q,)."""
+    image = left.copy()
+    image[:, axis] = 2 * middle - image[:, axis]
+    gaps: NDArray[np.float64] = np.linalg.norm(image - right, axis=1)
+    return gaps
+
+
+def _fit(
+    left: NDArray[np.float64], right: NDArray[np.float64], near: float
+) -> tuple[int, float]:
+    """Axis and middle of the plane between most pairs of (Q, 3).
+
+    Each pair proposes the plane halfway; names may mislead, so the most count.
+    """
+    best: tuple[int, float, int, NDArray[np.bool_]] | None = None
+    for axis in range(3):
+        for middle in np.unique((left + right)[:, axis] / 2).tolist():
+            gaps = _gaps(left, right, axis, middle)
+            is_near = gaps <= near
+            rank = -int(is_near.sum()), float((gaps[is_near] ** 2).sum())
+            if best is None or rank < best[:2]:
+                best = *rank, axis, is_near
+    assert best is not None
+    axis, is_near = best[2:]
+    chosen = is_near if is_near.any() else ~is_near
+    return axis, float((left + right)[chosen, axis].mean() / 2)
 
 
 def _pair_by_place(
     names: Sequence[str], places: NDArray[np.float64], mirror: Mirror, near: float
 ) -> None:
-    """Pair joints that have a side but no twin and are called alike but for numbers.
+    """Pair joints without a twin that are called alike but for side and number.
 
     Of such a family, those that are nearest to each other's mirror image.
     """
     alone = [row for row in range(len(names)) if mirror.twins[row] == row]
-    sides: dict[str, tuple[list[int], list[int]]] = {}  # left and right of each family
-    for row in alone:
-        stem = _NUMBER.sub("", names[row])
-        for other, is_left in swap_side(stem):
-            family = sides.setdefault(stem if is_left else other, ([], []))
-            family[not is_left].append(row)
-    for left, right in sides.values():
-        if not left or not right:
-            continue
+    for left, right in _families(names, alone):
         images = mirror.reflect(places[left])
         gaps = np.linalg.norm(images[:, None] - places[right], axis=2)
         for i, j in enumerate(np.argmin(gaps, axis=1).tolist()):
             if gaps[i, j] <= near and int(np.argmin(gaps[:, j])) == i:
                 mirror.twins[left[i]] = right[j]
                 mirror.twins[right[j]] = left[i]
-
-
-def _fit(
-    left: NDArray[np.float64],
-    right: NDArray[np.float64],
-    weights: NDArray[np.float64] | None = None,
-) -> tuple[int, float, NDArray[np.float64]]:
-    """Axis and middle of the best plane between pairs (Q, 3), and how far each pair is
-    from mirroring the other, (Q,).
-    """
-    amounts = np.ones(len(left)) if weights is None else weights
-    best: tuple[float, int, float, NDArray[np.float64]] | None = None
-    for axis in range(3):
-        middle = float(np.average((left + right)[:, axis] / 2, weights=amounts))
-        image = left.copy()
-        image[:, axis] = 2 * middle - image[:, axis]
-        gaps = np.linalg.norm(image - right, axis=1)
-        error = float((amounts * gaps**2).sum())
-        if best is None or error < best[0]:
-            best = error, axis, middle, gaps
-    assert best is not None
-    return best[1:]
 
 
 def swap_side(name: str) -> list[tuple[str, bool]]:
@@ -169,12 +170,21 @@ def swap_side(name: str) -> list[tuple[str, bool]]:
     return found
 
 
-def _name_pairs(names: Sequence[str]) -> list[tuple[int, int]]:
-    """Rows of left and right joints, by their names.
+def _candidates(names: Sequence[str]) -> list[tuple[int, int]]:
+    """Rows of left and right joints that may be pairs, by their names.
 
-    First names that differ in the side alone, then those that also differ in a number
-    at the end, where no other could be meant.
+    Names that differ in the side alone; where there are none, all that are called alike
+    but for side and number.
     """
+    exact = _exact_pairs(names)
+    if exact:
+        return exact
+    families = _families(names, list(range(len(names))))
+    return [(one, other) for left, right in families for one in left for other in right]
+
+
+def _exact_pairs(names: Sequence[str]) -> list[tuple[int, int]]:
+    """Rows of left and right joints whose names differ in the side alone."""
     pairs: list[tuple[int, int]] = []
     taken: set[int] = set()
     rows = {name: row for row, name in reversed(list(enumerate(names)))}
@@ -184,15 +194,17 @@ def _name_pairs(names: Sequence[str]) -> list[tuple[int, int]]:
             if is_left and twin != row and not {row, twin} & taken:
                 pairs.append((row, twin))
                 taken |= {row, twin}
-    stems: dict[str, list[int]] = {}
-    for row, name in enumerate(names):
-        if row not in taken:
-            stems.setdefault(_NUMBER.sub("", name), []).append(row)
-    for stem, mine in stems.items():
+    return pairs
+
+
+def _families(
+    names: Sequence[str], rows: list[int]
+) -> list[tuple[list[int], list[int]]]:
+    """Left and right rows, of those given, called alike but for side and number."""
+    sides: dict[str, tuple[list[int], list[int]]] = {}
+    for row in rows:
+        stem = _NUMBER.sub("", names[row])
         for other, is_left in swap_side(stem):
-            theirs = stems.get(other, [])
-            if is_left and len(mine) == 1 and len(theirs) == 1 and other != stem:
-                if not {mine[0], theirs[0]} & taken:
-                    pairs.append((mine[0], theirs[0]))
-                    taken |= {mine[0], theirs[0]}
-    return sorted(pairs)
+            family = sides.setdefault(stem if is_left else other, ([], []))
+            family[not is_left].append(row)
+    return [family for family in sides.values() if family[0] and family[1]]
