@@ -77,7 +77,8 @@ def link_bones(
                 "ask for fewer links"
             )
         added = _add_nodes(nodes, scene.skeleton, body, chains)
-        binds = [_link_binds(scene.skeleton, body, c, world, findings) for c in chains]
+        binds = [_link_binds(scene.skeleton, body, chain, world) for chain in chains]
+        findings += _fitted(body, chains, binds)
         for row in body.skins:
             skins[row] = _extend_skin(skins[row], chains, added, binds)
         pulls[number] = pull
@@ -168,7 +169,6 @@ def _link_binds(
     body: Body,
     chain: Chain,
     world: NDArray[np.float64],
-    findings: list[Finding],
 ) -> NDArray[np.float64] | None:
     """Bind matrices (count, 3, 4) of a joint's links; None for the joint's own.
 
@@ -200,8 +200,6 @@ def _link_binds(
     size = max(float(np.abs(rest).max()), 1e-30)
     if not np.isfinite(bound).all() or np.abs(bound - rest).max() <= BOUND * size:
         return None
-    text = "stands at rest otherwise than where it was bound; its links are fitted"
-    findings.append(Finding("info", "links-fitted", body.names[chain.joint], text))
     move, turn, scale = transforms.decompose(bound)
     rest_turn = skeleton.rotations[joint].astype(np.float64)
     rest_turn /= np.linalg.norm(rest_turn) or 1
@@ -215,6 +213,22 @@ def _link_binds(
         )
         binds[k] = transforms.multiply(transforms.multiply(from_rest, blend), mesh)
     return binds if np.isfinite(binds).all() else None
+
+
+def _fitted(
+    body: Body, chains: list[Chain], binds: list[NDArray[np.float64] | None]
+) -> list[Finding]:
+    """One remark on all joints whose links have binds of their own."""
+    pairs = zip(chains, binds, strict=True)
+    names = [body.names[chain.joint] for chain, own in pairs if own is not None]
+    if not names:
+        return []
+    some = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+    text = (
+        f"{len(names)} joints stand at rest otherwise than where they were bound "
+        f"({some}); their links were fitted to both poses"
+    )
+    return [Finding("info", "links-fitted", names[0], text)]
 
 
 def _extend_skin(
