@@ -156,7 +156,7 @@ def _least_radius(
 ) -> float:
     """The least distance from a line at the second places over that at the first."""
     away = places.astype(np.float64) - base
-    across = away - (away @ way)[..., None] * way
+    across = away - np.multiply.outer(away @ way, way)
     before, after = np.linalg.norm(across, axis=2)
     far = before >= max(THIN * float(np.median(before)), 1e-30)
     return float((after[far] / before[far]).min()) if far.any() else float("nan")
@@ -173,8 +173,8 @@ def _line(
 
 def _in_joint(body: Body, row: int, way: NDArray[np.float64]) -> NDArray[np.float64]:
     """A way in the space of the bind pose, seen from the joint."""
-    turned: NDArray[np.float64] = np.linalg.solve(body.frames[row, :, :3], way)
-    return turned
+    turned = np.linalg.solve(body.frames[row, :, :3], way)
+    return np.asarray(turned, np.float64)
 
 
 def _turn(
