@@ -182,7 +182,7 @@ def test_refusals(body: Body) -> None:
         find_mirror(["a.L", "a.R"], frames_at((0, 0, 0), (0, 0, 0)))
     posed = [(0, 1, 0), (0.5, 1, 1), (-1, 1, 0), (0.7, 2, 0), (-0.7, 2, 0), (2, 0, 0)]
     names = ["c", "a.L", "a.R", "b.L", "b.R", "d.L", "d.R", "e.L", "e.R"]
-    with pytest.raises(SettingError, match="^2 of 8 joints"):  # bound in some pose
+    with pytest.raises(SettingError, match="2 of 8 joints"):  # bound in some pose
         find_mirror(names, frames_at(*posed, (-1, 0, 1), (3, 0, 0), (-2, 2, 0)))
     bare = replace(body, faces=body.faces[:0])
     with pytest.raises(SettingError, match="no triangles on its left side"):

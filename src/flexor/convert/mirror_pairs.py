@@ -100,8 +100,8 @@ def find_mirror(names: Sequence[str], frames: NDArray[np.floating]) -> Mirror:
     if 2 * found < len(sided) or not np.abs(across).max(initial=0) > 0:
         some = f"{names[left[0]]!r} and {names[right[0]]!r}"
         raise SettingError(
-            f"{found} of {len(sided)} joints such as {some} mirror each other across an "
-            "axis in the bind pose; at least half must, and not stand in one place"
+            f"{found} of {len(sided)} joints such as {some} mirror each other across "
+            "an axis in the bind pose; at least half must, and not stand in one place"
         )
     return mirror
 
