@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints
+from flexor.arrays import Floats, Ints, first_same
 from flexor.convert.surface import Surface, make_surface
 from flexor.maths import transforms
 from flexor.scene.mesh import Primitive
@@ -156,7 +156,7 @@ def _body(
         np.concatenate([p.positions for p in primitives]).astype(np.float64),
         np.concatenate(normals).astype(np.float64),
         np.concatenate(faces).astype(np.int32),
-        _gather_pull(primitives, skin.joints),
+        _gather_pull(primitives, skin),
         np.repeat(marks, counts),
     )
 
@@ -174,20 +174,35 @@ def joint_parents(skeleton: Skeleton, joints: Ints) -> Ints:
 
 
 def _frames(skeleton: Skeleton, skin: Skin) -> NDArray[np.float64]:
-    """mesh_from_joint (S, 3, 4); where a bind has no inverse, the joint at rest."""
-    binds = skin.inverse_binds.astype(np.float64)
-    with np.errstate(all="ignore"):
-        sizes = np.abs(np.linalg.det(binds[:, :, :3]))
-    sound = np.isfinite(binds).all((1, 2)) & (sizes > 1e-18) & np.isfinite(sizes)
+    """mesh_from_joint (S, 3, 4); where a bind has no inverse, the joint at rest, seen
+    as the first joint that has one sees it.
+    """
     frames = rest_world(skeleton)[skin.joints]
-    frames[sound] = transforms.invert(binds[sound])
+    binds = skin.inverse_binds.astype(np.float64)
+    has_bind, has_rest = _have_inverse(binds), _have_inverse(frames)
+    guides = np.flatnonzero(has_bind & has_rest)
+    if len(guides) and not has_bind.all():
+        guide = guides[0]
+        world_from_mesh = transforms.multiply(frames[guide], binds[guide])
+        frames = transforms.multiply(transforms.invert(world_from_mesh), frames)
+    frames[has_bind] = transforms.invert(binds[has_bind])
     return frames
 
 
-def _gather_pull(primitives: Sequence[Primitive], joints: Ints) -> Pull:
-    """The pull of all vertices; a joint that the skin names twice is its first row."""
-    _, first, group = np.unique(joints, return_index=True, return_inverse=True)
-    row_of = first[group].astype(np.int32)
+def _have_inverse(matrices: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which of (S, 3, 4) can be inverted, (S,)."""
+    with np.errstate(all="ignore"):
+        sizes = np.abs(np.linalg.det(matrices[:, :, :3]))
+        good: NDArray[np.bool_] = np.isfinite(matrices).all((1, 2)) & (sizes > 1e-18)
+    return good & np.isfinite(sizes)
+
+
+def _gather_pull(primitives: Sequence[Primitive], skin: Skin) -> Pull:
+    """The pull of all vertices; a joint that the skin names twice is its first row,
+    unless its binds differ.
+    """
+    bits = skin.inverse_binds.view(np.int32).reshape(-1, 12)
+    row_of = first_same(np.concatenate([skin.joints[:, None], bits], 1))
     pulls = []
     for primitive in primitives:
         assert primitive.skin is not None
