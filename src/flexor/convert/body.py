@@ -193,8 +193,9 @@ def _have_inverse(matrices: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which of (S, 3, 4) can be inverted, (S,)."""
     with np.errstate(all="ignore"):
         sizes = np.abs(np.linalg.det(matrices[:, :, :3]))
-        good: NDArray[np.bool_] = np.isfinite(matrices).all((1, 2)) & (sizes > 1e-18)
-    return good & np.isfinite(sizes)
+        is_finite = np.isfinite(matrices).all((1, 2)) & np.isfinite(sizes)
+        good: NDArray[np.bool_] = is_finite & (sizes > 1e-18)
+    return good
 
 
 def _gather_pull(primitives: Sequence[Primitive], skin: Skin) -> Pull:
