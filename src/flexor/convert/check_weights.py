@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints
 from flexor.convert.body import Body, Pull, body_surface, gather_bodies
 from flexor.convert.bones import Bones, derive_bones
-from flexor.convert.measure_joints import JointMeasure, measure_joints
+from flexor.convert.measure_joints import JointMeasure, measure_joints, plan_measures
 from flexor.convert.remove_rogues import remove_rogues
 from flexor.convert.score_bones import tie_scores
 from flexor.convert.sections import Sections, derive_sections
@@ -121,7 +121,8 @@ def check_weights(
         sections = derive_sections(surface.positions, pull, bones, body.size)
         measures: list[JointMeasure] = []
         if has_measures:
-            measures = measure_joints(scene, body, bones, sections)
+            plan = plan_measures(scene, body, bones, sections)
+            measures = measure_joints(scene, body, plan)
         counts = np.count_nonzero(body.pull.weights, axis=1)
         numbers, many = np.unique(counts, return_counts=True)
         one = BodyCheck(

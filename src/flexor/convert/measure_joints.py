@@ -6,7 +6,7 @@ below it goes along; links follow. Posed and deformed by the same code as in use
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -24,7 +24,7 @@ from flexor.pose.layout import ROWS, Layout, make_layout
 from flexor.scene.scene import Scene
 from flexor.scene.skeleton import Skeleton
 
-__all__ = ["JointMeasure", "measure_joints"]
+__all__ = ["JointMeasure", "MeasurePlan", "measure_joints", "plan_measures"]
 
 BATCH = 16  # poses at once
 THIN = 0.3  # of the middle radius: vertices nearer the axis say nothing about radii
@@ -60,18 +60,25 @@ class JointMeasure:
         return self.bend90 is not None
 
 
-def measure_joints(
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasurePlan:
+    """What is measured: the bones of a body, and regions of its surface by place.
+
+    Weights may change and links be added after it was made: so what is compared before
+    and after is the same.
+    """
+
+    bones: Bones
+    regions: Mapping[int, Region]
+
+
+def plan_measures(
     scene: Scene,
     body: Body,
     bones: Bones | None = None,
     sections: Sections | None = None,
-) -> list[JointMeasure]:
-    """The measures of all joints of a body that have a joint above, links aside.
-
-    body: of this scene; bones, sections: the body's, if they are there already. Joints
-    that move no skin are left out; those around which the skin is no solid (cloth, a
-    few faces) are there, but not measured.
-    """
+) -> MeasurePlan:
+    """What there is to measure of a body; bones, sections: None to derive them."""
     points = body_surface(body)
     pull = body.pull.take(points.vertex_of_point)
     if bones is None:
@@ -80,7 +87,22 @@ def measure_joints(
         sections = derive_sections(points.positions, pull, bones, body.size)
     surface = body_surface(body, is_by_place=True)
     regions = joint_regions(body, surface, bones, sections, scene.skeleton.links)
-    measured = _measure(scene, body, bones, surface, list(regions.values()))
+    return MeasurePlan(bones, regions)
+
+
+def measure_joints(
+    scene: Scene, body: Body, plan: MeasurePlan | None = None
+) -> list[JointMeasure]:
+    """The measures of all joints of a body that have a joint above, links aside.
+
+    body: of this scene; plan: None for one of this body. Joints that move no skin are
+    left out; those around which the skin is no solid (cloth, a few faces) are there,
+    but not measured.
+    """
+    if plan is None:
+        plan = plan_measures(scene, body)
+    surface = body_surface(body, is_by_place=True)
+    measured = _measure(scene, body, plan.bones, surface, list(plan.regions.values()))
     return [
         measured.get(row, JointMeasure(row, int(body.joints[row]), body.names[row]))
         for row in _moving(scene, body)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flexor.convert.body import Body, gather_bodies
-from flexor.convert.measure_joints import JointMeasure, measure_joints
+from flexor.convert.measure_joints import JointMeasure, measure_joints, plan_measures
 from flexor.scene.finding import Finding
 from flexor.scene.scene import Scene
 
@@ -86,8 +86,10 @@ def _compare(
     old, new = bodies
     measures: list[dict[int, JointMeasure]] = [{}, {}]
     if has_measures:
+        plan = plan_measures(before, old)
         for at, (scene, body) in enumerate(((before, old), (after, new))):
-            measures[at] = {one.node: one for one in measure_joints(scene, body)}
+            found = measure_joints(scene, body, plan)
+            measures[at] = {one.node: one for one in found}
     nodes = {node: at for at, node in reversed(list(enumerate(new.joints.tolist())))}
     links = after.skeleton.links
     own = [nodes[node] for node in new.joints.tolist()]

@@ -38,7 +38,7 @@ Examples:
 """
 
 app = typer.Typer(
-    help="Real-time characters for Python: look at files, mend, draw, convert, measure.",
+    help="Real-time characters for Python: inspect, mend, draw, convert, measure.",
     epilog=EPILOG,
     no_args_is_help=True,
     add_completion=False,

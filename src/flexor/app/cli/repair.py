@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 from flexor.app.cli.progress import show_status, tidy_when_ended
-from flexor.app.cli.repair_tables import print_findings, print_report
+from flexor.app.cli.repair_tables import print_check, print_report
 from flexor.app.cli.tables import say_count
 from flexor.errors import SettingError
 from flexor.files.replace import check_parent, replace_file
@@ -254,4 +254,4 @@ def _check(file: Path, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(_as_json(found), indent=1))
     else:
-        print_findings(found)
+        print_check(file.name, found)

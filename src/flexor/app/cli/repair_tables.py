@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from flexor.app.cli.tables import add_row, new_table, open_console, say_count
 
 if TYPE_CHECKING:
+    from flexor.convert.check_weights import WeightCheck
     from flexor.convert.measure_joints import JointMeasure
     from flexor.convert.repair_report import JointChange, RepairReport
     from flexor.scene.finding import Finding
 
-__all__ = ["print_findings", "print_report", "say_share"]
+__all__ = ["print_check", "print_report"]
 
 MOST_ROWS = 40
 LEGEND = (
@@ -31,7 +32,7 @@ def print_report(title: str, report: RepairReport) -> None:
         f"vertex: {report.influences_before} before, {report.influences_after} after",
         markup=False,
     )
-    print_findings(report.findings)
+    _print_findings(report.findings)
     changed = [joint for joint in report.joints if joint.vertices or joint.links]
     changed.sort(key=lambda joint: (-joint.largest, joint.node))
     if not changed:
@@ -54,7 +55,35 @@ def print_report(title: str, report: RepairReport) -> None:
     console.print(LEGEND)
 
 
-def print_findings(findings: Sequence[Finding]) -> None:
+def print_check(title: str, check: WeightCheck) -> None:
+    """What is wrong in a few words, then the joints that bend worst."""
+    console = open_console()
+    for body in check.bodies:
+        console.print(
+            f"{title}, {body.name or 'skin'}: {say_count(body.vertices)} vertices on "
+            f"{body.joints} joints; {len(body.rogues)} rogue patches; "
+            f"{sum(step.edges for step in body.steps)} of {say_count(body.edges)} "
+            "edges with a step in weights",
+            markup=False,
+        )
+    shown = [one for one in check.findings if one.code != "joint-collapse"]
+    _print_findings(shown)
+    measures = [m for body in check.bodies for m in body.measures if m.is_measured]
+    if not measures:
+        console.print("no joint is surrounded by skin that could be measured")
+        return
+    measures.sort(key=lambda m: (m.bend150 if m.bend150 is not None else 9, m.node))
+    table = new_table("", "joint", "bend 90", "bend 150", "twist 90", "twist 180")
+    for one in measures[:MOST_ROWS]:
+        shares = (one.bend90, one.bend150, one.twist90, one.twist180)
+        add_row(table, one.name, *(_say_share(share) for share in shares))
+    console.print(table)
+    if len(measures) > MOST_ROWS:
+        console.print(f"and {len(measures) - MOST_ROWS} joints that bend better")
+    console.print("shares of the volume around a joint that are left when it turns")
+
+
+def _print_findings(findings: Sequence[Finding]) -> None:
     """Warnings first, a line each."""
     console = open_console()
     ordered = sorted(findings, key=lambda finding: finding.level != "warning")
@@ -64,13 +93,13 @@ def print_findings(findings: Sequence[Finding]) -> None:
         console.print(f"and {len(findings) - MOST_ROWS} more; --json gives all")
 
 
-def say_share(value: float | None) -> str:
+def _say_share(value: float | None) -> str:
     """Such as "0.87"."""
     return "-" if value is None else f"{value:.2f}"
 
 
 def _say_change(joint: JointChange, name: str) -> str:
     def share(measure: JointMeasure | None) -> str:
-        return say_share(None if measure is None else getattr(measure, name))
+        return _say_share(None if measure is None else getattr(measure, name))
 
     return f"{share(joint.before)} > {share(joint.after)}"
