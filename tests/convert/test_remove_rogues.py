@@ -365,6 +365,35 @@ def test_a_patch_across_a_seam_is_one() -> None:
     )
 
 
+def sure_rogues(body: Body, pull: Pull, spare: float) -> list[Any]:
+    """Patches that are rogue also by scores of the skin without any patches."""
+    surface, points, _, mended = clean(body, pull)
+    bones = derive_bones(body, body.positions, mended)
+    sections = derive_sections(body.positions, mended, bones, body.size)
+    scores = tie_scores(surface, points, bones, sections)
+    return remove_rogues(surface, points, scores, spare=spare)[1]
+
+
+def test_planted_patches_are_not_spared() -> None:
+    (body,) = gather_bodies(flexor.samples.mannequin().scene)
+    pull, planted = plant(body, MANNEQUIN)
+    patches = sure_rogues(body, pull, 0.3)
+    assert len(patches) == len(planted)
+    assert {body.names[patch.joint] for patch in patches} == {p.to for p in MANNEQUIN}
+
+
+def test_two_sides_of_a_bone_are_spared() -> None:
+    # The root pulls the toes of both feet alike: neither is more of a fault.
+    folder = find_assets()
+    if folder is None or not (folder / "Q_Trex.glb").exists():
+        pytest.skip("no assets folder: set FLEXOR_ASSETS")
+    (body,) = gather_bodies(flexor.load(folder / "Q_Trex.glb").scene)
+    assert [body.names[patch.joint] for patch in clean(body, body.pull)[2]] == ["root"]
+    assert sure_rogues(body, body.pull, 0.3) == []
+    pull, planted = plant(body, TREX)
+    assert len(sure_rogues(body, pull, 0.3)) == len(planted)
+
+
 @pytest.mark.parametrize(
     ("name", "plants", "is_clean"),
     [("CesiumMan.glb", CESIUM, False), ("Q_Trex.glb", TREX, False)],
