@@ -104,19 +104,22 @@ def _find_ties(surface: Surface, pull: Pull, scores: Floats) -> _Ties:
     labels = _join_ties(surface, pull, points, columns)
     score = scores[points, columns].astype(np.float64)
     score[np.isnan(score)] = -np.inf
-    # The surest of each bone and piece: the first of its group in this order.
-    pieces = surface.pieces[points].astype(np.int64)
-    group = pieces * (int(bones.max(initial=0)) + 1) + bones
-    order = np.lexsort((points, -score, group))
-    is_first = np.ones(len(order), bool)
-    is_first[1:] = group[order[1:]] != group[order[:-1]]
-    surest = order[is_first]
+    # All ties of a label are of one bone in one piece: its surest stands for it.
     count = int(labels.max(initial=-1)) + 1
-    is_sound = np.zeros(count, bool)
-    is_sound[labels[surest]] = True
-    own, best = np.full(count, -np.inf), np.empty(count)
+    own, first = np.full(count, -np.inf), np.full(count, len(surface), np.intp)
     np.maximum.at(own, labels, score)
-    best[labels[order]] = score[surest][np.cumsum(is_first) - 1]
+    is_own = score == own[labels]
+    np.minimum.at(first, labels[is_own], points[is_own])
+    group = np.empty(count, np.int64)
+    pieces = surface.pieces[points].astype(np.int64)
+    group[labels] = pieces * (int(bones.max(initial=0)) + 1) + bones
+    # The surest of each group comes first in this order.
+    order = np.lexsort((first, -own, group))
+    is_first = np.ones(count, bool)
+    is_first[1:] = group[order[1:]] != group[order[:-1]]
+    is_sound, best = np.empty(count, bool), np.empty(count)
+    is_sound[order] = is_first
+    best[order] = own[order][is_first][np.cumsum(is_first) - 1]
     return _Ties(points, columns, bones, labels, own, best, ~is_sound[labels])
 
 
