@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from flexor.app.character import Character, SkinnedPrimitive
     from flexor.app.drawing import Drawer, contact_sheet, draw
     from flexor.app.load_save import load, save
+    from flexor.app.repairing import repair
     from flexor.deform.weight_choice import WeightRule
     from flexor.draw.style import DrawStyle
     from flexor.errors import AssetError, FlexorError
@@ -49,6 +50,7 @@ _HOMES = {
     "contact_sheet": "flexor.app.drawing",
     "draw": "flexor.app.drawing",
     "load": "flexor.app.load_save",
+    "repair": "flexor.app.repairing",
     "samples": "flexor.samples",
     "save": "flexor.app.load_save",
 }
@@ -69,6 +71,7 @@ __all__ = [
     "contact_sheet",
     "draw",
     "load",
+    "repair",
     "samples",
     "save",
 ]

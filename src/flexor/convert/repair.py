@@ -24,6 +24,7 @@ from flexor.convert.sections import derive_sections
 from flexor.convert.smooth_weights import SmoothSettings, smooth_weights
 from flexor.convert.split_palettes import split_palettes
 from flexor.convert.thickness import point_thickness
+from flexor.convert.transfer_weights import transfer_weights
 from flexor.errors import SettingError
 from flexor.scene.finding import Finding
 from flexor.scene.scene import Scene
@@ -89,14 +90,25 @@ def repair_scene(
     scene: Scene,
     settings: RepairSettings,
     *,
+    source: Scene | None = None,
     has_measures: bool = True,
     note: Note = lambda text: None,
 ) -> tuple[Scene, RepairReport]:
     """The scene with better weights and joints, and what was changed.
 
+    source: a scene on the same skeleton whose weights are taken over first;
     has_measures: whether joints are bent before and after, to say how much of them is
     left; note: called with a few words before each part of the work.
     """
+    findings: list[Finding] = []
+    passes = settings.passes()
+    given = scene
+    if source is not None:
+        note("taking weights over")
+        had_skins = bool(gather_bodies(scene))
+        scene, findings = transfer_weights(source, scene)
+        passes = ("transfer", *passes)
+        given = given if had_skins else scene
     bodies = gather_bodies(scene, _rigid(scene, settings.rigid))
     rows = [_chosen(scene, body, settings.joints) for body in bodies]
     if settings.joints and not any(len(chosen) for chosen in rows):
@@ -105,14 +117,13 @@ def repair_scene(
         raise SettingError(
             "regenerate: the character has links already; take the file without them"
         )
-    findings: list[Finding] = []
     pulls: dict[int, Pull] = {}
     for number, (body, chosen) in enumerate(zip(bodies, rows, strict=True)):
         joints = chosen if settings.joints else None
         if joints is None or len(joints):
             pulls[number] = _mend(body, joints, settings, findings, note)
     repaired = with_pulls(scene, pulls, bodies)
-    if "links" in settings.passes():
+    if "links" in passes:
         note("putting in links")
         repaired, found = _link(repaired, rows, settings)
         findings += found
@@ -127,8 +138,7 @@ def repair_scene(
         findings += found
     if has_measures:
         note("bending joints")
-    passes = settings.passes()
-    report = report_repair(scene, whole, passes, findings, has_measures=has_measures)
+    report = report_repair(given, whole, passes, findings, has_measures=has_measures)
     return repaired, report
 
 

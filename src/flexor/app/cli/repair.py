@@ -49,6 +49,10 @@ Smooth = Annotated[
         help="Soften weights that change too fast; in at most so many steps (100).",
     ),
 ]
+Source = Annotated[
+    Path | None,
+    typer.Option(help="Take weights from this character on the same skeleton, first."),
+]
 Mirror = Annotated[
     str | None,
     typer.Option(help="Give the other side the weights of this: left or right."),
@@ -97,6 +101,7 @@ def repair(
     regenerate: Regenerate = False,
     rogues: Rogues = False,
     smooth: Smooth = None,
+    weights_from: Source = None,
     mirror: Mirror = None,
     links: Links = None,
     joints: Joints = None,
@@ -127,7 +132,7 @@ def repair(
         prune=prune,
         most_palette=palette,
     )
-    if not chosen.passes():
+    if not chosen.passes() and weights_from is None:
         raise SettingError(
             "nothing to do: give --rogues, --smooth, --links 3, --regenerate and so "
             "on, or --check to see what is wrong"
@@ -136,7 +141,7 @@ def repair(
     if to is None and page is None:
         raise SettingError("-o: give a .glb, .gltf or .flexor file to write")
     with tidy_when_ended():
-        done = _repair(file, to, page, chosen)
+        done = _repair(file, weights_from, to, page, chosen)
     if as_json:
         typer.echo(json.dumps(_as_json(done), indent=1))
     else:
@@ -194,7 +199,11 @@ def _place(given: str, option: str, endings: tuple[str, ...]) -> Path | None:
 
 
 def _repair(
-    file: Path, to: Path | None, page: Path | None, settings: RepairSettings
+    file: Path,
+    weights_from: Path | None,
+    to: Path | None,
+    page: Path | None,
+    settings: RepairSettings,
 ) -> RepairReport:
     """Repair a file; writes nothing before all is made."""
     from flexor.app.character import Character
@@ -203,9 +212,11 @@ def _repair(
 
     with show_status("reading") as say:
         before = load(file)
-        if not any(p.skin for mesh in before.meshes for p in mesh.primitives):
+        source = None if weights_from is None else load(weights_from).scene
+        skins = (p.skin for mesh in before.meshes for p in mesh.primitives)
+        if source is None and not any(skin is not None for skin in skins):
             raise SettingError(f"{file}: has no skin that hangs on joints")
-        scene, report = repair_scene(before.scene, settings, note=say)
+        scene, report = repair_scene(before.scene, settings, source=source, note=say)
         after = Character(scene)
         made = None if page is None else _make_page(file, before, after, report, say)
         if to is not None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from flexor.app.cli.tables import add_row, new_table, open_console, say_count
 
 if TYPE_CHECKING:
-    from flexor.convert.check_weights import WeightCheck
+    from flexor.convert.check_weights import BodyCheck, StepCheck, WeightCheck
     from flexor.convert.measure_joints import JointMeasure
     from flexor.convert.repair_report import JointChange, RepairReport
     from flexor.scene.finding import Finding
@@ -19,6 +19,11 @@ MOST_ROWS = 40
 LEGEND = (
     "bend, twist: how much of the volume around a joint is left when it turns by so "
     "many degrees, before > after; -: not measured"
+)
+CHECK_LEGEND = (
+    "bend, twist: how much of the volume around a joint is left when it turns by so "
+    "many degrees; steps: edges over which its weight changes too fast, worst: by how "
+    "much, and how much the thickness there allows; -: not measured"
 )
 
 
@@ -52,7 +57,7 @@ def print_report(title: str, report: RepairReport) -> None:
     console.print(table)
     if len(changed) > MOST_ROWS:
         console.print(f"and {len(changed) - MOST_ROWS} joints with smaller changes")
-    console.print(LEGEND)
+    console.print(LEGEND, soft_wrap=True)
 
 
 def print_check(title: str, check: WeightCheck) -> None:
@@ -66,21 +71,48 @@ def print_check(title: str, check: WeightCheck) -> None:
             "edges with a step in weights",
             markup=False,
         )
-    shown = [one for one in check.findings if one.code != "joint-collapse"]
-    _print_findings(shown)
-    measures = [m for body in check.bodies for m in body.measures if m.is_measured]
-    if not measures:
+    in_table = ("joint-collapse", "weight-step")
+    _print_findings([one for one in check.findings if one.code not in in_table])
+    rows = [row for body in check.bodies for row in _check_rows(body)]
+    rows.sort(key=lambda row: row[0])
+    if not rows:
         console.print("no joint is surrounded by skin that could be measured")
         return
-    measures.sort(key=lambda m: (m.bend150 if m.bend150 is not None else 9, m.node))
-    table = new_table("", "joint", "bend 90", "bend 150", "twist 90", "twist 180")
-    for one in measures[:MOST_ROWS]:
-        shares = (one.bend90, one.bend150, one.twist90, one.twist180)
-        add_row(table, one.name, *(_say_share(share) for share in shares))
+    columns = (
+        "joint",
+        "bend 90",
+        "bend 150",
+        "twist 90",
+        "twist 180",
+        "steps",
+        "worst",
+    )
+    table = new_table("", *columns)
+    for _, cells in rows[:MOST_ROWS]:
+        add_row(table, *cells)
     console.print(table)
-    if len(measures) > MOST_ROWS:
-        console.print(f"and {len(measures) - MOST_ROWS} joints that bend better")
-    console.print("shares of the volume around a joint that are left when it turns")
+    if len(rows) > MOST_ROWS:
+        console.print(f"and {len(rows) - MOST_ROWS} joints that bend better")
+    console.print(CHECK_LEGEND, soft_wrap=True)
+
+
+def _check_rows(body: BodyCheck) -> Iterator[tuple[float, tuple[str, ...]]]:
+    """Cells for each joint with something to say, and by what they are sorted."""
+    steps = {step.joint: step for step in body.steps}
+    for one in body.measures:
+        step = steps.pop(one.name, None)
+        if one.is_measured or step is not None:
+            shares = (one.bend90, one.bend150, one.twist90, one.twist180)
+            cells = (one.name, *map(_say_share, shares), *_say_step(step))
+            yield 2.0 if one.bend150 is None else one.bend150, cells
+    for step in steps.values():
+        yield 2.0, (step.joint, "-", "-", "-", "-", *_say_step(step))
+
+
+def _say_step(step: StepCheck | None) -> tuple[str, str]:
+    if step is None:
+        return "", ""
+    return say_count(step.edges), f"{step.change:.2f} > {step.allowed:.2f}"
 
 
 def _print_findings(findings: Sequence[Finding]) -> None:

@@ -1,0 +1,77 @@
+"""A character with better weights and joints, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+from flexor.app.character import Character
+
+if TYPE_CHECKING:
+    from flexor.convert.repair_report import RepairReport
+
+__all__ = ["repair"]
+
+
+def repair(
+    character: Character,
+    *,
+    regenerate: bool = False,
+    rogues: bool = False,
+    smooth: bool | int = False,
+    mirror: Literal["left", "right"] | None = None,
+    links: int = 0,
+    prune: float = 0.0,
+    max_influences: int | None = None,
+    palette: int = 0,
+    joints: Sequence[str] = (),
+    rigid: Sequence[str] = (),
+    weights_from: Character | None = None,
+    has_measures: bool = True,
+) -> tuple[Character, RepairReport]:
+    """A new character with better weights and joints, and what was changed.
+
+    regenerate: make weights from shape and joints alone; rogues: free patches that are
+    cut off from their bone; smooth: soften weights that change too fast, a number for
+    the most steps; mirror: give the other side the weights of this one; links: small
+    joints at each joint, so that it keeps its volume when it turns far (3 do); prune:
+    drop weights below this; max_influences: joints a vertex, 0 for any number, None for
+    as many as there are, but at least 4; palette: joints a surface, 0 for any number;
+    joints: patterns of names, only these are changed; rigid: patterns of names of
+    meshes that are not smoothed or linked; weights_from: take the weights of this
+    character first; has_measures: bend joints before and after for the report.
+
+    Examples
+    --------
+    >>> import flexor
+    >>> hero = flexor.samples.mannequin()
+    >>> better, report = flexor.repair(hero, rogues=True, links=3, joints=["*-elbow"])
+    >>> len(better.skeleton.links)
+    6
+    """
+    from flexor.convert.link_weights import LinkSettings
+    from flexor.convert.repair import RepairSettings, repair_scene
+    from flexor.convert.smooth_weights import SmoothSettings
+
+    softly = None
+    if smooth is True:
+        softly = SmoothSettings()
+    elif smooth is not False:
+        softly = SmoothSettings(most=smooth)
+    settings = RepairSettings(
+        regenerate=regenerate,
+        rogues=rogues,
+        smooth=softly,
+        mirror=mirror,
+        links=LinkSettings(count=links),
+        prune=prune,
+        most_influences=max_influences,
+        most_palette=palette,
+        joints=tuple(joints),
+        rigid=tuple(rigid),
+    )
+    source = None if weights_from is None else weights_from.scene
+    scene, report = repair_scene(
+        character.scene, settings, source=source, has_measures=has_measures
+    )
+    return Character(scene), report
