@@ -11,9 +11,9 @@ from flexor.convert.body import (
     Pull,
     body_surface,
     gather_bodies,
-    is_same,
     joint_parents,
     merge_same,
+    same_rows,
     skin_weights,
     with_pulls,
 )
@@ -255,10 +255,10 @@ def test_pulls_that_are_the_same() -> None:
     turned = Pull(np.array([[2, 1, -1]], np.int32), np.array([[0.5, 0.5, 0]], "f4"))
     other = Pull(np.array([[1, 3]], np.int32), np.array([[0.5, 0.5]], np.float32))
     more = Pull(np.array([[1, 2, 3]], np.int32), np.array([[0.5, 0.4, 0.1]], "f4"))
-    assert is_same(one, turned)
-    assert is_same(turned, one)
-    assert not is_same(one, other)
-    assert not is_same(one, more)
+    assert same_rows(one, turned).all()
+    assert same_rows(turned, one).all()
+    assert not same_rows(one, other).all()
+    assert not same_rows(one, more).all()
 
 
 def test_a_seam_is_one_point_unless_its_weights_differ(rng: Any) -> None:

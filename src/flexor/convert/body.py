@@ -23,9 +23,9 @@ __all__ = [
     "Pull",
     "body_surface",
     "gather_bodies",
-    "is_same",
     "joint_parents",
     "merge_same",
+    "same_rows",
     "skin_weights",
     "with_pulls",
 ]
@@ -256,7 +256,7 @@ def body_surface(body: Body, *, is_by_place: bool = False) -> Surface:
 def with_pulls(scene: Scene, pulls: Mapping[int, Pull], bodies: list[Body]) -> Scene:
     """The scene with other weights for some bodies, by their place in `bodies`.
 
-    Surfaces whose weights stay as they were are kept as they are.
+    Surfaces and vertices whose weights stay as they were are kept as they are.
     """
     new: dict[tuple[int, int], SkinWeights] = {}
     for number, pull in pulls.items():
@@ -265,8 +265,11 @@ def with_pulls(scene: Scene, pulls: Mapping[int, Pull], bodies: list[Body]) -> S
             body.places, pairwise(body.starts), strict=True
         ):
             rows = np.arange(start, stop, dtype=np.int32)
-            if not is_same(body.pull.take(rows), pull.take(rows)):
-                new[place] = skin_weights(pull.take(rows))
+            same = same_rows(body.pull.take(rows), pull.take(rows))
+            if not same.all():
+                old = scene.meshes[place[0]].primitives[place[1]].skin
+                assert old is not None
+                new[place] = _kept(old, skin_weights(pull.take(rows)), same)
     meshes = []
     for row, mesh in enumerate(scene.meshes):
         primitives = tuple(
@@ -278,14 +281,27 @@ def with_pulls(scene: Scene, pulls: Mapping[int, Pull], bodies: list[Body]) -> S
     return replace(scene, meshes=tuple(meshes))
 
 
-def is_same(one: Pull, other: Pull) -> bool:
-    """Whether two pulls differ by rounding alone."""
-    a, b = (merge_same(pull.joints, pull.weights) for pull in (one, other))
-    width = min(a.joints.shape[1], b.joints.shape[1])
-    if a.weights[:, width:].any() or b.weights[:, width:].any():
-        return False
-    pairs = ((a.joints, b.joints), (a.weights, b.weights))
-    return all(np.allclose(x[:, :width], y[:, :width], 0, 1e-6) for x, y in pairs)
+def same_rows(one: Pull, other: Pull) -> NDArray[np.bool_]:
+    """Which rows of two pulls differ by rounding alone, (R,)."""
+    width = max(one.joints.shape[1], other.joints.shape[1])
+    a, b = (merge_same(p.joints, p.weights).widened(width) for p in (one, other))
+    close = np.abs(a.weights - b.weights) <= 1e-6
+    same: NDArray[np.bool_] = ((a.joints == b.joints) & close).all(1)
+    return same
+
+
+def _kept(old: SkinWeights, new: SkinWeights, same: NDArray[np.bool_]) -> SkinWeights:
+    """New weights, but those of some rows as they were, to the bit."""
+    width = max(old.weights.shape[1] if same.any() else 0, new.weights.shape[1])
+    joints = np.zeros((len(same), width), np.uint16)
+    weights = np.zeros((len(same), width), np.float32)
+    for rows, source in ((same, old), (~same, new)):
+        columns = source.weights.shape[1]
+        joints[rows, :columns] = source.joints[rows]
+        weights[rows, :columns] = source.weights[rows]
+    used = 1 + int(np.flatnonzero(weights.any(0)).max(initial=0))
+    columns = min(-(-used // 4) * 4, width)
+    return SkinWeights(joints[:, :columns], weights[:, :columns])
 
 
 def skin_weights(given: Pull) -> SkinWeights:

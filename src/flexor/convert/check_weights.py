@@ -13,8 +13,7 @@ from flexor.arrays import Floats, Ints
 from flexor.convert.body import Body, Pull, body_surface, gather_bodies
 from flexor.convert.bones import Bones, derive_bones
 from flexor.convert.measure_joints import JointMeasure, measure_joints, plan_measures
-from flexor.convert.remove_rogues import remove_rogues
-from flexor.convert.score_bones import tie_scores
+from flexor.convert.mend_rogues import Rogues, mend_rogues
 from flexor.convert.sections import Sections, derive_sections
 from flexor.convert.surface import Surface
 from flexor.convert.thickness import point_thickness
@@ -123,6 +122,7 @@ def check_weights(
         if has_measures:
             plan = plan_measures(scene, body, bones, sections)
             measures = measure_joints(scene, body, plan)
+        rogues = mend_rogues(body)
         counts = np.count_nonzero(body.pull.weights, axis=1)
         numbers, many = np.unique(counts, return_counts=True)
         one = BodyCheck(
@@ -135,13 +135,13 @@ def check_weights(
             int(np.count_nonzero(counts == 0)),
             len(surface.neighbours) // 2,
             _steps(body, surface, pull, bones, sections),
-            _rogues(body, surface, pull, bones, sections),
+            _rogues(body, rogues),
             tuple(measures),
         )
         bodies.append(one)
         findings += _find_places(body)
         findings += _find_steps(one)
-        findings += _find_rogues(one)
+        findings += rogues.findings(body.names)
         findings += _find_collapse(one)
     return WeightCheck(tuple(bodies), tuple(findings))
 
@@ -209,21 +209,16 @@ def _steps(
     return tuple(sorted(found, key=lambda step: -step.edges))
 
 
-def _rogues(
-    body: Body, surface: Surface, pull: Pull, bones: Bones, sections: Sections
-) -> tuple[RogueCheck, ...]:
-    _, patches = remove_rogues(
-        surface, pull, tie_scores(surface, pull, bones, sections)
-    )
+def _rogues(body: Body, rogues: Rogues) -> tuple[RogueCheck, ...]:
     return tuple(
         RogueCheck(
             body.names[patch.joint],
             len(patch.points),
-            float(patch.weight),
-            _place(surface.positions[patch.points].mean(0, dtype=np.float64)),
+            patch.weight,
+            rogues.place(patch),
             tuple(body.names[row] for row in patch.heirs),
         )
-        for patch in patches
+        for patch in rogues.patches
     )
 
 
@@ -272,16 +267,6 @@ def _find_steps(check: BodyCheck) -> Iterator[Finding]:
             f"{step.where} ({near})"
         )
         yield Finding("warning", "weight-step", step.joint, text)
-
-
-def _find_rogues(check: BodyCheck) -> Iterator[Finding]:
-    for rogue in check.rogues:
-        near = ", ".join(f"{value:.3g}" for value in rogue.place)
-        text = (
-            f"{rogue.points} points around ({near}) hang on it with up to "
-            f"{rogue.weight:.2g}, cut off from the rest"
-        )
-        yield Finding("warning", "rogue-patch", rogue.joint, text)
 
 
 def _find_collapse(check: BodyCheck) -> Iterator[Finding]:

@@ -15,11 +15,10 @@ from flexor.convert.bones import derive_bones
 from flexor.convert.edit_weights import limit_influences, prune_weights
 from flexor.convert.link_bones import link_bones
 from flexor.convert.link_weights import LinkSettings
+from flexor.convert.mend_rogues import SPARE, mend_rogues
 from flexor.convert.mirror_weights import mirror_weights
 from flexor.convert.regenerate_weights import regenerate_weights
-from flexor.convert.remove_rogues import remove_rogues
 from flexor.convert.repair_report import RepairReport, most_influences, report_repair
-from flexor.convert.score_bones import tie_scores
 from flexor.convert.sections import derive_sections
 from flexor.convert.smooth_weights import SmoothSettings, smooth_weights
 from flexor.convert.split_palettes import split_palettes
@@ -49,17 +48,18 @@ class RepairSettings:
     """Which passes are run, and how; without any, nothing is changed.
 
     regenerate: new weights from shape and joints; rogues: patches that are cut off from
-    their bone; smooth: how weights are smoothed, None for not; mirror: the side whose
-    weights the other one gets; links: of every joint, count 0 for none, and rules for
-    some, of which the last that fits counts; prune: weights below this are dropped;
-    most_influences: joints a vertex, 0 for any number, None for as many as there were,
-    but at least 4: what engines take; most_palette: joints a surface,
-    0 for any number; joints: patterns of names: only these joints' weights are changed;
-    rigid: patterns of names of meshes that are not smoothed or linked.
+    their bone, spare: see mend_rogues; smooth: how weights are smoothed, None for not;
+    mirror: the side whose weights the other one gets; links: of every joint, count 0
+    for none, and rules for some, of which the last that fits counts; prune: weights
+    below this are dropped; most_influences: joints a vertex, 0 for any number, None for
+    as many as there were, but at least 4: what engines take; most_palette: joints a
+    surface, 0 for any number; joints: patterns of names: only these joints' weights are
+    changed; rigid: patterns of names of meshes that are not smoothed or linked.
     """
 
     regenerate: bool = False
     rogues: bool = False
+    spare: float = SPARE
     smooth: SmoothSettings | None = None
     mirror: Literal["left", "right"] | None = None
     links: LinkSettings = field(default_factory=lambda: LinkSettings(count=0))
@@ -69,6 +69,16 @@ class RepairSettings:
     most_palette: int = 0
     joints: tuple[str, ...] = ()
     rigid: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.mirror not in (None, "left", "right"):
+            raise SettingError(f"mirror: {self.mirror!r}, expected left or right")
+        for name in ("prune", "spare"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise SettingError(f"{name}: {getattr(self, name)}, expected 0 to 1")
+        for name in ("most_influences", "most_palette"):
+            if getattr(self, name) is not None and getattr(self, name) < 0:
+                raise SettingError(f"{name}: {getattr(self, name)}, expected 0 or more")
 
     def passes(self) -> tuple[str, ...]:
         """What is done, in order."""
@@ -196,9 +206,10 @@ def _mend(
         findings.append(Finding("info", "weights-regenerated", where, text))
     if settings.rogues:
         note(f"looking for rogue patches in {len(body):,} vertices")
-        pull, found = _free(body, joints)
-        body = replace(body, pull=pull)
-        findings += found
+        chosen = None if joints is None else joints.tolist()
+        rogues = mend_rogues(body, chosen, spare=settings.spare)
+        body = replace(body, pull=rogues.pull)
+        findings += rogues.findings(body.names)
     if settings.smooth is not None and not settings.regenerate:
         note(f"smoothing {len(body):,} vertices")
         body = replace(body, pull=_smooth(body, joints, settings.smooth))
@@ -207,39 +218,6 @@ def _mend(
         pull = mirror_weights(body, body.pull, source=settings.mirror)
         body = replace(body, pull=pull)
     return body.pull
-
-
-def _free(body: Body, joints: Ints | None) -> tuple[Pull, list[Finding]]:
-    """Weights without rogue patches."""
-    surface = body_surface(body)
-    pull = body.pull.take(surface.vertex_of_point)
-    bones = derive_bones(body, surface.positions, pull)
-    sections = derive_sections(surface.positions, pull, bones, body.size)
-    scores = tie_scores(surface, pull, bones, sections)
-    chosen = None if joints is None else joints.tolist()
-    mended, patches = remove_rogues(surface, pull, scores, joints=chosen)
-    findings = []
-    for patch in patches:
-        heirs = ", ".join(body.names[row] for row in patch.heirs)
-        spot = surface.positions[patch.points].mean(0)
-        place = ", ".join(f"{x:.3g}" for x in spot)
-        text = (
-            f"{len(patch.points)} points around ({place}) hung on it with up to "
-            f"{patch.weight:.2g}, cut off from the rest; given to {heirs}"
-        )
-        findings.append(
-            Finding("warning", "rogue-patch", body.names[patch.joint], text)
-        )
-    is_changed = np.zeros(len(surface), bool)
-    for patch in patches:
-        is_changed[patch.points] = True
-    rows = is_changed[surface.point_of_vertex, None]
-    width = max(mended.joints.shape[1], body.pull.joints.shape[1])
-    new = mended.take(surface.point_of_vertex).widened(width)
-    old = body.pull.widened(width)
-    return Pull(
-        np.where(rows, new.joints, old.joints), np.where(rows, new.weights, old.weights)
-    ), findings
 
 
 def _smooth(body: Body, joints: Ints | None, settings: SmoothSettings) -> Pull:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ __all__ = ["read_settings"]
 TOP = {
     "regenerate": (bool, "regenerate"),
     "rogues": (bool, "rogues"),
+    "spare": (float, "spare"),
     "mirror": (str, "mirror"),
     "prune": (float, "prune"),
     "max_influences": (int, "most_influences"),
@@ -55,22 +56,17 @@ def read_settings(path: Path) -> RepairSettings:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise AssetError(path, "", f"is no TOML: {error}") from None
     values = _words(path, text, given, TOP, ())
-    try:
-        if "smooth" in values:
-            words = _words(path, text, values["smooth"], SMOOTH, ("smooth",))
-            values["smooth"] = SmoothSettings(**words)
-        if "links" in values:
-            words = _words(path, text, values["links"], LINKS, ("links",))
-            values["links"] = LinkSettings(**words)
-        rules = values.pop("rules", {})
-        values["rules"] = tuple(_rule(path, text, one, rules) for one in rules)
-        values |= {
-            key: tuple(values[key]) for key in ("joints", "rigid") if key in values
-        }
-        return RepairSettings(**values)
-    except SettingError as error:
-        key = str(error).partition(":")[0]
-        raise AssetError(path, _place(text, (key,)), str(error)) from None
+    for key, known, make in (
+        ("smooth", SMOOTH, SmoothSettings),
+        ("links", LINKS, LinkSettings),
+    ):
+        if key in values:
+            words = _words(path, text, values[key], known, (key,), make)
+            values[key] = make(**words)
+    rules = values.pop("rules", {})
+    values["rules"] = tuple(_rule(path, text, one, rules) for one in rules)
+    values |= {key: tuple(values[key]) for key in ("joints", "rigid") if key in values}
+    return RepairSettings(**values)
 
 
 def _rule(path: Path, text: str, pattern: str, rules: Mapping[str, Any]) -> JointRule:
@@ -78,11 +74,7 @@ def _rule(path: Path, text: str, pattern: str, rules: Mapping[str, Any]) -> Join
     keys = ("joint", pattern)
     if not isinstance(rules[pattern], dict):
         raise AssetError(path, _place(text, keys), f"joint.{pattern}: expected a table")
-    words = _words(path, text, rules[pattern], LINKS, keys)
-    try:
-        LinkSettings(**words)
-    except SettingError as error:
-        raise AssetError(path, _place(text, keys), str(error)) from None
+    words = _words(path, text, rules[pattern], LINKS, keys, LinkSettings)
     return JointRule(pattern=pattern, **words)
 
 
@@ -92,8 +84,12 @@ def _words(
     given: Mapping[str, Any],
     known: Mapping[str, tuple[type, str]],
     above: tuple[str, ...],
+    make: Callable[..., Any] = RepairSettings,
 ) -> dict[str, Any]:
-    """The values of a table by the settings' names, each of its kind."""
+    """The values of a table by the settings' names, each of its kind.
+
+    make: takes any of them alone, and refuses what is no good.
+    """
     values = {}
     for key, value in given.items():
         place = _place(text, (*above, key))
@@ -105,6 +101,13 @@ def _words(
         if not _is_of(value, kind):
             raise AssetError(path, place, f"{name}: {value!r}, expected {KINDS[kind]}")
         values[word] = float(value) if kind is float else value
+        if kind in (list, dict):
+            continue
+        try:
+            make(**{word: values[word]})
+        except SettingError as error:
+            wanted = str(error).rpartition(", ")[2]
+            raise AssetError(path, place, f"{name}: {value!r}, {wanted}") from None
     return values
 
 
