@@ -57,12 +57,27 @@ def derive_sections(
         known[bone] = True
         for end in range(2):
             near = _near_end(local[:, 0], bones.lengths[bone], end)
-            low, high = np.quantile(local[near, 1:], SPREAD, axis=0)
+            low, high = _quantiles(local[near, 1:])
             # A circle between these quantiles of a coordinate is that much larger.
             radii[bone, end] = (high - low) / 2 / np.cos(np.pi * SPREAD[0])
             offsets[bone, end] = (high + low) / 2
     _fill(radii, known, bones)
     return Sections(np.maximum(radii, 1e-3 * size), offsets, known)
+
+
+def _quantiles(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The quantiles of SPREAD of each column of (R, C), (2, C), to the bit as those of
+    np.quantile, which takes three times as long.
+    """
+    ordered = np.sort(values, axis=0)
+    at = np.array(SPREAD)[:, None] * (len(values) - 1)
+    before = np.floor(at).astype(np.intp)[:, 0]
+    low, high = ordered[before], ordered[np.minimum(before + 1, len(values) - 1)]
+    share, step = at - before[:, None], high - low
+    out: NDArray[np.float64] = np.where(
+        share < 0.5, low + step * share, high - step * (1 - share)
+    )
+    return out
 
 
 def _near_end(along: NDArray[np.float64], length: float, end: int) -> NDArray[np.bool_]:
