@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bench"]
 
-NAMES = ("pose", "skin", "frame", "envelope", "load", "draw")
+NAMES = ("pose", "skin", "frame", "envelope", "weights", "load", "draw")
 
 
 def bench(
@@ -40,6 +40,9 @@ def bench(
     For draw, also how fast others draw the same: moderngl on Mesa's llvmpipe and
     raylib, where they are installed (pip install 'flexor\[bench]'; on Debian and
     Ubuntu apt-get install libegl1 libgl1 libgl1-mesa-dri).
+
+    For weights: how long new weights take and how close they come to a character's own;
+    also for bounded biharmonic weights, where pip install libigl tetgen was done.
     """
     wanted = names or list(NAMES)
     for name in wanted:
@@ -72,6 +75,10 @@ def _run(names: list[str], files: dict[str, Path]) -> Iterator[Result]:
         from flexor.app.bench import envelope
 
         yield from envelope.run(characters)
+    if "weights" in names:
+        from flexor.app.bench import weights
+
+        yield from weights.run(characters)
     if "load" in names:
         from flexor.app.bench import load as load_bench
 
