@@ -79,7 +79,26 @@ def test_other_engines_show_the_same(name: str, tmp_path: Path) -> None:
     reference_script()
     hero = linked_character(name)
     assert hero.skeleton.links
-    file = tmp_path / f"{name}.glb"
+    _compare(hero, tmp_path / f"{name}.glb")
+
+
+@pytest.mark.slow
+def test_a_whole_repair_is_shown_the_same(tmp_path: Path) -> None:
+    reference_script()
+    better, _ = flexor.repair(
+        flexor.samples.mannequin(),
+        regenerate=True,
+        rogues=True,
+        links=3,
+        palette=48,
+        has_measures=False,
+    )
+    assert len(better.scene.skins) > 1
+    _compare(better, tmp_path / "better.glb")
+
+
+def _compare(hero: Character, file: Path) -> None:
+    """Write a character, validate the file, pose it with three.js."""
     flexor.save(hero, file)
     assert errors_of([file]) == {}
     rest = reference(file, None, [0.0])[0]

@@ -22,6 +22,8 @@ __all__ = ["SPARE", "Rogues", "mend_rogues"]
 # other side, as of a flat body, and no rogue.
 SPARE = 0.3
 TRACE = 0.05  # a patch of less weight than this is hardly seen
+TURNS = 8  # of mending the worst and looking again; then all
+LEAST = 0.01  # patches that fit worse than this are all equally bad
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,10 +71,23 @@ def mend_rogues(
     # A patch far away makes its bone look thick, and so itself fit well: bones are
     # judged by what is left without it.
     sound, _ = remove_rogues(surface, pull, scores, joints=joints)
-    scores = _scores(body, surface, pull, sound)
-    mended, patches = remove_rogues(
-        surface, pull, scores, joints=joints, spare=spare or None
-    )
+    mended, patches = pull, list[Patch]()
+    for turn in range(TURNS):
+        scores = _scores(body, surface, mended, sound)
+        _, found = remove_rogues(
+            surface, mended, scores, joints=joints, spare=spare or None
+        )
+        if not found:
+            break
+        # The worst first: once they are mended, what they cut off may be whole again.
+        most = max(2 * min(_fit(patch) for patch in found), LEAST)
+        is_last = turn == TURNS - 1
+        bones = {patch.joint for patch in found if is_last or _fit(patch) <= most}
+        mended, done = remove_rogues(
+            surface, mended, scores, joints=sorted(bones), spare=spare or None
+        )
+        patches += done
+    patches.sort(key=lambda patch: (patch.joint, int(patch.points[0])))
     is_changed = np.zeros(len(surface), bool)
     for patch in patches:
         is_changed[patch.points] = True
@@ -84,6 +99,11 @@ def mend_rogues(
         np.where(rows, new.joints, old.joints), np.where(rows, new.weights, old.weights)
     )
     return Rogues(surface, tuple(patches), whole)
+
+
+def _fit(patch: Patch) -> float:
+    """How well a patch fits its bone, of what the bone's surest point does."""
+    return patch.score / patch.best if patch.best > 0 else 0.0
 
 
 def _scores(body: Body, surface: Surface, pull: Pull, judge: Pull) -> Floats:
