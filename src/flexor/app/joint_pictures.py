@@ -136,10 +136,10 @@ def _clay(dress: Dress, nodes: set[int]) -> Dress:
             part = replace(part, mesh=None)
         elif part.look.alpha == "opaque":
             colours: Floats = np.ones((len(share), 4), np.float32)
-            look = replace(part.look, colour=CLAY)
+            # A skin that is cut open or torn is seen from inside too.
+            look = replace(part.look, colour=CLAY, cull="none")
             if not (share >= CUT).all():
-                # A skin that is cut open is seen from inside.
-                look = replace(look, alpha="mask", cutoff=CUT, cull="none")
+                look = replace(look, alpha="mask", cutoff=CUT)
                 colours[:, 3] = share
             part = replace(part, look=look, colours=colours)
         parts.append(part)

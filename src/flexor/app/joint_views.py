@@ -35,6 +35,8 @@ MOST_HEIGHT = 1.1
 TILT = 0.22  # of the camera towards up, so that shapes are seen as round
 STEEP = 0.8  # a camera that looks down this much has another up
 MOST_POINTS = 30_000  # to see what stands in front
+LEAST_POINTS = 6  # fewer say nothing about a joint
+SLAB = 0.3  # of a bone's length: how far along it points speak for its base
 GRID = 16  # cells across a picture, for the same
 # Limbs that begin nearer than this are drawn too: parts of a picture's height and of
 # the body.
@@ -83,7 +85,6 @@ def joint_views(
     views: list[JointView] = []
     if not wanted or not bodies:
         return views
-    rest = character.pose()
     cloud = _Cloud.make(character)
     habits = _habits(character)
     homes = _homes(bodies, wanted)
@@ -100,10 +101,10 @@ def joint_views(
         if number not in known:
             known[number] = _bones_sections(body)
         bones, sections = known[number]
-        frame = _Frame.make(body, bones, sections, row, rest)
+        frame = _Frame.make(body, bones, sections, row, cloud)
         if frame is not None:
             way = _bend_way(frame, body, bones, row, habits.get(node))
-            views.append(_view(cloud, frame, node, way, rest, size))
+            views.append(_view(cloud, frame, node, way, size))
     return views
 
 
@@ -138,10 +139,10 @@ class _Frame:
 
     @staticmethod
     def make(
-        body: Body, bones: Bones, sections: Sections, row: int, rest: Pose
+        body: Body, bones: Bones, sections: Sections, row: int, cloud: _Cloud
     ) -> _Frame | None:
         """The frame of a joint of a body; None where its matrices have no inverse."""
-        node = int(body.joints[row])
+        node, rest = int(body.joints[row]), cloud.rest
         matrix = rest.world[node].astype(np.float64)
         bound = body.frames[row]
         try:
@@ -156,13 +157,21 @@ class _Frame:
         if not 1e-12 < scale < 1e12:
             return None
         scales = rest.scales[node].astype(np.float64)
+        axes = _columns(matrix[:, :3] @ local)
+        radius, length = sections.thickness[row, 0] * scale, bones.lengths[row] * scale
+        # Where little hangs on the joint itself, it is as thick as what is around it.
+        mine = np.isin(cloud.nodes, [node, body.joints[body.parents[row]]])
+        away = (cloud.points[mine] - matrix[:, 3]) @ axes
+        away = away[np.abs(away[:, 0]) <= SLAB * max(radius, length)]
+        if len(away) >= LEAST_POINTS:
+            radius = max(radius, np.median(np.linalg.norm(away[:, 1:], axis=1)))
         return _Frame(
             matrix[:, 3],
-            _columns(matrix[:, :3] @ local),
+            axes,
             _columns(scales[:, None] * local),
-            float(sections.thickness[row, 0]) * scale,
-            float(bones.lengths[row]) * scale,
-            body.size * scale,
+            float(radius),
+            float(length),
+            cloud.size,
         )
 
 
@@ -238,12 +247,16 @@ class _Cloud:
     """Points on the skin of a character, to see what stands in front of what.
 
     corners: int64 (P, 3), vertices (numbered through all parts) whose mean a point is;
-    nodes: int64 (P,), the node that pulls each most.
+    nodes: int64 (P,), the node that pulls each most; rest: the pose; points: float64
+    (P, 3), at rest; size: metres, the longest side of the box around them.
     """
 
     character: Character
     corners: NDArray[np.int64]
     nodes: NDArray[np.int64]
+    rest: Pose
+    points: Vectors
+    size: float
 
     @staticmethod
     def make(character: Character) -> _Cloud:
@@ -269,54 +282,57 @@ class _Cloud:
             first += len(primitive)
         every, pulled = np.concatenate(corners), np.concatenate(nodes)
         step = max(1, len(every) // MOST_POINTS)
-        return _Cloud(character, every[::step], pulled[::step])
+        every, pulled = every[::step], pulled[::step]
+        rest = character.pose()
+        points = _middles(character, rest, every)
+        there = points[np.isfinite(points).all(1)]
+        size = float(np.ptp(there, axis=0).max()) if len(there) else 0.0
+        return _Cloud(character, every, pulled, rest, points, max(size, 1e-6))
 
     def at(self, pose: Pose) -> Vectors:
-        """Where the points are, (P, 3)."""
-        skins = self.character.deform(pose)
-        if not skins:
-            return np.zeros((0, 3))
-        every = np.concatenate([skin.positions for skin in skins]).astype(np.float64)
-        middles: Vectors = every[self.corners].mean(1)
-        return middles
+        """Where the points are in a pose, (P, 3)."""
+        return _middles(self.character, pose, self.corners)
+
+
+def _middles(character: Character, pose: Pose, corners: NDArray[np.int64]) -> Vectors:
+    """The means (P, 3) of vertices (P, 3) in a pose."""
+    skins = [skin.positions for skin in character.deform(pose)]
+    every = np.concatenate([np.zeros((0, 3), np.float32), *skins]).astype(np.float64)
+    middles: Vectors = every[corners].mean(1)
+    return middles
 
 
 def _view(
-    cloud: _Cloud,
-    frame: _Frame,
-    node: int,
-    way: Vectors,
-    rest: Pose,
-    size: tuple[int, int],
+    cloud: _Cloud, frame: _Frame, node: int, way: Vectors, size: tuple[int, int]
 ) -> JointView:
     """The view of a joint; way: the axis of the bone's frame about which it is bent.
 
-    It is bent the other way, or seen from the other side, if more is seen of it then.
+    It is bent another way, or seen from the other side, if more is seen of it then.
     """
-    skeleton = cloud.character.skeleton
-    kept = _kept(skeleton, rest.world, node, frame)
+    hero = cloud.character
+    kept = _kept(hero.skeleton, cloud.rest.world, node, frame)
     is_drawn = np.isin(cloud.nodes, list(kept))
-    is_own = np.isin(cloud.nodes, list(_below(skeleton, node)))[is_drawn]
-    points = cloud.at(rest)[is_drawn]
-    middle = points[np.isfinite(points).all(1)]
-    outward = frame.place - (middle.mean(0) if len(middle) else frame.place)
-    axis = frame.world @ way
-    best, chosen = -math.inf, (way, axis)
-    for turn in (way, -way):
-        pose = turned_pose(
-            cloud.character, node, _unit(frame.in_joint @ turn), math.pi / 2
-        )
-        bent = cloud.at(pose)[is_drawn]
+    points, nodes = cloud.points[is_drawn], cloud.nodes[is_drawn]
+    is_own = np.isin(nodes, list(_links(hero.skeleton, node)))
+    if np.count_nonzero(is_own) < LEAST_POINTS:
+        is_own = np.isin(nodes, list(_below(hero.skeleton, node)))
+    finite = points[np.isfinite(points).all(1)]
+    outward = frame.place - (finite.mean(0) if len(finite) else frame.place)
+    best, chosen = -math.inf, (way, frame.world @ way)
+    other = np.cross([1.0, 0.0, 0.0], way)
+    for turn, liking in ((way, 0.4), (-way, 0.2), (other, 0.0), (-other, 0.0)):
+        bend = _unit(frame.in_joint @ turn)
+        bent = cloud.at(turned_pose(hero, node, bend, math.pi / 2))[is_drawn]
+        axis = frame.world @ turn
         for side in (axis, -axis):
             seen = _seen(points, is_own, frame, side) + _seen(bent, is_own, frame, side)
-            score = seen + 0.2 * float(outward @ side) / frame.body
-            score += 0.2 * side[1] + 0.05 * side[2] + 0.1 * float(turn @ way)
+            score = seen + liking + 0.2 * float(outward @ side) / frame.body
+            score += 0.2 * side[1] + 0.05 * side[2]
             if score > best + 1e-9:
                 best, chosen = score, (turn, side)
     turn, side = chosen
-    bend, twist = frame.in_joint @ turn, frame.in_joint[:, 0]
-    camera = _camera(frame, side, size)
-    return JointView(node, _unit(bend), _unit(twist), camera, kept)
+    bend, twist = _unit(frame.in_joint @ turn), _unit(frame.in_joint[:, 0])
+    return JointView(node, bend, twist, _camera(frame, side, size), kept)
 
 
 def _seen(
@@ -340,16 +356,18 @@ def _seen(
     return int(np.count_nonzero(is_front & own)) / max(int(np.count_nonzero(own)), 1)
 
 
+def _links(skeleton: Skeleton, node: int) -> set[int]:
+    """A node and its links."""
+    return {node, *(n for n, link in skeleton.links.items() if link.joint == node)}
+
+
 def _below(skeleton: Skeleton, node: int) -> set[int]:
     """A node and all below it, with its links."""
-    is_in = np.zeros(len(skeleton), bool)
-    is_in[node] = True
+    found = _links(skeleton, node)
     for below in skeleton.order.tolist():
-        above = int(skeleton.parents[below])
-        is_in[below] |= above >= 0 and bool(is_in[above])
-    for link, own in skeleton.links.items():
-        is_in[link] |= is_in[own.joint]
-    return set(np.flatnonzero(is_in).tolist())
+        if int(skeleton.parents[below]) in found:
+            found.add(below)
+    return found
 
 
 def _kept(
