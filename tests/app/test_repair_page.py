@@ -191,6 +191,17 @@ def test_limit_leaves_out_what_changed_least(hero: Character) -> None:
 
 
 @pytest.mark.jit
+def test_joints_that_bend_nothing_are_named(hero: Character) -> None:
+    rows = [change(hero.skeleton.index(name), name) for name in ("hips", "neck")]
+    page = page_of(hero, hero, report_of(tuple(rows)))
+    assert len(page.of("section")) == 1
+    assert "Of 2 changed joints 1 is left out" in page.text
+    none = page_of(hero, hero, report_of(tuple(rows)), most=0)
+    assert not none.of("img")
+    assert "No pictures were asked for" in none.text
+
+
+@pytest.mark.jit
 def test_nothing_changed(hero: Character) -> None:
     page = page_of(hero, hero, compared(hero, hero))
     assert not page.of("img")

@@ -77,8 +77,9 @@ thead th { color: var(--quiet); font-weight: 500; vertical-align: bottom }
 tbody th { font-weight: 500 }
 th:first-child { text-align: left; position: sticky; left: 0; background: var(--card);
   min-width: 8em; max-width: 46vw; white-space: normal; overflow-wrap: anywhere }
-.facts { width: auto }
+.facts th { width: 17em }
 .facts td { text-align: left; white-space: normal }
+p + .card { margin-top: 8px }
 a { color: inherit; text-decoration-color: var(--quiet); text-underline-offset: 2px }
 .better, .worse { border-radius: 4px; padding: 1px 5px }
 td .better, td .worse { margin: 0 -5px }
@@ -147,7 +148,7 @@ def repair_page(
         *_findings(report.findings),
         *_joints(changed, others, {joint.node for joint in shown}),
         "<h2>Before and after</h2>",
-        f'<p class="quiet">{_about_pictures(len(shown), len(changed))}</p>',
+        f'<p class="quiet">{_about_pictures(len(shown), len(changed), most_joints)}</p>',
         *sections,
         "</main></body></html>\n",
     ]
@@ -291,9 +292,12 @@ def _percent(value: float | None) -> str:
     return NONE if value is None else f"{100 * value:.0f}\u202f%"
 
 
-def _about_pictures(shown: int, changed: int) -> str:
+def _about_pictures(shown: int, changed: int, most: int) -> str:
+    """What the pictures show, and how many joints have none."""
     if not changed:
         return "No joint changed."
+    if not most:
+        return f"No pictures were asked for; {changed:,} joints changed."
     if not shown:
         return "No pictures: no joint that changed bends a skin."
     text = (
@@ -301,12 +305,17 @@ def _about_pictures(shown: int, changed: int) -> str:
         "out. Weights are those of the joint and its links together:"
         ' 0<span class="ramp" aria-hidden="true"></span>1.'
     )
-    if shown < changed:
-        left = changed - shown
-        said = "1 is" if left == 1 else f"{left:,} are"
+    left = changed - shown
+    said = "1 is" if left == 1 else f"{left:,} are"
+    if left and shown >= most:
         text += (
             f" Shown are the {shown} of {changed:,} changed joints that changed most; "
             f"{said} left out."
+        )
+    elif left:
+        text += (
+            f" Of {changed:,} changed joints {said} left out: with no joint above, or "
+            "no skin, nothing bends."
         )
     return text
 
