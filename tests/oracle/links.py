@@ -71,7 +71,7 @@ def place(
     radii = [math.sqrt(float(sections.radii[c, 0].prod()))]
     if bones.tips[p] == c:
         radii.append(math.sqrt(float(sections.radii[p, 1].prod())))
-    total = length * (0.3 * bones.lengths[c] + 1.5 * sum(radii) / len(radii))
+    total = length * (0.3 * bones.lengths[c] + 1.5 * min(radii))
     apart = math.dist(bones.bases[c], bones.bases[p])
     least = 1e-4 * body.size
     up = max(min(total / 2, max(bones.lengths[p], apart) / 2), least)
@@ -79,6 +79,37 @@ def place(
     x = float((point - bones.bases[c]) @ axis)
     s = 0.5 + x / (2 * (up if x < 0 else down))
     return min(max(s, 0.0), 1.0)
+
+
+def rise(value: float, low: float, high: float) -> float:
+    part = min(max((value - low) / (high - low), 0.0), 1.0)
+    return part * part * (3 - 2 * part)
+
+
+def moving(
+    body: Body,
+    bones: Bones,
+    sections: Sections,
+    c: int,
+    point: Any,
+    up: float,
+    own: float,
+) -> float:
+    """The part of what a joint's parent and child hold that is given out."""
+    p = int(body.parents[c])
+    axis = (
+        bones.axes[c] + max(0.0, float(bones.axes[p] @ bones.axes[c])) * bones.axes[p]
+    )
+    axis = axis / math.sqrt(float(axis @ axis))
+    radius = math.sqrt(float(sections.radii[c, 0].prod()))
+    if bones.tips[p] == c:
+        radius = min(radius, math.sqrt(float(sections.radii[p, 1].prod())))
+    away = point - bones.bases[c]
+    away = away - float(away @ axis) * axis
+    far = math.sqrt(float(away @ away)) / max(radius, 1e-4 * body.size)
+    share = own / (up + own)
+    pure = max(rise(share, 0.6, 0.85), rise(1 - share, 0.9, 1))
+    return 1 - pure * rise(far, 1.4, 2.2)
 
 
 def link_row(
@@ -109,6 +140,11 @@ def link_row(
         p, n = int(body.parents[c]), settings[c].count
         if p < 0 or not n:
             continue
+        if not up[c] + own[c] > 0:
+            links += [0.0] * n
+            continue
+        part = moving(body, bones, sections, c, point, up[c], own[c])
+        up[c], own[c] = part * up[c], part * own[c]
         amount = up[c] + own[c]
         new[p] -= up[c]
         new[c] -= own[c]

@@ -42,6 +42,10 @@ __all__ = [
 NOTHING = 1e-6  # a weight that is not worth a tie, and what a sum may be off by
 LEAST_HALF = 1e-4  # of the body's size: no half of a chain is shorter
 
+# What hangs on the child or on the parent by this much (from a little to wholly) and
+# is this many radii to the side is no part of the joint.
+ON_CHILD, ON_PARENT, FAR = (0.6, 0.85), (0.9, 1.0), (1.4, 2.2)
+
 Amounts = NDArray[np.float64]
 
 
@@ -75,8 +79,8 @@ class Chain:
 
     joint, parent: rows of the body; first: the row of the first link; count: of links;
     base, axis: float64 (3,), the joint and the way through it, unit; up, down: how far
-    the chain reaches before and beyond the joint, metres; across: float64 (3,), the
-    child's X axis; fade: see LinkSettings.
+    the chain reaches before and beyond the joint, metres; radius: of the limb there,
+    metres; across: float64 (3,), the child's X axis; fade: see LinkSettings.
     """
 
     joint: int
@@ -87,6 +91,7 @@ class Chain:
     axis: Amounts
     up: float
     down: float
+    radius: float
     across: Amounts
     fade: float
 
@@ -98,6 +103,13 @@ class Chain:
         half = np.where(x < 0, self.up, self.down)
         placed: Amounts = np.clip(0.5 + x / (2 * half), 0, 1)
         return placed
+
+    def aside(self, points: NDArray[np.floating]) -> Amounts:
+        """How far points (R, 3) are from the way through the joint, in radii."""
+        away = points - self.base
+        away = away - (away @ self.axis)[:, None] * self.axis
+        far: Amounts = np.linalg.norm(away, axis=1) / self.radius
+        return far
 
 
 def link_chains(
@@ -132,7 +144,8 @@ def _chain(
     bases, axes, lengths = bones.bases, bones.axes, bones.lengths
     radius = float(sections.thickness[joint, 0])
     if bones.tips[parent] == joint:
-        radius = (radius + float(sections.thickness[parent, 1])) / 2
+        # The thinner: a head on a neck must not bend as far up as it is wide.
+        radius = min(radius, float(sections.thickness[parent, 1]))
     half = settings.length * (0.3 * float(lengths[joint]) + 1.5 * radius) / 2
     apart = float(np.linalg.norm(bases[joint] - bases[parent]))
     reach = max(float(lengths[parent]), apart)
@@ -148,6 +161,7 @@ def _chain(
         axis / np.linalg.norm(axis),
         max(min(half, reach / 2), least),
         max(min(half, float(lengths[joint]) / 2), least),
+        max(radius, least),
         axes[joint].copy(),
         settings.fade,
     )
@@ -187,6 +201,9 @@ def link_weights(
         rows = np.flatnonzero((up + own > 0) & free)
         if not len(rows):
             continue
+        moving = _moving(chain, body.positions[rows], up[rows], own[rows])
+        up[rows] *= moving
+        own[rows] *= moving
         normals = surface.normals[surface.point_of_vertex[rows]]
         given = _give_out(chain, body.positions[rows], normals, up[rows] + own[rows])
         given[0] -= up[rows]
@@ -276,6 +293,25 @@ def _exchange(tied: _Ties, chain: Chain, count: int) -> tuple[Amounts, Amounts]:
     up[tied.rows[parent]] = tied.shares[joint] * downwards
     own[tied.rows[joint]] = tied.facing[joint] * tied.own[joint]
     return up, own
+
+
+def _moving(chain: Chain, points: Amounts, up: Amounts, own: Amounts) -> Amounts:
+    """The part (R,) of what parent and child hold that is given out.
+
+    All, but what hangs mostly on one of both and stands far out to the side, as a head
+    on a thin neck does, is no part of the joint and stays as it is.
+    """
+    share = own / (up + own)
+    pure = np.maximum(_rise(share, *ON_CHILD), _rise(1 - share, *ON_PARENT))
+    moving: Amounts = 1 - pure * _rise(chain.aside(points), *FAR)
+    return moving
+
+
+def _rise(values: Amounts, low: float, high: float) -> Amounts:
+    """From 0 at `low` to 1 at `high`, smoothly."""
+    part = np.clip((values - low) / (high - low), 0, 1)
+    risen: Amounts = part * part * (3 - 2 * part)
+    return risen
 
 
 def _give_out(
