@@ -25,7 +25,7 @@ __all__ = ["repair_page"]
 
 SHOWN = (260, 220)  # pixels of a picture on the page
 SIZE = (520, 440)  # as drawn: sharp on fine screens
-QUALITY, METHOD = 82, 2  # of WebP; a fifth of the size of PNG, or less
+QUALITY, METHOD = 82, 2  # of WebP; a tenth of the size of PNG
 MOST_FINDINGS = 200
 MOST_ROWS = 30  # of joints in a table that is open
 LONGEST = 160  # letters of a name
@@ -138,6 +138,7 @@ def repair_page(
         sections.append(_joint_section(joint, pictures))
     stops = ", ".join(f"rgb({r} {g} {b})" for r, g, b in RAMP.tolist())
     style = STYLE.replace("RAMP", stops)
+    about = _about_pictures(len(shown), len(changed), most_joints)
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en"><head><meta charset="utf-8">',
@@ -148,7 +149,7 @@ def repair_page(
         *_findings(report.findings),
         *_joints(changed, others, {joint.node for joint in shown}),
         "<h2>Before and after</h2>",
-        f'<p class="quiet">{_about_pictures(len(shown), len(changed), most_joints)}</p>',
+        f'<p class="quiet">{about}</p>',
         *sections,
         "</main></body></html>\n",
     ]
