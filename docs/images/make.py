@@ -4,9 +4,11 @@ import math
 from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 from PIL import Image
 
 import flexor
+from flexor.app.joint_pictures import draw_joints
 from flexor.draw.fit import direction_of
 from flexor.draw.sheet import join_pictures
 from flexor.draw.style import DrawStyle
@@ -25,6 +27,13 @@ def save(name, pixels, is_small=False):
     picture.save(file, "PNG", optimize=True)
     replace_file(HERE / name, file.getvalue())
     print(f"{HERE / name}: {picture.width} x {picture.height}, {file.tell():,} bytes")
+
+
+def on_paper(pixels):
+    """A picture with nothing behind it on a plain ground."""
+    paper = Image.new("RGBA", (pixels.shape[1], pixels.shape[0]), "#e9ecef")
+    paper.alpha_composite(Image.fromarray(pixels))
+    return np.asarray(paper)
 
 
 hero = flexor.samples.mannequin()
@@ -48,3 +57,12 @@ pose = hero.pose("kick", 0.5)
 size = (200, 300)
 pictures = [flexor.draw(hero, pose, size=size, style=s) for s in styles.values()]
 save("styles.png", join_pictures(pictures, list(styles), columns=7))
+
+better, _ = flexor.repair(hero, links=3, has_measures=False)
+nodes = [hero.skeleton.index(name) for name in ("l-knee", "l-elbow")]
+shown = draw_joints(hero, better, nodes, (240, 210), 2)
+pictures, captions = [], []
+for joint, (shot, words) in zip(shown, ((1, "bent"), (2, "twisted")), strict=True):
+    pictures += [on_paper(joint.before[shot]), on_paper(joint.after[shot])]
+    captions += [f"a joint {words}", "the same with links"]
+save("repair.png", join_pictures(pictures, captions, columns=4), is_small=True)

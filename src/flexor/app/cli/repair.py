@@ -218,7 +218,11 @@ def _repair(
             raise SettingError(f"{file}: has no skin that hangs on joints")
         scene, report = repair_scene(before.scene, settings, source=source, note=say)
         after = Character(scene)
-        made = None if page is None else _make_page(file, before, after, report, say)
+        made = None
+        if page is not None:
+            title = file.name if to is None else f"{file.name} \u2192 {to.name}"
+            notes = _notes(settings, weights_from)
+            made = _make_page(title, notes, before, after, report, say)
         if to is not None:
             say(f"writing {to.name}")
             save(after, to)
@@ -228,7 +232,8 @@ def _repair(
 
 
 def _make_page(
-    file: Path,
+    title: str,
+    notes: list[tuple[str, str]],
     before: Character,
     after: Character,
     report: RepairReport,
@@ -245,10 +250,38 @@ def _make_page(
         say(f"drawing picture {count}")
 
     say("drawing")
-    notes = [("passes", ", ".join(report.passes))]
-    return repair_page(
-        before, after, report, title=file.name, notes=notes, advance=advance
-    )
+    return repair_page(before, after, report, title=title, notes=notes, advance=advance)
+
+
+def _notes(
+    settings: RepairSettings, weights_from: Path | None
+) -> list[tuple[str, str]]:
+    """How the passes were set, in words, for the page."""
+    notes = []
+    if weights_from is not None:
+        notes.append(("weights from", weights_from.name))
+    if settings.smooth is not None:
+        smooth = settings.smooth
+        text = f"at most {smooth.most} steps, over {smooth.width:g} radii"
+        notes.append(("smooth", text))
+    if settings.mirror is not None:
+        notes.append(("mirror", f"{settings.mirror} to the other side"))
+    if "links" in settings.passes():
+        links = settings.links
+        text = f"{links.count} a joint, length {links.length:g}, fade {links.fade:g}"
+        notes.append(("links", text))
+        for rule in settings.rules:
+            words = dataclasses.asdict(rule)
+            said = [f"{key} {words[key]}" for key in ("count", "length", "fade")]
+            given = [text for text in said if not text.endswith("None")]
+            notes.append((f"links of {rule.pattern}", ", ".join(given)))
+    if settings.prune:
+        notes.append(("prune", f"weights below {settings.prune:g}"))
+    if settings.joints:
+        notes.append(("joints", ", ".join(settings.joints)))
+    if settings.rigid:
+        notes.append(("rigid", ", ".join(settings.rigid)))
+    return notes
 
 
 def _as_json(value: Any) -> Any:
