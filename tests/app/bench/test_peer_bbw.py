@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -69,7 +70,11 @@ def test_weights_of_two_bones(task: BbwTask) -> None:
 
 
 @pytest.mark.skipif(not IS_HERE, reason="needs libigl and tetgen")
-def test_libraries_that_fail_say_why(task: BbwTask) -> None:
+def test_libraries_that_fail_say_why(
+    task: BbwTask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     flat = replace(task, positions=task.positions * [1, 1, 0])
     with pytest.raises(BackendMissing, match=r"bbw: \w"):
         solve_bbw(flat, 60)
+    assert not list(tmp_path.iterdir())

@@ -76,6 +76,7 @@ def solve_bbw(task: BbwTask, limit: float) -> tuple[NDArray[np.float64], float, 
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 env={**os.environ, **threads},
+                cwd=folder,  # TetGen leaves files behind when it fails
                 timeout=limit,
                 text=True,
                 errors="replace",
