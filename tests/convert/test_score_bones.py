@@ -11,7 +11,7 @@ import flexor
 from flexor.convert import kernel_score as kernel
 from flexor.convert.body import Pull, body_surface, gather_bodies
 from flexor.convert.bones import Bones, derive_bones
-from flexor.convert.score_bones import best_bones, bones_inside, tie_scores
+from flexor.convert.score_bones import best_bones, best_near, bones_inside, tie_scores
 from flexor.convert.sections import Sections
 from flexor.convert.surface import make_surface
 from flexor.maths import transforms
@@ -91,6 +91,37 @@ def test_the_best_bones(points: int, count: int, rng: Any) -> None:
         assert rows[p, : len(order)].tolist() == order.tolist()
         assert (rows[p, len(order) :] == -1).all()
         assert (scores[p, len(order) :] == 0).all()
+
+
+@pytest.mark.parametrize("points", [0, 1, 40])
+def test_the_best_of_those_around(points: int, rng: Any) -> None:
+    """Of a bone, the one above and those below; limbs begin out of their parents."""
+    bones, sections = random_bones(rng, 6)
+    parents = np.array([-1, 0, 0, 1, 1, 4], np.int32)
+    bones.tips[:] = [1, 3, -1, -1, 5, -1]  # 2 and 4 leave their parents
+    joints = np.array([0, 1, 2, 3, 5], np.int32)  # 4 is not to be chosen
+    places = rng.normal(size=(points, 3)).astype(np.float32)
+    labels = rng.choice(joints, points)
+    found = best_near(places, bones, sections, parents, labels, joints)
+    for row in (2, 4):
+        way = min(0.5 * sections.thickness[row, 0], bones.lengths[row] / 2)
+        bones.frames[row, :, 3] += way * bones.axes[row]
+        bones.lengths[row] -= way
+    most = limits(bones, sections)
+    around = {0: [0, 1, 2], 1: [0, 1, 3], 2: [0, 2], 3: [1, 3], 5: [5]}
+    for place, label, row in zip(places, labels, found, strict=True):
+        near = around[int(label)]
+        scores = [oracle.score(bones, sections, b, place, most[b]) for b in near]
+        assert row == near[int(np.argmax(scores))]
+
+
+def test_with_nothing_around_a_point_keeps_its_bone(rng: Any) -> None:
+    bones, sections = random_bones(rng, 3)
+    places = rng.normal(size=(4, 3)).astype(np.float32)
+    parents, none = np.full(3, -1, np.int32), np.zeros(0, np.int32)
+    labels = np.array([2, 0, 1, 1], np.int32)
+    found = best_near(places, bones, sections, parents, labels, none)
+    assert found.tolist() == labels.tolist()
 
 
 def test_some_bones_alone(rng: Any) -> None:

@@ -72,6 +72,24 @@ def best_bones(points, bones, rows, joints, scores):
             scores[p, k] = score
 
 
+@jit("void(f4[:, ::1], f4[:, ::1], i4[::1], i4[::1], i4[::1], out i4[::1])")
+def best_near(points, bones, labels, starts, rows, best):
+    """The best of the bones around the one that each point was given before.
+
+    points: (P, 3); bones: (S, 23), of all joints; labels: (P,), joints; starts: (S +
+    1,), rows: those around joint j are rows[starts[j] : starts[j + 1]]; best: (P,). Of
+    equal ones the first counts; where there are none, the label stays.
+    """
+    for p in range(len(points)):
+        x, y, z = points[p, 0], points[p, 1], points[p, 2]
+        most, chosen = np.float32(-1), labels[p]
+        for i in range(starts[labels[p]], starts[labels[p] + 1]):
+            score = _score(bones[rows[i]], x, y, z)
+            if score > most:
+                most, chosen = score, rows[i]
+        best[p] = chosen
+
+
 @jit("void(f4[:, ::1], f4[:, ::1], i4[:, ::1], out f4[:, ::1])")
 def tie_scores(points, bones, joints, scores):
     """The score of every tie: points: (P, 3); bones: (S, 23), of all joints; joints:

@@ -11,7 +11,7 @@ from flexor.arrays import Floats, Ints
 from flexor.convert.body import Body, Pull, body_surface
 from flexor.convert.bones import Bones, derive_bones
 from flexor.convert.remove_rogues import remove_rogues
-from flexor.convert.score_bones import best_bones, bones_inside, tie_scores
+from flexor.convert.score_bones import best_near, bones_inside, tie_scores
 from flexor.convert.sections import Sections, derive_sections
 from flexor.convert.smooth_weights import DEFAULTS, SmoothSettings, smooth_weights
 from flexor.convert.thickness import point_thickness
@@ -65,19 +65,20 @@ def assign_bones(
     positions: float32 (P, 3); joints: rows of the joints to choose from, None: all
     whose bones lie inside the body. The weights that the body has are not looked at:
     at first each point goes to the nearest bone; that gives the bones cross-sections,
-    and these a score for every point and bone.
+    and these scores for the nearest bone of each point and those next to it, of which
+    the best takes the point.
     """
     bones = derive_bones(body, positions, None)
     if joints is None:
         inside = np.flatnonzero(bones_inside(body, bones)).astype(np.int32)
         joints = inside if len(inside) else np.arange(len(body.joints), dtype=np.int32)
-    labels = nearest_bones(positions, bones, joints)
+    nearest = nearest_bones(positions, bones, joints)
+    labels = nearest
     for _ in range(ROUNDS):
         pull = _all_to(labels)
         bones = derive_bones(body, positions, pull)
         sections = derive_sections(positions, pull, bones, body.size)
-        best, _ = best_bones(positions, bones, sections, joints=joints, most=1)
-        labels = best[:, 0]
+        labels = best_near(positions, bones, sections, body.parents, nearest, joints)
     return _all_to(labels), bones, sections
 
 

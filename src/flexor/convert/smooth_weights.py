@@ -133,7 +133,8 @@ def _coarser(level: _Level) -> _Level:
     changing = np.bincount(clusters, level.slopes > 0, count)
     slopes = np.bincount(clusters, level.slopes, count) / np.maximum(changing, 1)
     first = np.repeat(clusters, np.diff(level.starts)).astype(np.int64)
-    keys = np.unique(first * count + clusters[level.neighbours])
+    keys = np.sort(first * count + clusters[level.neighbours])
+    keys = keys[np.flatnonzero(np.diff(keys, prepend=-1))]
     keys = keys[keys // count != keys % count]
     starts = np.zeros(count + 1, np.int32)
     np.cumsum(np.bincount(keys // count, minlength=count), out=starts[1:])
