@@ -19,6 +19,8 @@ from flexor.app.cli.main import main
 from flexor.convert.body import Pull, gather_bodies, with_pulls
 from tests.same import differences
 
+pytestmark = pytest.mark.slow  # thousands of vertices
+
 
 @dataclasses.dataclass
 class Done:

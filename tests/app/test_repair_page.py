@@ -30,6 +30,8 @@ from tests.scenes import plain_scene, random_skeleton
 VOID = {"meta", "img", "br", "link"}
 EACH = 2 * len(SHOTS)  # pictures of a joint
 
+pytestmark = pytest.mark.slow  # thousands of vertices
+
 
 class Page(HTMLParser):
     """A page taken apart; refuses tags that do not match."""

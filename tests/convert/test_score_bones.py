@@ -194,6 +194,7 @@ def test_bones_outside_are_none_of_a_body() -> None:
     assert inside.tolist() == [True, True, False, False]
 
 
+@pytest.mark.slow
 def test_the_mannequin_is_around_its_bones() -> None:
     body = gather_bodies(flexor.samples.mannequin().scene)[0]
     surface = body_surface(body, is_by_place=True)

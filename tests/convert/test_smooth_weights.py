@@ -90,7 +90,9 @@ def test_weights_stay_weights(seed: int, count: int, joints: int, steps: int) ->
     assert (before[still] == after[still]).all()
 
 
-@pytest.mark.parametrize("side", [9, 33, 90])
+@pytest.mark.parametrize(
+    "side", [9, *(pytest.param(n, marks=pytest.mark.slow) for n in (33, 90))]
+)
 def test_a_step_becomes_a_slope_on_coarse_and_fine_surfaces(side: int) -> None:
     surface = grid(side)
     radii = thick(surface, 0.2)
@@ -106,6 +108,7 @@ def test_a_step_becomes_a_slope_on_coarse_and_fine_surfaces(side: int) -> None:
     assert np.abs(right[far < 0.1] - 0.5 - 2.5 * away[far < 0.1]).max() < 0.16
 
 
+@pytest.mark.slow
 def test_what_is_smooth_stays_as_it_is(rng: Any) -> None:
     surface = grid(40)
     right = np.clip(0.5 + 1.5 * (surface.positions[:, 0] - 0.5), 0, 1)
@@ -115,6 +118,7 @@ def test_what_is_smooth_stays_as_it_is(rng: Any) -> None:
     np.testing.assert_allclose(found.dense(2), pull.dense(2), atol=3e-3)
 
 
+@pytest.mark.slow
 def test_thin_parts_keep_sharper_steps() -> None:
     surface = grid(33)
     soft = smooth_weights(surface, halves(surface), thick(surface, 0.3)).dense(2)
@@ -137,6 +141,7 @@ def test_points_in_one_place_end_alike() -> None:
     np.testing.assert_allclose(smooth[1], smooth[2], atol=1e-3)
 
 
+@pytest.mark.slow
 def test_any_number_of_threads_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     surface = grid(60)
     found = []
