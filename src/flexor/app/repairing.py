@@ -21,6 +21,7 @@ def repair(
     smooth: bool | int = False,
     mirror: Literal["left", "right"] | None = None,
     links: int = 0,
+    always: bool = False,
     prune: float = 0.0,
     max_influences: int | None = None,
     palette: int = 0,
@@ -34,12 +35,13 @@ def repair(
     regenerate: make weights from shape and joints alone; rogues: free patches that are
     cut off from their bone; smooth: soften weights that change too fast, a number for
     the most steps; mirror: give the other side the weights of this one; links: small
-    joints at each joint, so that it keeps its volume when it turns far (3 do); prune:
-    drop weights below this; max_influences: joints a vertex, 0 for any number, None for
-    as many as there are, but at least 4; palette: joints a surface, 0 for any number;
-    joints: patterns of names, only these are changed; rigid: patterns of names of
-    meshes that are not smoothed or linked; weights_from: take the weights of this
-    character first; has_measures: bend joints before and after for the report.
+    joints at each joint, so that it keeps its volume when it turns far (3 do), but not
+    where that would be worse, unless always; prune: drop weights below this;
+    max_influences: joints a vertex, 0 for any number, None for as many as there are,
+    but at least 4; palette: joints a surface, 0 for any number; joints: patterns of
+    names, only these are changed; rigid: patterns of names of meshes that are not
+    smoothed or linked; weights_from: take the weights of this character first;
+    has_measures: bend joints before and after for the report.
 
     Examples
     --------
@@ -64,6 +66,7 @@ def repair(
         smooth=softly,
         mirror=mirror,
         links=LinkSettings(count=links),
+        is_forced=always,
         prune=prune,
         most_influences=max_influences,
         most_palette=palette,

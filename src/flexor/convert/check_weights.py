@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
-from flexor.convert.body import Body, Pull, body_surface, gather_bodies
+from flexor.convert.body import Body, Pull, body_surface, gather_bodies, merge_same
 from flexor.convert.bones import Bones, derive_bones
 from flexor.convert.measure_joints import JointMeasure, measure_joints, plan_measures
 from flexor.convert.mend_rogues import Rogues, mend_rogues
@@ -113,7 +113,8 @@ def check_weights(
     """
     findings = [finding for finding in scene.findings if finding.code in MENDED]
     bodies = []
-    for body in gather_bodies(scene, rigid):
+    for linked in gather_bodies(scene, rigid):
+        body = _without_links(scene, linked)
         surface = body_surface(body)
         pull = body.pull.take(surface.vertex_of_point)
         bones = derive_bones(body, surface.positions, pull)
@@ -121,9 +122,9 @@ def check_weights(
         measures: list[JointMeasure] = []
         if has_measures:
             plan = plan_measures(scene, body, bones, sections)
-            measures = measure_joints(scene, body, plan)
+            measures = measure_joints(scene, linked, plan)
         rogues = mend_rogues(body)
-        counts = np.count_nonzero(body.pull.weights, axis=1)
+        counts = np.count_nonzero(linked.pull.weights, axis=1)
         numbers, many = np.unique(counts, return_counts=True)
         one = BodyCheck(
             scene.skins[body.skins[0]].name or scene.meshes[body.places[0][0]].name,
@@ -131,7 +132,7 @@ def check_weights(
             len(body.joints),
             dict(zip(numbers.tolist(), many.tolist(), strict=True)),
             int(np.count_nonzero(counts > USUAL)),
-            int(np.count_nonzero(_is_tiny(body.pull))),
+            int(np.count_nonzero(_is_tiny(linked.pull))),
             int(np.count_nonzero(counts == 0)),
             len(surface.neighbours) // 2,
             _steps(body, surface, pull, bones, sections),
@@ -139,11 +140,27 @@ def check_weights(
             tuple(measures),
         )
         bodies.append(one)
-        findings += _find_places(body)
+        findings += _find_places(linked)
         findings += _find_steps(one)
         findings += rogues.findings(body.names)
         findings += _find_collapse(one)
     return WeightCheck(tuple(bodies), tuple(findings))
+
+
+def _without_links(scene: Scene, body: Body) -> Body:
+    """The body with what links pull hung on their joints."""
+    nodes = body.joints.tolist()
+    row_of = {node: row for row, node in reversed(list(enumerate(nodes)))}
+    links = scene.skeleton.links
+    if not any(node in links for node in nodes):
+        return body
+    rows = [
+        row_of.get(links[node].joint, row) if node in links else row
+        for row, node in enumerate(nodes)
+    ]
+    pull = body.pull
+    names = np.where(pull.joints >= 0, np.array(rows)[pull.joints], -1)
+    return replace(body, pull=merge_same(names, pull.weights))
 
 
 def _is_tiny(pull: Pull) -> NDArray[np.bool_]:

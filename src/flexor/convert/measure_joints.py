@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats
 from flexor.convert.body import Body, body_surface
 from flexor.convert.bones import Bones, derive_bones
+from flexor.convert.deform_body import bind_body, deform_body
 from flexor.convert.joint_regions import Region, joint_regions, region_volume
 from flexor.convert.sections import Sections, derive_sections
 from flexor.convert.surface import Surface
-from flexor.deform.bind import Bind, bind_primitive
 from flexor.pose.layout import ROWS, Layout, make_layout
 from flexor.scene.scene import Scene
 from flexor.scene.skeleton import Skeleton
@@ -32,7 +32,8 @@ THIN = 0.3  # of the middle radius: vertices nearer the axis say nothing about r
 # go both ways: bones of the left and the right have frames that are no mirror images.
 BENDS_90 = ((2, 90), (2, -90), (1, 90), (1, -90))
 BENDS_150 = ((2, 150), (2, -150), (1, 150), (1, -150))
-POSES = (*BENDS_90, *BENDS_150, (0, 90), (0, 180))
+TWISTS_90 = ((0, 90), (0, -90))
+POSES = (*BENDS_90, *BENDS_150, *TWISTS_90, (0, 180))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,9 @@ class JointMeasure:
 
     row, node, name: the joint's, in the body and the skeleton; bend90, bend150,
     twist90, twist180: the volume of its region over that at rest, for a bend the least
-    of those about Z and Y of the bone's frame, both ways; radius180: the least distance
-    of a vertex from the bone's axis at a twist of 180 degrees, over that at rest.
+    of those about Z and Y of the bone's frame, both ways, as twist90 is; radius180: the
+    least distance of a vertex from the bone's axis at a twist of 180 degrees, over that
+    at rest.
     """
 
     row: int
@@ -135,9 +137,9 @@ def _measure(
     if not regions:
         return {}
     layout = make_layout(scene)
-    binds = _binds(scene, body)
+    binds = bind_body(scene, body)
     turns = [(region, pose) for region in regions for pose in POSES]
-    rest, matrices = _deform(layout, binds, layout.rest[None])
+    rest, matrices = deform_body(layout, binds, layout.rest[None])
     found: dict[int, list[float]] = {region.joint: [] for region in regions}
     for start in range(0, len(turns), BATCH):
         batch = turns[start : start + BATCH]
@@ -145,7 +147,7 @@ def _measure(
         for row, (region, (axis, angle)) in zip(local, batch, strict=True):
             way = bones.frames[region.joint, :, axis]
             _turn(layout, row, body, region.joint, way, np.radians(angle))
-        posed, _ = _deform(layout, binds, local)
+        posed, _ = deform_body(layout, binds, local)
         for places, (region, (axis, angle)) in zip(posed, batch, strict=True):
             vertices = surface.vertex_of_point[region.points]
             both = np.stack([rest[0, vertices], places[vertices]])
@@ -161,8 +163,9 @@ def _measure(
 
 def _worst(values: list[float]) -> Iterator[float | None]:
     """The fields of a measure from what was found for the poses, in their order."""
-    half, whole = len(BENDS_90), len(BENDS_90) + len(BENDS_150)
-    worst = (min(values[:half]), min(values[half:whole]), *values[whole:])
+    ends = np.cumsum([0, len(BENDS_90), len(BENDS_150), len(TWISTS_90)]).tolist()
+    worst = [min(values[start:stop]) for start, stop in pairwise(ends)]
+    worst += values[ends[-1] :]
     for value in worst:
         yield value if np.isfinite(value) else None
 
@@ -218,43 +221,3 @@ def _turn(
     left = np.array([[w, -z, y, x], [z, w, -x, y], [-y, x, w, z], [-x, -y, -z, w]])
     rows = local.reshape(ROWS, layout.lane_count)
     rows[3:7, layout.lane_of_node[node]] = left @ turn
-
-
-def _binds(scene: Scene, body: Body) -> list[Bind]:
-    """The body's surfaces for the skinning kernels, in their order."""
-    is_ours = np.isin(scene.node_skin, body.skins)
-    nodes = {
-        mesh: int(np.flatnonzero(is_ours & (scene.node_mesh == mesh))[0])
-        for mesh, _ in body.places
-    }
-    return [bind_primitive(scene, nodes[mesh], row) for mesh, row in body.places]
-
-
-def _deform(
-    layout: Layout, binds: Sequence[Bind], local: Floats
-) -> tuple[Floats, Floats]:
-    """Vertices (N, V, 3) and nodes (N, J, 3, 4) for local transforms (N, 10 * L).
-
-    Morphs are left aside.
-    """
-    from flexor.deform.skin_vertices import init_skin, skin_vertices
-    from flexor.pose.links import follow_links
-    from flexor.pose.model_space import init_world, world_from_local
-
-    local = np.ascontiguousarray(local).copy()
-    follow_links(layout, local)
-    world = world_from_local(init_world(layout, len(local)), local).matrices
-    ends = np.cumsum([0, *(bind.vertex_count for bind in binds)]).tolist()
-    whole = np.empty((len(local), ends[-1], 3), np.float32)
-    for bind, (start, stop) in zip(binds, pairwise(ends), strict=True):
-        positions = np.empty((len(local), stop - start, 3), np.float32)
-        weights = np.zeros((len(local), len(bind.deltas)), np.float32)
-        skin_vertices(
-            init_skin(bind, len(local)),
-            world,
-            weights,
-            positions=positions,
-            normals=np.empty_like(positions),
-        )
-        whole[:, start:stop] = positions
-    return whole, world

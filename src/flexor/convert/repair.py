@@ -12,6 +12,7 @@ import numpy as np
 from flexor.arrays import Ints
 from flexor.convert.body import Body, Pull, body_surface, gather_bodies, with_pulls
 from flexor.convert.bones import derive_bones
+from flexor.convert.choose_links import choose_links
 from flexor.convert.edit_weights import limit_influences, prune_weights
 from flexor.convert.link_bones import link_bones
 from flexor.convert.link_weights import LinkSettings
@@ -50,11 +51,12 @@ class RepairSettings:
     regenerate: new weights from shape and joints; rogues: patches that are cut off from
     their bone, spare: see mend_rogues; smooth: how weights are smoothed, None for not;
     mirror: the side whose weights the other one gets; links: of every joint, count 0
-    for none, and rules for some, of which the last that fits counts; prune: weights
-    below this are dropped; most_influences: joints a vertex, 0 for any number, None for
-    as many as there were, but at least 4: what engines take; most_palette: joints a
-    surface, 0 for any number; joints: patterns of names: only these joints' weights are
-    changed; rigid: patterns of names of meshes that are not smoothed or linked.
+    for none, and rules for some, of which the last that fits counts; is_forced: also at
+    joints that are worse with them; prune: weights below this are dropped;
+    most_influences: joints a vertex, 0 for any number, None for as many as there were,
+    but at least 4: what engines take; most_palette: joints a surface, 0 for any number;
+    joints: patterns of names: only these joints' weights are changed; rigid: patterns
+    of names of meshes that are not smoothed or linked.
     """
 
     regenerate: bool = False
@@ -64,6 +66,7 @@ class RepairSettings:
     mirror: Literal["left", "right"] | None = None
     links: LinkSettings = field(default_factory=lambda: LinkSettings(count=0))
     rules: tuple[JointRule, ...] = ()
+    is_forced: bool = False
     prune: float = 0.0
     most_influences: int | None = None
     most_palette: int = 0
@@ -114,19 +117,20 @@ def repair_scene(
     passes = settings.passes()
     given = scene
     if source is not None:
+        passes = ("transfer", *passes)
         note("taking weights over")
         had_skins = bool(gather_bodies(scene))
         scene, findings = transfer_weights(source, scene)
-        passes = ("transfer", *passes)
         given = given if had_skins else scene
     bodies = gather_bodies(scene, _rigid(scene, settings.rigid))
     rows = [_chosen(scene, body, settings.joints) for body in bodies]
     if settings.joints and not any(len(chosen) for chosen in rows):
         _refuse_pattern(bodies, settings.joints)
-    if settings.regenerate and scene.skeleton.links:
-        raise SettingError(
-            "regenerate: the character has links already; take the file without them"
-        )
+    for name in ("transfer", "regenerate", "rogues", "smooth", "mirror"):
+        if name in passes and scene.skeleton.links:
+            raise SettingError(
+                f"{name}: the character has links already; take the file without them"
+            )
     pulls: dict[int, Pull] = {}
     for number, (body, chosen) in enumerate(zip(bodies, rows, strict=True)):
         joints = chosen if settings.joints else None
@@ -255,7 +259,7 @@ def _link(
     for rule in settings.rules:
         if rule.pattern not in used:
             _refuse_pattern(bodies, [rule.pattern])
-    return link_bones(scene, bodies, wanted)
+    return (link_bones if settings.is_forced else choose_links)(scene, bodies, wanted)
 
 
 def _ruled(links: LinkSettings, rule: JointRule) -> LinkSettings:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from flexor.convert.body import Body, gather_bodies
+from flexor.convert.deform_body import bind_body, clip_poses, deform_body
 from flexor.convert.measure_joints import JointMeasure, measure_joints, plan_measures
+from flexor.pose.layout import make_layout
 from flexor.scene.finding import Finding
 from flexor.scene.scene import Scene
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["JointChange", "RepairReport", "most_influences", "report_repair"]
 
 CHANGED = 1e-4  # a weight that differs by less is the same
+FAR_MEAN, FAR_MOST = 0.02, 0.15  # of the size: new weights that are that far off
+BATCH = 8  # poses at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,12 @@ class JointChange:
 
 @dataclass(frozen=True, slots=True)
 class RepairReport:
-    """What a repair did; vertices: how many of vertex_count have other weights now."""
+    """What a repair did.
+
+    vertices: how many of vertex_count have other weights now; moved: how far the skin
+    is from where it was, at times of the clips, as a share of its size: the mean, and
+    the most; None without clips.
+    """
 
     passes: tuple[str, ...]
     findings: tuple[Finding, ...]
@@ -49,6 +58,7 @@ class RepairReport:
     vertex_count: int
     influences_before: int
     influences_after: int
+    moved: tuple[float, float] | None = None
 
 
 def report_repair(
@@ -72,7 +82,53 @@ def report_repair(
         vertices += _compare(before, after, (old, new), joints, has_measures)
     most = [most_influences(scene) for scene in (before, after)]
     rows = tuple(joints[node] for node in sorted(joints))
-    return RepairReport(tuple(passes), tuple(findings), rows, vertices, count, *most)
+    moved = _moved(before, after) if vertices else None
+    told = [*findings, *_tell_far(passes, moved)]
+    return RepairReport(
+        tuple(passes), tuple(told), rows, vertices, count, most[0], most[1], moved
+    )
+
+
+def _moved(before: Scene, after: Scene) -> tuple[float, float] | None:
+    """How far the skin moves at times of the clips, of its size: mean and most."""
+    layouts = [make_layout(scene) for scene in (before, after)]
+    poses = [
+        clip_poses(scene, layout)
+        for scene, layout in zip((before, after), layouts, strict=True)
+    ]
+    if not len(poses[0]):
+        return None
+    far: list[tuple[float, float, int]] = []
+    for old, new in zip(gather_bodies(before), gather_bodies(after), strict=True):
+        binds = [bind_body(before, old), bind_body(after, new)]
+        rest = deform_body(layouts[0], binds[0], layouts[0].rest[None])[0][0]
+        size = max(float(np.ptp(rest, axis=0).max()), 1e-30)
+        for start in range(0, len(poses[0]), BATCH):
+            one, other = (
+                deform_body(layout, bind, pose[start : start + BATCH])[0]
+                for layout, bind, pose in zip(layouts, binds, poses, strict=True)
+            )
+            with np.errstate(all="ignore"):
+                away = np.linalg.norm(one.astype(np.float64) - other, axis=2) / size
+            away = away[np.isfinite(away)]
+            far.append((float(away.mean()), float(away.max(initial=0)), away.size))
+    whole = sum(count for *_, count in far)
+    mean = sum(one * count for one, _, count in far) / max(whole, 1)
+    return mean, max(most for _, most, _ in far)
+
+
+def _tell_far(
+    passes: Sequence[str], moved: tuple[float, float] | None
+) -> Iterator[Finding]:
+    """A warning where new weights move the skin far from where it was."""
+    if "regenerate" in passes and moved is not None:
+        if moved[0] > FAR_MEAN or moved[1] > FAR_MOST:
+            text = (
+                f"in clips the skin is {moved[0]:.1%} of its size from where it was on "
+                f"average, {moved[1]:.0%} at most: look at it, part of it may hang on "
+                "wrong bones"
+            )
+            yield Finding("warning", "weights-far", "clips", text)
 
 
 def _compare(

@@ -60,7 +60,10 @@ Mirror = Annotated[
 Links = Annotated[
     int | None,
     typer.Option(
-        min=0, max=20, help="Links at each joint, so that it keeps its volume; 3 do."
+        min=0,
+        max=64,
+        help="Small joints at each joint that share its turn, so that it keeps its "
+        "volume; 3 do. Joints that would be worse with them go without.",
     ),
 ]
 Joints = Annotated[
@@ -118,6 +121,8 @@ def repair(
     nothing special is needed to show them.
     """
     if check:
+        if out or report:
+            raise SettingError("--check: writes nothing; leave out -o and --report")
         _check(file, as_json)
         return
     chosen = _settings(
@@ -140,6 +145,7 @@ def repair(
     to, page = _place(out, "-o", ENDINGS), _place(report, "--report", (".html",))
     if to is None and page is None:
         raise SettingError("-o: give a .glb, .gltf or .flexor file to write")
+    size = file.stat().st_size if file.is_file() else 0  # now: it may be written to
     with tidy_when_ended():
         done = _repair(file, weights_from, to, page, chosen)
     if as_json:
@@ -193,7 +199,8 @@ def _place(given: str, option: str, endings: tuple[str, ...]) -> Path | None:
         return None
     to = Path(given)
     if to.suffix.lower() not in endings:
-        raise SettingError(f"{option} {given}: expected a file ending in {endings}")
+        known = " or ".join(endings)
+        raise SettingError(f"{option} {given}: expected a file ending in {known}")
     check_parent(to)
     return to
 
@@ -294,8 +301,9 @@ def _check(file: Path, as_json: bool) -> None:
     from flexor.convert.check_weights import check_weights
 
     with tidy_when_ended(), show_status("checking"):
-        found = check_weights(load(file).scene)
+        scene = load(file).scene
+        found = check_weights(scene)
     if as_json:
         typer.echo(json.dumps(_as_json(found), indent=1))
     else:
-        print_check(file.name, found)
+        print_check(file.name, found, has_links=bool(scene.skeleton.links))

@@ -35,7 +35,8 @@ SMOOTH = {
     "steps": (int, "most"),
     "enough": (float, "enough"),
 }
-LINKS = {"count": (int, "count"), "length": (float, "length"), "fade": (float, "fade")}
+CHAIN = {"count": (int, "count"), "length": (float, "length"), "fade": (float, "fade")}
+LINKS = CHAIN | {"always": (bool, "is_forced")}
 KINDS = {
     bool: "true or false",
     int: "a whole number",
@@ -62,6 +63,8 @@ def read_settings(path: Path) -> RepairSettings:
     ):
         if key in values:
             words = _words(path, text, values[key], known, (key,), make)
+            if "is_forced" in words:
+                values["is_forced"] = words.pop("is_forced")
             values[key] = make(**words)
     rules = values.pop("rules", {})
     values["rules"] = tuple(_rule(path, text, one, rules) for one in rules)
@@ -74,7 +77,7 @@ def _rule(path: Path, text: str, pattern: str, rules: Mapping[str, Any]) -> Join
     keys = ("joint", pattern)
     if not isinstance(rules[pattern], dict):
         raise AssetError(path, _place(text, keys), f"joint.{pattern}: expected a table")
-    words = _words(path, text, rules[pattern], LINKS, keys, LinkSettings)
+    words = _words(path, text, rules[pattern], CHAIN, keys, LinkSettings)
     return JointRule(pattern=pattern, **words)
 
 
@@ -101,7 +104,7 @@ def _words(
         if not _is_of(value, kind):
             raise AssetError(path, place, f"{name}: {value!r}, expected {KINDS[kind]}")
         values[word] = float(value) if kind is float else value
-        if kind in (list, dict):
+        if kind in (list, dict, bool):
             continue
         try:
             make(**{word: values[word]})

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from flexor.app.cli.tables import add_row, new_table, open_console, say_count
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from flexor.convert.check_weights import BodyCheck, StepCheck, WeightCheck
     from flexor.convert.measure_joints import JointMeasure
     from flexor.convert.repair_report import JointChange, RepairReport
@@ -16,15 +18,16 @@ if TYPE_CHECKING:
 __all__ = ["print_check", "print_report"]
 
 MOST_ROWS = 40
+WORSE = 0.02  # less is no change
 LEGEND = (
-    "bend, twist: how much of the volume around a joint is left when it turns by so "
-    "many degrees, before > after; -: not measured"
+    "bend, twist: shares of the volume around a joint that are left when it turns by "
+    "so many degrees, the worst of all ways; below 0: inside out; -: not measured"
 )
 CHECK_LEGEND = (
-    "bend, twist: how much of the volume around a joint is left when it turns by so "
-    "many degrees; steps: edges over which its weight changes too fast, worst: by how "
-    "much, and how much the thickness there allows; -: not measured"
+    f"{LEGEND}; steps: edges over which its weight changes too fast, worst: the "
+    "change, and what the thickness there allows"
 )
+POOR = 0.5  # of the volume at a bend of 150 degrees: a joint that collapses
 
 
 def print_report(title: str, report: RepairReport) -> None:
@@ -36,22 +39,38 @@ def print_report(title: str, report: RepairReport) -> None:
         f"{say_count(report.vertex_count)} vertices have other weights; joints a "
         f"vertex: {report.influences_before} before, {report.influences_after} after",
         markup=False,
+        soft_wrap=True,
     )
+    if report.moved is not None:
+        mean, most = report.moved
+        console.print(
+            f"in clips the skin moves by {mean:.2%} of its size on average, by "
+            f"{most:.1%} at most",
+            soft_wrap=True,
+        )
     _print_findings(report.findings)
     changed = [joint for joint in report.joints if joint.vertices or joint.links]
-    changed.sort(key=lambda joint: (-joint.largest, joint.node))
+    worse = [joint for joint in changed if _gain(joint) < -WORSE]
+    if worse:
+        names = ", ".join(joint.name for joint in worse[:8])
+        more = ", ..." if len(worse) > 8 else ""
+        console.print(
+            f"{len(worse)} joints keep less of their volume than before: {names}{more}",
+            markup=False,
+            soft_wrap=True,
+        )
+    changed.sort(key=lambda joint: (_gain(joint) >= -WORSE, -joint.largest, joint.node))
     if not changed:
         return
-    table = new_table(
-        "", "joint", "vertices", "most", "links", "bend 90", "bend 150", "twist 180"
-    )
+    columns = ("joint", "vertices", "links", "bend 90", "bend 150", "twist 180")
+    table = _narrow_table(*columns)
+    prefix = _shared_prefix([joint.name for joint in changed])
     for joint in changed[:MOST_ROWS]:
         add_row(
             table,
-            joint.name,
+            joint.name[len(prefix) :],
             say_count(joint.vertices),
-            f"{joint.largest:.2f}",
-            str(joint.links),
+            str(joint.links or ""),
             *(_say_change(joint, at) for at in ("bend90", "bend150", "twist180")),
         )
     console.print(table)
@@ -60,17 +79,26 @@ def print_report(title: str, report: RepairReport) -> None:
     console.print(LEGEND, soft_wrap=True)
 
 
-def print_check(title: str, check: WeightCheck) -> None:
-    """What is wrong in a few words, then the joints that bend worst."""
+def print_check(title: str, check: WeightCheck, *, has_links: bool) -> None:
+    """What is wrong in a few words, then the joints that bend worst.
+
+    has_links: whether it was repaired before; then nothing is advised.
+    """
     console = open_console()
+    if not check.bodies:
+        console.print(f"{title}: has no skin that hangs on joints", markup=False)
+        return
     for body in check.bodies:
+        steps = sum(step.edges for step in body.steps)
         console.print(
             f"{title}, {body.name or 'skin'}: {say_count(body.vertices)} vertices on "
             f"{body.joints} joints; {len(body.rogues)} rogue patches; "
-            f"{sum(step.edges for step in body.steps)} of {say_count(body.edges)} "
-            "edges with a step in weights",
+            f"{say_count(steps)} of {say_count(body.edges)} edges with a step in "
+            "weights",
             markup=False,
+            soft_wrap=True,
         )
+        _print_verdict(body, has_links)
     in_table = ("joint-collapse", "weight-step")
     _print_findings([one for one in check.findings if one.code not in in_table])
     rows = [row for body in check.bodies for row in _check_rows(body)]
@@ -87,13 +115,61 @@ def print_check(title: str, check: WeightCheck) -> None:
         "steps",
         "worst",
     )
-    table = new_table("", *columns)
+    table = _narrow_table(*columns)
+    prefix = _shared_prefix([cells[0] for _, cells in rows])
     for _, cells in rows[:MOST_ROWS]:
-        add_row(table, *cells)
+        add_row(table, cells[0][len(prefix) :], *cells[1:])
     console.print(table)
     if len(rows) > MOST_ROWS:
-        console.print(f"and {len(rows) - MOST_ROWS} joints that bend better")
+        console.print(f"and {len(rows) - MOST_ROWS} more joints; --json gives all")
     console.print(CHECK_LEGEND, soft_wrap=True)
+
+
+def _print_verdict(body: BodyCheck, has_links: bool) -> None:
+    """What is worth doing about a body, if anything."""
+    poor = [m.name for m in body.measures if m.bend150 is not None and m.bend150 < POOR]
+    advice = []
+    if body.rogues:
+        advice.append("--rogues")
+    if poor:
+        advice.append("--links 3")
+    if sum(step.edges for step in body.steps) > body.edges / 50:
+        advice.append("--smooth")
+    console = open_console()
+    if poor:
+        names = ", ".join(poor[:6]) + (", ..." if len(poor) > 6 else "")
+        text = f"{len(poor)} joints keep less than half of their volume at 150 degrees:"
+        console.print(f"  {text} {names}", markup=False, soft_wrap=True)
+    if advice and not has_links:
+        console.print(f"  try flexor repair with {' '.join(advice)}", soft_wrap=True)
+
+
+def _narrow_table(*columns: str) -> Table:
+    """A table for 80 columns: long names are folded, numbers never."""
+    table = new_table("", *columns)
+    table.box, table.padding = None, (0, 2, 0, 0)
+    table.columns[0].overflow = "fold"
+    for column in table.columns[1:]:
+        column.no_wrap = True
+    return table
+
+
+def _shared_prefix(names: Sequence[str]) -> str:
+    """What all names begin with, up to a colon, as in "mixamorig:Hips"."""
+    head, colon, _ = names[0].partition(":") if names else ("", "", "")
+    prefix = head + colon
+    return prefix if colon and all(name.startswith(prefix) for name in names) else ""
+
+
+def _gain(joint: JointChange) -> float:
+    """How much of its volume a joint keeps more than before, in its worst turn."""
+    gains = [
+        getattr(joint.after, turn) - getattr(joint.before, turn)
+        for turn in ("bend90", "bend150", "twist180")
+        if getattr(joint.after, turn, None) is not None
+        and getattr(joint.before, turn, None) is not None
+    ]
+    return min(gains, default=0.0)
 
 
 def _check_rows(body: BodyCheck) -> Iterator[tuple[float, tuple[str, ...]]]:
@@ -112,7 +188,7 @@ def _check_rows(body: BodyCheck) -> Iterator[tuple[float, tuple[str, ...]]]:
 def _say_step(step: StepCheck | None) -> tuple[str, str]:
     if step is None:
         return "", ""
-    return say_count(step.edges), f"{step.change:.2f} > {step.allowed:.2f}"
+    return say_count(step.edges), f"{step.change:.2f} / {step.allowed:.2f}"
 
 
 def _print_findings(findings: Sequence[Finding]) -> None:
@@ -134,4 +210,4 @@ def _say_change(joint: JointChange, name: str) -> str:
     def share(measure: JointMeasure | None) -> str:
         return _say_share(None if measure is None else getattr(measure, name))
 
-    return f"{share(joint.before)} > {share(joint.after)}"
+    return f"{share(joint.before)}\u2192{share(joint.after)}"
