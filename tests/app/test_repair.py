@@ -79,7 +79,9 @@ def test_rogues_and_links(
     assert f"wrote {out}" in done.out
     assert done.err == ""
     better = flexor.load(out)
-    assert len(better.skeleton.links) == 3 * 63
+    # All but the shoulders, which would be worse with them.
+    assert len(better.skeleton.links) == 3 * 61
+    assert "l-shoulder, r-shoulder" in done.out
     assert list(better.clips) == list(hero.clips)
     walk = better.clips["walk"]
     links = set(better.skeleton.links)
@@ -149,6 +151,18 @@ def test_check_changes_nothing_and_says_what_is_wrong(run: Any, file: Path) -> N
     assert {measure["name"] for measure in body["measures"]} >= {"l-elbow", "r-knee"}
 
 
+def test_links_are_no_faults(run: Any, hero: Character, tmp_path: Path) -> None:
+    """What links hold counts as their joint's, and nothing more is advised."""
+    before, after = tmp_path / "before.glb", tmp_path / "after.glb"
+    flexor.save(hero, before)
+    flexor.save(flexor.repair(hero, links=3, has_measures=False)[0], after)
+    assert "try flexor repair with --links 3" in run("repair", before, "--check").out
+    done = run("repair", after, "--check")
+    assert "0 rogue patches" in done.out
+    assert "-link" not in done.out
+    assert "try flexor" not in done.out
+
+
 def test_a_settings_file_and_words_that_win(
     run: Any, file: Path, tmp_path: Path
 ) -> None:
@@ -201,6 +215,7 @@ def test_a_report_page(run: Any, file: Path, tmp_path: Path) -> None:
         (("--settings", "none.toml", "-o", "out.glb"), "none.toml"),
         (("--weights-from", "none.glb", "-o", "out.glb"), "none.glb"),
         (("--palette", "2", "-o", "out.glb"), "joints"),
+        (("--check", "-o", "out.glb"), "--check: writes nothing"),
     ],
 )
 def test_what_is_refused(

@@ -31,6 +31,7 @@ enough = 0.1
 count = 3
 length = 1.2
 fade = 0.5
+always = true
 
 [joint."*-elbow"]
 count = 2
@@ -53,6 +54,7 @@ def test_all_words(tmp_path: Path) -> None:
         smooth=SmoothSettings(width=3, most=50, enough=0.1),
         mirror="left",
         links=LinkSettings(count=3, length=1.2, fade=0.5),
+        is_forced=True,
         rules=(
             JointRule(pattern="*-elbow", count=2),
             JointRule(pattern="neck", fade=0),
@@ -87,6 +89,8 @@ def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
         ("[smooth]\nsteps = -1", "line 2", "smooth.steps"),
         ("[smooth]\nslow = 1", "line 2", "smooth.slow: not known"),
         ("smooth.width = 'x'", "line 1", "smooth.width: 'x', expected a number"),
+        ("[links]\nalways = 1", "line 2", "links.always: 1, expected true or false"),
+        ("[joint.a]\nalways = true", "line 2", "joint.a.always: not known"),
         ("[links]\ncount = -1", "line 2", "links.count"),
         ("[links]\ncount = 2\nfade = 7", "line 3", "links.fade"),
         ("[joint.'a b']\nlinks = 3", "line 2", "joint.a b.links: not known"),

@@ -246,19 +246,21 @@ def test_settings_that_are_refused(words: Any) -> None:
 
 
 def test_linked_characters_are_not_regenerated(scene: Scene) -> None:
-    linked, _ = repair_scene(
-        scene, RepairSettings(links=LinkSettings(count=1)), has_measures=False
-    )
-    with pytest.raises(SettingError, match="links already"):
-        repair_scene(linked, RepairSettings(regenerate=True), has_measures=False)
-    again, report = repair_scene(
-        linked,
-        RepairSettings(
-            rogues=True, smooth=SmoothSettings(), links=LinkSettings(count=1)
-        ),
-        has_measures=False,
-    )
-    assert len(again.skeleton.links) == len(linked.skeleton.links)
+    knee = RepairSettings(links=LinkSettings(count=1), joints=("l-knee",))
+    linked, _ = repair_scene(scene, knee, has_measures=False)
+    assert len(linked.skeleton.links) == 1
+    for words in (
+        {"regenerate": True},
+        {"rogues": True},
+        {"smooth": SmoothSettings()},
+        {"mirror": "left"},
+    ):
+        with pytest.raises(SettingError, match=f"{next(iter(words))}: the character"):
+            repair_scene(linked, RepairSettings(**words), has_measures=False)  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match="transfer: the character has links"):
+        repair_scene(linked, RepairSettings(), source=scene, has_measures=False)
+    again, report = repair_scene(linked, knee, has_measures=False)
+    assert len(again.skeleton.links) == 1
     assert any(finding.code == "joint-linked" for finding in report.findings)
 
 

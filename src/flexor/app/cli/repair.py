@@ -152,11 +152,11 @@ def repair(
         typer.echo(json.dumps(_as_json(done), indent=1))
     else:
         print_report(file.name, done)
-        for written in (to, page):
-            if written is not None:
-                typer.echo(
-                    f"wrote {written}, {say_count(written.stat().st_size)} bytes"
-                )
+        if to is not None:
+            now = say_count(to.stat().st_size)
+            typer.echo(f"wrote {to}, {now} bytes ({file.name} has {say_count(size)})")
+        if page is not None:
+            typer.echo(f"wrote {page}, {say_count(page.stat().st_size)} bytes")
 
 
 class RepairCommand(TyperCommand):
