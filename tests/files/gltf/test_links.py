@@ -92,10 +92,18 @@ def test_bad_links_are_plain_nodes(
     assert words in finding.text
     assert "does not follow a joint" in finding.text
     assert not scene.skeleton.links
-    # Kept as it is: whoever wrote it may know what it is for.
-    assert scene.node_carried[2] == bad
-    write_gltf(scene, tmp_path / "again.glb")
-    assert list(differences(scene, read_gltf(tmp_path / "again.glb"))) == []
+    # Not written back: in a file with more nodes its number may mean one of them.
+    assert dict(scene.node_carried) == {2: {"extras": {"mine": 1}}}
+    write_gltf(scene, tmp_path / "again.gltf")
+    out = json.loads((tmp_path / "again.gltf").read_text())
+    assert out["nodes"][2]["extras"] == {"mine": 1}
+    assert list(differences(scene, read_gltf(tmp_path / "again.gltf"))) == []
+
+
+def test_a_bad_link_alone_leaves_no_extras(tmp_path: Path) -> None:
+    bad = {"extras": {"flexor_link": 3}}
+    scene = read(tmp_path, tree(bad, {**bad, "extensions": {"X": {}}}), b"")
+    assert dict(scene.node_carried) == {2: {"extensions": {"X": {}}}}
 
 
 def test_links_of_links(tmp_path: Path) -> None:
@@ -116,6 +124,13 @@ def test_a_bad_link_can_be_followed(tmp_path: Path) -> None:
     scene = read(tmp_path, gltf, b"")
     assert dict(scene.skeleton.links) == {2: Link(1, 0.5)}
     assert [f.where for f in scene.findings] == ["/nodes/1/extras/flexor_link/joint"]
+    # The same with one that names a node, but not one beside it.
+    gltf = tree(node(body(3, 0.5)), node(body(1, 0.5)))
+    scene = read(tmp_path, gltf, b"")
+    assert dict(scene.skeleton.links) == {2: Link(1, 0.5)}
+    (finding,) = scene.findings
+    assert finding.where == "/nodes/1/extras/flexor_link"
+    assert "has another parent" in finding.text
 
 
 @pytest.mark.parametrize("extras", [None, 3, "flexor_link", ["flexor_link"], {}])
