@@ -234,6 +234,56 @@ def test_what_is_refused(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_page_that_cannot_be_written_leaves_the_file(
+    run: Any, file: Path, tmp_path: Path
+) -> None:
+    out, page = tmp_path / "out.glb", tmp_path / "page.html"
+    out.write_bytes(b"before")
+    page.mkdir()
+    done = run("repair", file, "--rogues", "-o", out, "--report", page)
+    assert done.code == 2
+    assert "page.html" in done.err
+    assert out.read_bytes() == b"before"
+
+
+def test_names_cannot_move_the_cursor(
+    run: Any, hero: Character, tmp_path: Path
+) -> None:
+    names = tuple(f"{name}\x1b[2J" for name in hero.skeleton.names)
+    skeleton = dataclasses.replace(hero.skeleton, names=names)
+    wild = tmp_path / "wild.glb"
+    flexor.save(Character(dataclasses.replace(hero.scene, skeleton=skeleton)), wild)
+    for words in (("--check",), ("--links", "3", "-o", tmp_path / "out.glb")):
+        done = run("repair", wild, *words)
+        assert "\x1b" not in done.out
+        assert "\\x1b[2J" in done.out
+    assert "\x1b" not in run("inspect", wild).out
+
+
+def test_a_full_disk_behind_standard_output(file: Path) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("no /dev/full")
+    with full.open("wb") as stream:
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "flexor.app.cli.main",
+                "repair",
+                str(file),
+                "--check",
+            ],
+            stdout=stream,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("flexor: standard output: No space")
+    assert "Traceback" not in done.stderr
+
+
 def test_files_that_cannot_be_repaired(run: Any, tmp_path: Path) -> None:
     missing = run("repair", tmp_path / "none.glb", "--rogues", "-o", tmp_path / "o.glb")
     assert missing.code == 2
@@ -265,6 +315,39 @@ def test_the_same_bytes_again_and_on_any_number_of_threads(
         )
         made.append(out.read_bytes())
     assert made[0] == made[1]
+
+
+def test_a_text_is_one_pattern(hero: Character) -> None:
+    better, _ = flexor.repair(hero, links=1, joints="*-elbow", has_measures=False)
+    assert len(better.skeleton.links) == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"max_influences": 2.5},
+        {"max_influences": True},
+        {"smooth": 0},
+        {"smooth": None},
+        {"smooth": 2.5},
+        {"prune": None},
+        {"prune": "much"},
+        {"joints": 3},
+        {"joints": [1]},
+        {"rigid": None},
+        {"links": -1},
+        {"palette": "4"},
+        {"weights_from": "hero.glb"},
+    ],
+)
+def test_arguments_that_are_refused(hero: Character, words: Any) -> None:
+    with pytest.raises(flexor.FlexorError, match=f"{next(iter(words))}: "):
+        flexor.repair(hero, has_measures=False, **words)
+
+
+def test_what_is_no_character_is_refused() -> None:
+    with pytest.raises(flexor.FlexorError, match=r"character: .*expected a character"):
+        flexor.repair("hero.glb", rogues=True)  # type: ignore[arg-type]
 
 
 def test_repair_in_python(hero: Character) -> None:

@@ -86,7 +86,7 @@ def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
         ("smoth = 3", "line 1", "smoth: not known; there are: regenerate"),
         ("smooth = 3", "line 1", "smooth: 3, expected a table"),
         ("[smooth]\nwidth = 0", "line 2", "smooth.width"),
-        ("[smooth]\nsteps = -1", "line 2", "smooth.steps"),
+        ("[smooth]\nsteps = -1", "line 2", "smooth.steps: -1, expected steps"),
         ("[smooth]\nslow = 1", "line 2", "smooth.slow: not known"),
         ("smooth.width = 'x'", "line 1", "smooth.width: 'x', expected a number"),
         ("[links]\nalways = 1", "line 2", "links.always: 1, expected true or false"),
@@ -110,6 +110,23 @@ def test_what_is_wrong_and_where(
     assert str(file) in str(refused.value)
     if place:
         assert refused.value.pointer == place
+
+
+def test_numbers_too_large_and_files_without_end(tmp_path: Path) -> None:
+    for text in (f"prune = 1{'0' * 400}", f"palette = {'9' * 5000}", "#" * 1_000_001):
+        with pytest.raises(AssetError, match="settings.toml"):
+            read_settings(write(tmp_path, text))
+    if Path("/dev/zero").exists():
+        with pytest.raises(AssetError, match="no plain file"):
+            read_settings(Path("/dev/zero"))
+    with pytest.raises(AssetError, match="null"):
+        read_settings(Path("a\0b"))
+
+
+def test_a_mark_of_bytes_is_passed_over(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_bytes(b"\xef\xbb\xbfrogues = true")
+    assert read_settings(file).rogues
 
 
 def test_no_file(tmp_path: Path) -> None:

@@ -15,7 +15,10 @@ from flexor.convert.link_weights import LinkSettings
 from flexor.convert.repair import JointRule, RepairSettings, repair_scene
 from flexor.convert.smooth_weights import SmoothSettings
 from flexor.errors import SettingError
+from flexor.scene.mesh import Mesh, Primitive
 from flexor.scene.scene import Scene
+from flexor.scene.skeleton import Skeleton
+from flexor.scene.weights import Skin, SkinWeights
 from tests.scenes import random_scene
 
 
@@ -262,6 +265,68 @@ def test_linked_characters_are_not_regenerated(scene: Scene) -> None:
     again, report = repair_scene(linked, knee, has_measures=False)
     assert len(again.skeleton.links) == 1
     assert any(finding.code == "joint-linked" for finding in report.findings)
+
+
+def with_hat(scene: Scene) -> Scene:
+    """The mannequin with a triangle of its own skin on its head."""
+    skeleton = scene.skeleton
+    grown = Skeleton(
+        (*skeleton.names, "hat"),
+        np.append(skeleton.parents, -1),
+        np.concatenate([skeleton.translations, np.zeros((1, 3))]),
+        np.concatenate([skeleton.rotations, [[0, 0, 0, 1]]]),
+        np.concatenate([skeleton.scales, np.ones((1, 3))]),
+    )
+    head = skeleton.index("head")
+    row = scene.skins[0].joints.tolist().index(head)
+    skin = Skin("hat", np.array([head]), scene.skins[0].inverse_binds[[row]])
+    hat = Primitive(
+        np.array([[0.1, 1.8, 0], [0, 1.9, 0], [0, 1.8, 0.1]], np.float32),
+        skin=SkinWeights(np.zeros((3, 4), np.uint16), np.tile([1, 0, 0, 0], (3, 1))),
+    )
+    return dataclasses.replace(
+        scene,
+        skeleton=grown,
+        node_mesh=np.append(scene.node_mesh, len(scene.meshes)),
+        node_skin=np.append(scene.node_skin, len(scene.skins)),
+        meshes=(*scene.meshes, Mesh("hat", (hat,))),
+        skins=(*scene.skins, skin),
+        root_sets=(),
+        default_set=None,
+    )
+
+
+def test_a_hat_does_not_keep_a_body_from_being_mirrored(scene: Scene) -> None:
+    settings = RepairSettings(mirror="left")
+    _, report = repair_scene(with_hat(scene), settings, has_measures=False)
+    (finding,) = report.findings
+    assert (finding.level, finding.code) == ("warning", "not-mirrored")
+    alone = dataclasses.replace(
+        with_hat(scene), node_mesh=np.append(np.full(len(scene.node_mesh), -1), 1)
+    )
+    with pytest.raises(SettingError, match="left"):
+        repair_scene(alone, settings, has_measures=False)
+
+
+def test_meshes_that_several_skins_use_keep_their_weights(scene: Scene) -> None:
+    skin = scene.skins[0]
+    order = np.arange(len(skin.joints))[::-1]
+    other = Skin("other", skin.joints[order], skin.inverse_binds[order])
+    node = int(np.flatnonzero(scene.node_mesh >= 0)[0])
+    skeleton = scene.skeleton
+    twice = dataclasses.replace(
+        with_hat(scene),
+        node_mesh=np.append(scene.node_mesh, scene.node_mesh[node]),
+        node_skin=np.append(scene.node_skin, len(scene.skins)),
+        meshes=scene.meshes,
+        skins=(*scene.skins, other),
+    )
+    assert len(skeleton) + 1 == len(twice.skeleton)
+    settings = RepairSettings(regenerate=True)
+    repaired, report = repair_scene(twice, settings, has_measures=False)
+    assert report.vertices == 0
+    assert "mesh-shared" in {finding.code for finding in report.findings}
+    assert repaired.meshes[0].primitives == scene.meshes[0].primitives
 
 
 @pytest.mark.parametrize("seed", range(8))

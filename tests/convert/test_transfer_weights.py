@@ -233,9 +233,9 @@ def plain_scene(names: tuple[str, ...], skin_joints: Any, tied: Any) -> Scene:
 
 def test_refusals() -> None:
     source = plain_scene(("a", "b", "mesh"), [0, 1], [0, 1, 1])
-    with pytest.raises(SettingError, match="the source has no skinned triangles"):
+    with pytest.raises(SettingError, match="gives them has no skinned triangles"):
         transfer_weights(plain_scene(("a", "mesh"), None, [0, 0, 0]), source)
-    with pytest.raises(SettingError, match="the target has no nodes 'b'"):
+    with pytest.raises(SettingError, match="gets them has no nodes 'b'"):
         transfer_weights(source, plain_scene(("a", "mesh"), None, [0, 0, 0]))
     with pytest.raises(
         SettingError, match=r"of the target lacks the joints 'b', which"

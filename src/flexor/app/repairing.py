@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal
 
 from flexor.app.character import Character
+from flexor.errors import SettingError
 
 if TYPE_CHECKING:
     from flexor.convert.repair_report import RepairReport
@@ -25,8 +27,8 @@ def repair(
     prune: float = 0.0,
     max_influences: int | None = None,
     palette: int = 0,
-    joints: Sequence[str] = (),
-    rigid: Sequence[str] = (),
+    joints: str | Sequence[str] = (),
+    rigid: str | Sequence[str] = (),
     weights_from: Character | None = None,
     has_measures: bool = True,
 ) -> tuple[Character, RepairReport]:
@@ -55,26 +57,52 @@ def repair(
     from flexor.convert.repair import RepairSettings, repair_scene
     from flexor.convert.smooth_weights import SmoothSettings
 
+    given = {"character": character}
+    if weights_from is not None:
+        given["weights_from"] = weights_from
+    for name, value in given.items():
+        if not isinstance(value, Character):
+            raise SettingError(f"{name}: {value!r}, expected a character; see load")
     softly = None
-    if smooth is True:
-        softly = SmoothSettings()
-    elif smooth is not False:
-        softly = SmoothSettings(most=smooth)
+    if smooth is not False:
+        steps = SmoothSettings().most if smooth is True else _whole("smooth", smooth, 1)
+        softly = SmoothSettings(most=steps)
+    most = None
+    if max_influences is not None:
+        most = _whole("max_influences", max_influences, 0)
     settings = RepairSettings(
-        regenerate=regenerate,
-        rogues=rogues,
+        regenerate=bool(regenerate),
+        rogues=bool(rogues),
         smooth=softly,
         mirror=mirror,
-        links=LinkSettings(count=links),
-        is_forced=always,
+        links=LinkSettings(count=_whole("links", links, 0)),
+        is_forced=bool(always),
         prune=prune,
-        most_influences=max_influences,
-        most_palette=palette,
-        joints=tuple(joints),
-        rigid=tuple(rigid),
+        most_influences=most,
+        most_palette=_whole("palette", palette, 0),
+        joints=_patterns("joints", joints),
+        rigid=_patterns("rigid", rigid),
     )
     source = None if weights_from is None else weights_from.scene
     scene, report = repair_scene(
         character.scene, settings, source=source, has_measures=has_measures
     )
     return Character(scene), report
+
+
+def _whole(name: str, value: Any, least: int) -> int:
+    """A whole number of at least `least`, of any kind that is one."""
+    is_number = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_number or value < least:
+        raise SettingError(f"{name}: {value!r}, expected a whole number from {least}")
+    return int(value)
+
+
+def _patterns(name: str, value: Any) -> tuple[str, ...]:
+    """Patterns of names; a text is one."""
+    if isinstance(value, str):
+        return (value,)
+    try:
+        return tuple(value)
+    except TypeError:
+        raise SettingError(f"{name}: {value!r}, expected a list of texts") from None

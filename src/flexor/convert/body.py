@@ -296,6 +296,8 @@ def _kept(old: SkinWeights, new: SkinWeights, same: NDArray[np.bool_]) -> SkinWe
     joints = np.zeros((len(same), width), np.uint16)
     weights = np.zeros((len(same), width), np.float32)
     for rows, source in ((same, old), (~same, new)):
+        if not rows.any():
+            continue
         columns = source.weights.shape[1]
         joints[rows, :columns] = source.joints[rows]
         weights[rows, :columns] = source.weights[rows]

@@ -51,7 +51,8 @@ def choose_links(
     for body, own in zip(bodies, settings, strict=True):
         joined = _joined(body)
         wanted.append({row: s for row, s in own.items() if row in joined})
-        apart = [body.names[row] for row in own if row not in joined]
+        below = [row for row in own if body.parents[row] >= 0]
+        apart = [body.names[row] for row in below if row not in joined]
         left.setdefault("no skin passes to them from the bone above", []).extend(apart)
     plans = [plan_measures(scene, body) for body in bodies]
     before = [
@@ -65,15 +66,19 @@ def choose_links(
             after = measure_joints(linked, body, plans[number])
             worse = set(_worse(before[number], after)) & set(wanted[number])
             torn = _torn(scene, linked, bodies[number], body) & set(wanted[number])
+            idle = set(wanted[number]) - _held(linked, body)
             for rows, why in (
                 (worse, "they would keep less of their volume"),
                 (torn - worse, "the skin would tear in clips"),
+                (idle - worse - torn, "nothing would hang on them"),
             ):
                 names = [body.names[row] for row in sorted(rows)]
                 left.setdefault(why, []).extend(names)
                 lost = lost or bool(rows)
             wanted[number] = {
-                row: s for row, s in wanted[number].items() if row not in worse | torn
+                row: s
+                for row, s in wanted[number].items()
+                if row not in worse | torn | idle
             }
         if not lost:
             break
@@ -95,6 +100,7 @@ def _joined(body: Body) -> set[int]:
     surface = body_surface(body, is_by_place=True)
     pull = body.pull.take(surface.vertex_of_point)
     holds = np.where(pull.weights >= HOLDS, pull.joints, -1)
+    holds[surface.point_of_vertex[body.rigid]] = -1
     found = {
         (int(above), int(row)) for row, above in enumerate(body.parents) if above >= 0
     }
@@ -166,6 +172,24 @@ def _lengths(
     return lengths
 
 
+def _held(linked: Scene, body: Body) -> set[int]:
+    """Rows of joints whose links hold something."""
+    used = np.unique(body.pull.joints[body.pull.weights > 0])
+    return set(_joint_of(linked, body)[used[used >= 0]].tolist()) - {-1}
+
+
+def _joint_of(linked: Scene, body: Body) -> NDArray[np.intp]:
+    """For each row the row of the joint that it is a link of, or -1."""
+    nodes = body.joints.tolist()
+    row_of = {node: row for row, node in reversed(list(enumerate(nodes)))}
+    joint_of = np.full(len(nodes), -1)
+    for row, node in enumerate(nodes):
+        link = linked.skeleton.links.get(node)
+        if link is not None:
+            joint_of[row] = row_of.get(link.joint, -1)
+    return joint_of
+
+
 def _blamed(
     linked: Scene,
     body: Body,
@@ -174,14 +198,7 @@ def _blamed(
     second: NDArray[np.int32],
 ) -> set[int]:
     """Joints whose links hold an end of more than a few of some edges."""
-    row_of = {
-        node: row for row, node in reversed(list(enumerate(body.joints.tolist())))
-    }
-    joint_of = np.full(len(body.joints), -1)
-    for row, node in enumerate(body.joints.tolist()):
-        link = linked.skeleton.links.get(node)
-        if link is not None:
-            joint_of[row] = row_of.get(link.joint, -1)
+    joint_of = _joint_of(linked, body)
     pull: Pull = body.pull.take(surface.vertex_of_point)
     held = np.where(pull.weights >= HOLDS, pull.joints, -1)
     held = np.where(held >= 0, joint_of[held], -1)

@@ -20,13 +20,13 @@ from flexor.convert.link_weights import (
 )
 from flexor.convert.sections import derive_sections
 from flexor.errors import SettingError
-from flexor.maths import transforms
+from flexor.maths import quaternions, transforms
 from flexor.scene.finding import Finding
 from flexor.scene.scene import Scene
 from flexor.scene.skeleton import Link, Skeleton, rest_world
 from flexor.scene.weights import Skin
 
-__all__ = ["LinkSettings", "link_bones"]
+__all__ = ["LinkSettings", "link_bones", "own_meshes"]
 
 MOST_JOINTS = 65535  # of a skin: joints in weights are uint16
 # A joint whose rest is no further than this from where it was bound is taken as bound.
@@ -68,7 +68,7 @@ def link_bones(
         wanted = _wanted(scene, body, own, findings)
         if not wanted:
             continue
-        free, odd = _own_meshes(scene, body)
+        free, odd = own_meshes(scene, body)
         findings += odd
         chains, pull = _link_body(free, wanted)
         if len(body.joints) + sum(chain.count for chain in chains) > MOST_JOINTS:
@@ -114,7 +114,7 @@ def _wanted(
     return wanted
 
 
-def _own_meshes(scene: Scene, body: Body) -> tuple[Body, list[Finding]]:
+def own_meshes(scene: Scene, body: Body) -> tuple[Body, list[Finding]]:
     """The body with meshes that other skins use as well marked as rigid."""
     rigid, findings = body.rigid.copy(), []
     for place, start, stop in zip(
@@ -200,7 +200,7 @@ def _link_binds(
     size = max(float(np.abs(rest).max()), 1e-30)
     if not np.isfinite(bound).all() or np.abs(bound - rest).max() <= BOUND * size:
         return None
-    move, turn, scale = transforms.decompose(bound)
+    move, turn, scale = _as_signed(*transforms.decompose(bound), skeleton.scales[joint])
     rest_turn = skeleton.rotations[joint].astype(np.float64)
     rest_turn /= np.linalg.norm(rest_turn) or 1
     binds = np.empty((chain.count, 3, 4))
@@ -213,6 +213,25 @@ def _link_binds(
         )
         binds[k] = transforms.multiply(transforms.multiply(from_rest, blend), mesh)
     return binds if np.isfinite(binds).all() else None
+
+
+def _as_signed(
+    move: NDArray[np.float64],
+    turn: NDArray[np.float64],
+    scale: NDArray[np.float64],
+    like: NDArray[np.floating],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """The same transform with scales of the signs of `like`, if that can be.
+
+    Two axes that are mirrored are half a turn about the third; what mirrors along one
+    axis can be said to do so along any. A blend of scales of other signs would pass
+    through nothing.
+    """
+    flips = np.where(scale < 0, -1.0, 1.0) * np.where(like < 0, -1.0, 1.0)
+    if flips.prod() < 0 or (flips > 0).all():
+        return move, turn, scale
+    turned = quaternions.to_matrix(turn) * flips
+    return move, quaternions.from_matrix(turned), scale * flips
 
 
 def _fitted(

@@ -8,13 +8,14 @@ from fnmatch import fnmatchcase
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flexor.arrays import Ints
 from flexor.convert.body import Body, Pull, body_surface, gather_bodies, with_pulls
 from flexor.convert.bones import derive_bones
 from flexor.convert.choose_links import choose_links
 from flexor.convert.edit_weights import limit_influences, prune_weights
-from flexor.convert.link_bones import link_bones
+from flexor.convert.link_bones import link_bones, own_meshes
 from flexor.convert.link_weights import LinkSettings
 from flexor.convert.mend_rogues import SPARE, mend_rogues
 from flexor.convert.mirror_weights import mirror_weights
@@ -29,7 +30,7 @@ from flexor.errors import SettingError
 from flexor.scene.finding import Finding
 from flexor.scene.scene import Scene
 
-__all__ = ["JointRule", "RepairSettings", "repair_scene"]
+__all__ = ["JointRule", "RepairSettings", "repair_scene", "rigid_meshes"]
 
 Note = Callable[[str], None]
 
@@ -77,11 +78,18 @@ class RepairSettings:
         if self.mirror not in (None, "left", "right"):
             raise SettingError(f"mirror: {self.mirror!r}, expected left or right")
         for name in ("prune", "spare"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise SettingError(f"{name}: {getattr(self, name)}, expected 0 to 1")
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or not 0 <= value <= 1:
+                raise SettingError(f"{name}: {value!r}, expected 0 to 1")
         for name in ("most_influences", "most_palette"):
-            if getattr(self, name) is not None and getattr(self, name) < 0:
-                raise SettingError(f"{name}: {getattr(self, name)}, expected 0 or more")
+            value = getattr(self, name)
+            is_whole = isinstance(value, int) and not isinstance(value, bool)
+            if value is not None and (not is_whole or value < 0):
+                raise SettingError(f"{name}: {value!r}, expected 0 or more")
+        for name in ("joints", "rigid"):
+            patterns = getattr(self, name)
+            if not all(isinstance(pattern, str) for pattern in patterns):
+                raise SettingError(f"{name}: {patterns!r}, expected texts")
 
     def passes(self) -> tuple[str, ...]:
         """What is done, in order."""
@@ -122,7 +130,7 @@ def repair_scene(
         had_skins = bool(gather_bodies(scene))
         scene, findings = transfer_weights(source, scene)
         given = given if had_skins else scene
-    bodies = gather_bodies(scene, _rigid(scene, settings.rigid))
+    bodies = gather_bodies(scene, rigid_meshes(scene, settings.rigid))
     rows = [_chosen(scene, body, settings.joints) for body in bodies]
     if settings.joints and not any(len(chosen) for chosen in rows):
         _refuse_pattern(bodies, settings.joints)
@@ -135,7 +143,14 @@ def repair_scene(
     for number, (body, chosen) in enumerate(zip(bodies, rows, strict=True)):
         joints = chosen if settings.joints else None
         if joints is None or len(joints):
-            pulls[number] = _mend(body, joints, settings, findings, note)
+            marked, odd = own_meshes(scene, body)
+            shared = marked.rigid & ~body.rigid
+            new = _mend(body, joints, settings, findings, note)
+            pulls[number] = _with_rows(new, body.pull, shared)
+            findings += odd if shared.any() and "links" not in passes else []
+    odd_ones = [one for one in findings if one.code == "not-mirrored"]
+    if odd_ones and len(odd_ones) == len(pulls):
+        raise SettingError(odd_ones[0].text)
     repaired = with_pulls(scene, pulls, bodies)
     if "links" in passes:
         note("putting in links")
@@ -156,7 +171,7 @@ def repair_scene(
     return repaired, report
 
 
-def _rigid(scene: Scene, patterns: Sequence[str]) -> list[bool]:
+def rigid_meshes(scene: Scene, patterns: Sequence[str] = ()) -> list[bool]:
     """For each mesh whether it is marked: by a pattern, or in the file's extras."""
 
     def is_marked(name: str, carried: object) -> bool:
@@ -219,9 +234,24 @@ def _mend(
         body = replace(body, pull=_smooth(body, joints, settings.smooth))
     if settings.mirror is not None:
         note("mirroring")
-        pull = mirror_weights(body, body.pull, source=settings.mirror)
-        body = replace(body, pull=pull)
+        try:
+            pull = mirror_weights(body, body.pull, source=settings.mirror)
+            body = replace(body, pull=pull)
+        except SettingError as error:  # a hat, say; refused if no body can be mirrored
+            findings.append(Finding("warning", "not-mirrored", where, str(error)))
     return body.pull
+
+
+def _with_rows(new: Pull, old: Pull, rows: NDArray[np.bool_]) -> Pull:
+    """New weights, but old ones in some rows (V,)."""
+    if not rows.any():
+        return new
+    width = max(new.joints.shape[1], old.joints.shape[1])
+    a, b = old.widened(width), new.widened(width)
+    return Pull(
+        np.where(rows[:, None], a.joints, b.joints),
+        np.where(rows[:, None], a.weights, b.weights),
+    )
 
 
 def _smooth(body: Body, joints: Ints | None, settings: SmoothSettings) -> Pull:
@@ -242,7 +272,7 @@ def _link(
     scene: Scene, rows: Sequence[Ints], settings: RepairSettings
 ) -> tuple[Scene, list[Finding]]:
     """The scene with links at the chosen joints of its bodies."""
-    bodies = gather_bodies(scene, _rigid(scene, settings.rigid))
+    bodies = gather_bodies(scene, rigid_meshes(scene, settings.rigid))
     used = set()
     wanted: list[dict[int, LinkSettings]] = []
     for body, chosen in zip(bodies, rows, strict=True):

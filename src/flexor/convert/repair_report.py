@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -157,22 +157,34 @@ def _compare(
     difference = _sparse(new, own) - _sparse(old, own)
     rows = np.unique(difference.tocoo().row[np.abs(difference.tocoo().data) > CHANGED])
     moved = abs(_sparse(new, of_joint) - _sparse(old, of_joint)).tocsc()
+    added = [links[link].joint for link in set(links) - set(before.skeleton.links)]
     for row, node in enumerate(old.joints.tolist()):
         changes = moved.data[moved.indptr[row] : moved.indptr[row + 1]]
-        added = set(links) - set(before.skeleton.links)
-        mine = sum(links[link].joint == node for link in added)
         change = JointChange(
             node,
             old.names[row],
             int(np.count_nonzero(changes > CHANGED)),
             float(changes.max(initial=0)),
-            mine,
+            added.count(node),
             measures[0].get(node),
             measures[1].get(node),
         )
-        if node not in joints or joints[node].vertices < change.vertices:
-            joints[node] = change
+        joints[node] = _both(joints[node], change) if node in joints else change
     return len(rows)
+
+
+def _both(one: JointChange, other: JointChange) -> JointChange:
+    """A joint that moves two bodies: all changes, and the measures of the first that
+    has any.
+    """
+    measured = one if one.after is not None and one.after.is_measured else other
+    return replace(
+        one,
+        vertices=one.vertices + other.vertices,
+        largest=max(one.largest, other.largest),
+        before=measured.before,
+        after=measured.after,
+    )
 
 
 def _sparse(body: Body, columns: Sequence[int]) -> csr_array[Any, Any]:

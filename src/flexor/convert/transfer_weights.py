@@ -96,14 +96,16 @@ def transfer_weights(source: Scene, target: Scene) -> tuple[Scene, list[Finding]
 def _gather_source(scene: Scene) -> _Source:
     bodies = gather_bodies(scene)
     if not any(len(body.faces) for body in bodies):
-        raise SettingError("transfer_weights: the source has no skinned triangles")
+        raise SettingError(
+            "weights from: the character that gives them has no skinned triangles"
+        )
     names: dict[str, int] = {}  # the node of each name
     for body in bodies:
         for name, node in zip(body.names, body.joints.tolist(), strict=True):
             if names.setdefault(name, node) != node:
                 raise SettingError(
-                    f"transfer_weights: the source has two joints called {name!r}; "
-                    "names must tell joints apart"
+                    "weights from: the character that gives them has two joints called "
+                    f"{name!r}; names must tell joints apart"
                 )
     rows = {name: row for row, name in enumerate(names)}
     width = max(body.pull.joints.shape[1] for body in bodies)
@@ -149,7 +151,9 @@ def _compare_joints(source: Scene, target: Scene, given: _Source) -> list[Findin
     if missing:
         some = ", ".join(repr(name) for name in missing[:8])
         more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
-        raise SettingError(f"transfer_weights: the target has no nodes {some}{more}")
+        raise SettingError(
+            f"weights from: the character that gets them has no nodes {some}{more}"
+        )
     ours = rest_world(source.skeleton)[[source.skeleton.index(name) for name in names]]
     theirs = rest_world(target.skeleton)[[nodes[name] for name in names]]
     away = np.linalg.norm(ours[:, :, 3] - theirs[:, :, 3], axis=1)
@@ -174,7 +178,7 @@ def _rename(given: _Source, pull: Pull, names: Sequence[str], where: str) -> Pul
         some = ", ".join(repr(name) for name in missing[:8])
         more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
         raise SettingError(
-            f"transfer_weights: {where} lacks the joints {some}{more}, which pull the "
+            f"weights from: {where} lacks the joints {some}{more}, which pull the "
             "surface nearest to it"
         )
     return Pull(np.where(pull.joints >= 0, row_of[pull.joints], -1), pull.weights)
@@ -205,7 +209,7 @@ def _give_skins(
     for mesh, count in zip(meshes.tolist(), counts.tolist(), strict=True):
         if count > 1:
             raise SettingError(
-                f"transfer_weights: mesh {target.meshes[mesh].name!r} is shown at "
+                f"weights from: mesh {target.meshes[mesh].name!r} is shown at "
                 f"{count} nodes; a skin needs a mesh of its own for each"
             )
     world = rest_world(target.skeleton)
@@ -213,7 +217,7 @@ def _give_skins(
     joints = np.array([target.skeleton.index(name) for name in names], np.int32)
     if (np.abs(np.linalg.det(world[joints, :, :3])) < 1e-18).any():
         raise SettingError(
-            "transfer_weights: a joint of the target is scaled to nothing"
+            "weights from: a joint of the character that gets them is scaled to nothing"
         )
     joint_from_world = transforms.invert(world[joints])
     node_skin, skins = target.node_skin.copy(), list(target.skins)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flexor.app.cli.envelope_table import print_envelopes
-from flexor.app.cli.tables import add_row, new_table, open_console, say_count
+from flexor.app.cli.tables import add_row, new_table, open_console, say_count, say_plain
 from flexor.convert.envelope_report import EnvelopeReport, report_envelope
 from flexor.convert.report import SceneReport, report_scene
 
@@ -75,7 +75,7 @@ def print_report(name: str, size: int, report: SceneReport) -> None:
     links = f", {say_count(report.links)} links" if report.links else ""
     size_text = " x ".join(f"{side:.4g}" for side in report.size)
     # Names come out of files: they are text, not markup.
-    console.print(Text(name, "bold"), Text(f" {say_count(size)} bytes"))
+    console.print(Text(say_plain(name), "bold"), Text(f" {say_count(size)} bytes"))
     console.print(
         f"{say_count(report.nodes)} nodes in {report.roots} trees{links}, "
         f"{size_text} at rest (x, y, z), {report.materials} materials, "
@@ -89,7 +89,7 @@ def print_report(name: str, size: int, report: SceneReport) -> None:
         console.print("nothing odd found")
     for finding in report.findings:
         style = "yellow" if finding.level == "warning" else "dim"
-        console.print(Text(str(finding), style), soft_wrap=True)
+        console.print(Text(say_plain(str(finding)), style), soft_wrap=True)
 
 
 def _mesh_table(report: SceneReport) -> Table:

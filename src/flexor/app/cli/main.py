@@ -86,6 +86,11 @@ def main() -> None:
         # The reader of our output has gone. Python would complain at exit otherwise.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:
+        # Standard output cannot be written: a full disk, say. Nor can it be at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        typer.echo(f"flexor: standard output: {error.strerror or error}", err=True)
+        sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
 

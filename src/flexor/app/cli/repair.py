@@ -146,8 +146,14 @@ def repair(
     if to is None and page is None:
         raise SettingError("-o: give a .glb, .gltf or .flexor file to write")
     size = file.stat().st_size if file.is_file() else 0  # now: it may be written to
-    with tidy_when_ended():
-        done = _repair(file, weights_from, to, page, chosen)
+    written: list[Path] = []
+
+    def say_left() -> str:
+        names = ", ".join(map(str, written))
+        return f"stopped; written: {names}" if names else "stopped, nothing was written"
+
+    with tidy_when_ended(say_left):
+        done = _repair(file, weights_from, to, page, chosen, written)
     if as_json:
         typer.echo(json.dumps(_as_json(done), indent=1))
     else:
@@ -202,6 +208,8 @@ def _place(given: str, option: str, endings: tuple[str, ...]) -> Path | None:
         known = " or ".join(endings)
         raise SettingError(f"{option} {given}: expected a file ending in {known}")
     check_parent(to)
+    if to.exists() and not to.is_file():
+        raise SettingError(f"{option} {given}: is there, and is no plain file")
     return to
 
 
@@ -211,8 +219,9 @@ def _repair(
     to: Path | None,
     page: Path | None,
     settings: RepairSettings,
+    written: list[Path],
 ) -> RepairReport:
-    """Repair a file; writes nothing before all is made."""
+    """Repair a file; writes nothing before all is made, and what it wrote to a list."""
     from flexor.app.character import Character
     from flexor.app.load_save import load, save
     from flexor.convert.repair import repair_scene
@@ -230,11 +239,15 @@ def _repair(
             title = file.name if to is None else f"{file.name} \u2192 {to.name}"
             notes = _notes(settings, weights_from)
             made = _make_page(title, notes, before, after, report, say)
+        # The page first: if it cannot be written, a file that is repaired in place
+        # stays as it was.
+        if page is not None and made is not None:
+            replace_file(page, made)
+            written.append(page)
         if to is not None:
             say(f"writing {to.name}")
             save(after, to)
-        if page is not None and made is not None:
-            replace_file(page, made)
+            written.append(to)
     return report
 
 
@@ -299,10 +312,11 @@ def _check(file: Path, as_json: bool) -> None:
     """Say what is wrong with the weights and joints of a file."""
     from flexor.app.load_save import load
     from flexor.convert.check_weights import check_weights
+    from flexor.convert.repair import rigid_meshes
 
     with tidy_when_ended(), show_status("checking"):
         scene = load(file).scene
-        found = check_weights(scene)
+        found = check_weights(scene, rigid_meshes(scene))
     if as_json:
         typer.echo(json.dumps(_as_json(found), indent=1))
     else:

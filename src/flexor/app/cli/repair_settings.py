@@ -15,6 +15,7 @@ from flexor.errors import AssetError, SettingError
 
 __all__ = ["read_settings"]
 
+MOST_BYTES = 1_000_000
 # Words of the file, and what they are called in the settings.
 TOP = {
     "regenerate": (bool, "regenerate"),
@@ -50,11 +51,17 @@ KINDS = {
 def read_settings(path: Path) -> RepairSettings:
     """The settings in a file; AssetError with line and key where it is wrong."""
     try:
-        text = path.read_text("utf-8")
+        if path.exists() and not path.is_file():
+            raise AssetError(path, "", "is a directory or no plain file")
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise AssetError(path, "", f"is larger than {MOST_BYTES:,} bytes")
+        text = data.decode("utf-8-sig")
         given = tomllib.loads(text)
     except OSError as error:
         raise AssetError(path, "", error.strerror or str(error)) from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise AssetError(path, "", f"is no TOML: {error}") from None
     values = _words(path, text, given, TOP, ())
     for key, known, make in (
@@ -103,14 +110,18 @@ def _words(
         kind, word = known[key]
         if not _is_of(value, kind):
             raise AssetError(path, place, f"{name}: {value!r}, expected {KINDS[kind]}")
-        values[word] = float(value) if kind is float else value
+        try:
+            values[word] = float(value) if kind is float else value
+        except OverflowError:
+            raise AssetError(path, place, f"{name}: is too large") from None
         if kind in (list, dict, bool):
             continue
         try:
             make(**{word: values[word]})
         except SettingError as error:
-            wanted = str(error).rpartition(", ")[2]
-            raise AssetError(path, place, f"{name}: {value!r}, {wanted}") from None
+            wanted = str(error).partition(", expected ")[2]
+            text = f"{name}: {value!r}, expected {wanted}"
+            raise AssetError(path, place, text) from None
     return values
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from flexor.app.cli.tables import add_row, new_table, open_console, say_count
+from flexor.app.cli.tables import add_row, new_table, open_console, say_count, say_plain
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -52,7 +52,7 @@ def print_report(title: str, report: RepairReport) -> None:
     changed = [joint for joint in report.joints if joint.vertices or joint.links]
     worse = [joint for joint in changed if _gain(joint) < -WORSE]
     if worse:
-        names = ", ".join(joint.name for joint in worse[:8])
+        names = say_plain(", ".join(joint.name for joint in worse[:8]))
         more = ", ..." if len(worse) > 8 else ""
         console.print(
             f"{len(worse)} joints keep less of their volume than before: {names}{more}",
@@ -90,8 +90,9 @@ def print_check(title: str, check: WeightCheck, *, has_links: bool) -> None:
         return
     for body in check.bodies:
         steps = sum(step.edges for step in body.steps)
+        name = say_plain(body.name) or "skin"
         console.print(
-            f"{title}, {body.name or 'skin'}: {say_count(body.vertices)} vertices on "
+            f"{title}, {name}: {say_count(body.vertices)} vertices on "
             f"{body.joints} joints; {len(body.rogues)} rogue patches; "
             f"{say_count(steps)} of {say_count(body.edges)} edges with a step in "
             "weights",
@@ -137,7 +138,7 @@ def _print_verdict(body: BodyCheck, has_links: bool) -> None:
         advice.append("--smooth")
     console = open_console()
     if poor:
-        names = ", ".join(poor[:6]) + (", ..." if len(poor) > 6 else "")
+        names = say_plain(", ".join(poor[:6])) + (", ..." if len(poor) > 6 else "")
         text = f"{len(poor)} joints keep less than half of their volume at 150 degrees:"
         console.print(f"  {text} {names}", markup=False, soft_wrap=True)
     if advice and not has_links:
@@ -196,7 +197,7 @@ def _print_findings(findings: Sequence[Finding]) -> None:
     console = open_console()
     ordered = sorted(findings, key=lambda finding: finding.level != "warning")
     for finding in ordered[:MOST_ROWS]:
-        console.print(str(finding), markup=False, soft_wrap=True)
+        console.print(say_plain(str(finding)), markup=False, soft_wrap=True)
     if len(findings) > MOST_ROWS:
         console.print(f"and {len(findings) - MOST_ROWS} more; --json gives all")
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-__all__ = ["add_row", "new_table", "open_console", "say_count"]
+__all__ = ["add_row", "new_table", "open_console", "say_count", "say_plain"]
 
 
 def open_console() -> Console:
@@ -24,7 +24,9 @@ def new_table(title: str, *columns: str) -> Table:
     from rich import box
     from rich.table import Table
 
-    table = Table(title=title, box=box.SIMPLE, title_justify="left", pad_edge=False)
+    table = Table(
+        title=say_plain(title), box=box.SIMPLE, title_justify="left", pad_edge=False
+    )
     for i, column in enumerate(columns):
         table.add_column(column, justify="left" if i == 0 else "right")
     return table
@@ -34,7 +36,12 @@ def add_row(table: Table, *cells: str) -> None:
     """Cells as they are: names come out of files, they are text, not markup."""
     from rich.text import Text
 
-    table.add_row(*(Text(cell) for cell in cells))
+    table.add_row(*(Text(say_plain(cell)) for cell in cells))
+
+
+def say_plain(text: str) -> str:
+    """A text with nothing in it that moves a cursor or clears a screen."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def say_count(number: int) -> str:

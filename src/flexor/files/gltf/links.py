@@ -60,11 +60,19 @@ def read_links(
     return good
 
 
-def without_link(carried: dict[str, Any] | None) -> dict[str, Any]:
-    """What a link's node carries beside the link."""
-    kept = dict(carried or {})
-    extras = {key: value for key, value in kept.pop("extras").items() if key != KEY}
-    return {**kept, "extras": extras} if extras else kept
+def without_link(carried: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What a node carries beside a link, good or bad; None for nothing.
+
+    A bad one must not be written back: node numbers that mean nothing now may mean
+    something in a file with more nodes.
+    """
+    if carried is None or not isinstance(carried.get("extras"), dict):
+        return carried
+    if KEY not in carried["extras"]:
+        return carried
+    extras = {key: value for key, value in carried["extras"].items() if key != KEY}
+    kept = {key: value for key, value in carried.items() if key != "extras"}
+    return ({**kept, "extras": extras} if extras else kept) or None
 
 
 def add_link(

@@ -104,9 +104,9 @@ def _read_scene(container: Container) -> Scene:
     clip_reader = ClipReader(accessors, findings, targets, skeleton.matrices)
     root_sets, default_set = _read_root_sets(root, skeleton, findings)
     keys = ("camera", "extensions", "extras")
-    carried = {row: carried_of(item, *keys) for row, item in enumerate(nodes)}
-    for row in skeleton.links:
-        carried[row] = without_link(carried[row]) or None
+    carried = {
+        row: without_link(carried_of(item, *keys)) for row, item in enumerate(nodes)
+    }
     return Scene(
         skeleton=skeleton,
         node_mesh=node_mesh,
