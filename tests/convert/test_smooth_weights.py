@@ -241,6 +241,90 @@ def test_progress_is_told() -> None:
     assert len(steps) == 7
 
 
+def row_of_points(count: int) -> Surface:
+    """Points a metre apart, each joined with the next."""
+    places = np.zeros((count, 3))
+    places[:, 0] = np.arange(count)
+    at = np.arange(count - 1, dtype=np.int32)
+    return make_surface(places, places * 0, np.stack([at, at + 1, at + 1], 1))
+
+
+def count_steps(surface: Surface, pull: Pull, radii: Any, **words: Any) -> int:
+    steps: list[int] = []
+    settings = SmoothSettings(**words)
+    smooth_weights(surface, pull, radii, settings, advance=lambda: steps.append(1))
+    return len(steps)
+
+
+def test_what_is_smooth_enough_ends_the_steps() -> None:
+    surface = grid(5)
+    radii = thick(surface, 0.4)
+    rigid = Pull(np.zeros((25, 1), np.int32), np.ones((25, 1), np.float32))
+    assert count_steps(surface, rigid, radii) == 1
+    assert count_steps(surface, halves(surface), radii, enough=9) == 1
+    some = count_steps(surface, halves(surface), radii, enough=0.25)
+    assert 1 < some < count_steps(surface, halves(surface), radii, enough=0.05) < 100
+
+
+def test_a_joint_of_one_point_alone_is_too_much_too() -> None:
+    """The other point stays and hangs on four joints, each within what is allowed."""
+    joints = np.array([[0, -1, -1, -1], [1, 2, 3, 4]], np.int32)
+    weights = np.array([[1, 0, 0, 0], [0.25, 0.25, 0.25, 0.25]], np.float32)
+    radii = np.array([0.5 / 0.3, 0], np.float32)
+    pull = Pull(joints, weights)
+    assert count_steps(row_of_points(2), pull, radii, enough=0.1, most=9) > 1
+
+
+def test_a_neighbour_that_hangs_on_nothing_says_nothing() -> None:
+    joints, weights = np.array([[0, 1], [-1, -1]]), np.array([[0.8, 0.2], [0, 0]])
+    pull = Pull(joints.astype(np.int32), weights.astype(np.float32))
+    surface = row_of_points(2)
+    found = smooth_weights(surface, pull, thick(surface, 9), SmoothSettings(most=4))
+    np.testing.assert_allclose(found.dense(2), pull.dense(2), atol=1e-7)
+
+
+def test_small_weights_are_kept() -> None:
+    surface, small = row_of_points(3), 5e-4
+    joints = np.array([[0, 1], [0, 2], [3, 1]])
+    weights = np.array([[1 - small, small], [1 - small, small], [1, 0]])
+    pull = merge_same(joints, weights)
+    found = smooth_weights(
+        surface, pull, thick(surface, 50), SmoothSettings(most=1, enough=0)
+    )
+    wanted = oracle.smooth_step(surface, np.full(3, 0.01), pull.dense(4))
+    assert (wanted[:2, 1:3].max(1) > 4e-4).all()
+    np.testing.assert_allclose(found.dense(4), wanted, atol=1e-6)
+
+
+def test_of_equal_weights_those_of_the_lower_joints_are_kept() -> None:
+    rows = np.array([[3], [1], [2]], np.int32)
+    mean = Pull(np.empty((1, 2), np.int32), np.empty((1, 2), np.float32))
+    kernel.mean_weights(
+        np.array([0, 3], np.int32),
+        np.arange(3, dtype=np.int32),
+        rows,
+        np.ones((3, 1), np.float32),
+        np.zeros(4, np.float32),
+        np.full((2, 4), -1, np.int32),
+        mean.joints,
+        mean.weights,
+    )
+    assert mean.joints.tolist() == [[1, 2]]
+    assert mean.weights.tolist() == [[0.5, 0.5]]
+
+
+def test_points_that_stay_do_not_make_others_smoother() -> None:
+    """On the coarser surfaces, clusters of some that change and some that do not."""
+    surface = grid(40)
+    stays = np.add(*np.divmod(np.arange(1600), 40)) % 2 == 0
+    radii = np.where(stays, 0, 0.2).astype(np.float32)
+    pull = halves(surface)
+    pull.joints[stays], pull.weights[stays] = -1, 0
+    right = smooth_weights(surface, pull, radii).dense(2)[~stays, 1]
+    # From 0 to 1 over 0.4 m at most, so mixed on that part of the square.
+    assert 0.2 < np.mean((right > 0.05) & (right < 0.95)) < 0.4
+
+
 def test_smooth_step_leaves_its_work_space_clean() -> None:
     surface, room = grid(4), np.full((2, 2), -1, np.int32)
     pull = halves(surface).widened(8)
