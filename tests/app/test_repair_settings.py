@@ -114,7 +114,7 @@ def test_what_is_wrong_and_where(
 
 def test_numbers_too_large_and_files_without_end(tmp_path: Path) -> None:
     for text in (f"prune = 1{'0' * 400}", f"palette = {'9' * 5000}", "#" * 1_000_001):
-        with pytest.raises(AssetError, match="settings.toml"):
+        with pytest.raises(AssetError, match=r"settings\.toml"):
             read_settings(write(tmp_path, text))
     if Path("/dev/zero").exists():
         with pytest.raises(AssetError, match="no plain file"):

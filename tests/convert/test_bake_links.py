@@ -140,6 +140,49 @@ def test_signs_go_on_from_key_to_key(rng: np.random.Generator) -> None:
             np.testing.assert_allclose(lengths, 1, atol=1e-6)
 
 
+@pytest.mark.parametrize("word", ["LINEAR", "STEP"])
+def test_signs_go_on_through_half_turns(
+    rng: np.random.Generator, word: Interpolation
+) -> None:
+    """There and back again: links jump to the other side twice."""
+    skeleton = linked_skeleton(rng, rotations=np.array([[0.0, 0, 0, 1]] * 2))
+    angles = (100, 170, 190, 260, 250, 185, 175, 90)
+    keys = np.array([turn([0, 0, 1], angle) for angle in angles], np.float32)
+    track = Track(1, "rotation", np.arange(8, dtype=np.float32), keys, word)
+    baked = bake_links(Clip("clip", (track,)), skeleton, skeleton.links)
+    for own in baked.tracks[1:]:
+        assert ((own.values[1:] * own.values[:-1]).sum(1) >= 0).all()
+        ends = own.values[np.searchsorted(own.times, track.times)]
+        fraction = skeleton.links[own.node].fraction
+        for angle, end in zip(angles, ends, strict=True):
+            way = angle if angle < 180 else angle - 360
+            want = turn([0, 0, 1], fraction * way)
+            assert abs(float(want @ end)) == pytest.approx(1, abs=1e-6)
+
+
+def test_spans_that_are_right_in_the_middle_alone_get_more_keys(
+    rng: np.random.Generator,
+) -> None:
+    """A joint that starts and stops gently is early, then late, in the middle right."""
+    skeleton = linked_skeleton(rng, rotations=np.array([[0.0, 0, 0, 1]] * 2))
+    values = np.zeros((2, 3, 4), np.float32)
+    values[:, 1] = turn([0, 0, 1], 0), turn([0, 0, 1], 90)
+    times = np.array([0, 1], np.float32)
+    track = Track(1, "rotation", times, values, "CUBICSPLINE")
+    baked = bake_links(Clip("clip", (track,)), skeleton, skeleton.links)
+    worst = errors_of(skeleton, baked, np.linspace(0, 1, 401))["rotation"]
+    assert worst < 1.5 * TOLERANCE
+
+
+@pytest.mark.parametrize("degrees", [1e-3, 0.5, 30, 90, 179])
+def test_angles_between_turns(rng: np.random.Generator, degrees: float) -> None:
+    way = rng.normal(size=3)
+    one, other = turn(way, 20), turn(way, 20 + degrees)
+    for sign in (1, -1):
+        got = float(angles_between(one, sign * other))
+        assert got == pytest.approx(np.radians(degrees), rel=1e-6)
+
+
 def test_a_joint_that_goes_through_half_a_turn_ends(rng: np.random.Generator) -> None:
     """Links jump there: keys get close to the place, but not without end."""
     skeleton = linked_skeleton(rng, rotations=np.array([[0.0, 0, 0, 1]] * 2))

@@ -17,6 +17,7 @@ from flexor.convert.body import (
     skin_weights,
     with_pulls,
 )
+from flexor.convert.edit_weights import limit_influences
 from flexor.maths import transforms
 from flexor.scene.mesh import Mesh, Primitive
 from flexor.scene.scene import Scene
@@ -285,3 +286,60 @@ def test_a_seam_is_one_point_unless_its_weights_differ(rng: Any) -> None:
         3,
     ]
     assert body.size == 1
+
+
+def test_changes_larger_than_rounding_are_written(rng: Any) -> None:
+    skeleton = random_skeleton(rng, 2)
+    rows = np.tile(np.array([0, 1], np.uint16), (3, 1))
+    weights = SkinWeights(rows, np.full((3, 2), 0.5))
+    primitive = Primitive(np.eye(3), skin=weights)
+    scene = one_mesh_scene(skeleton, primitive, bound_skin(skeleton, [0, 1]))
+    bodies = gather_bodies(scene)
+    amounts = np.array([[0.5, 0.5], [0.5001, 0.4999], [0.5 + 2e-7, 0.5 - 2e-7]], "f4")
+    new = Pull(rows.astype(np.int32), amounts)
+    assert same_rows(bodies[0].pull, new).tolist() == [True, False, True]
+    skin = with_pulls(scene, {0: new}, bodies).meshes[0].primitives[0].skin
+    assert skin is not None
+    np.testing.assert_allclose(skin.weights[:, 0], [0.5, 0.5001, 0.5], atol=1e-7)
+
+
+@pytest.mark.parametrize(("less", "points"), [(0.1, 4), (0.002, 4), (1e-4, 3)])
+def test_vertices_in_one_place_are_one_point_if_weights_are_close(
+    rng: Any, less: float, points: int
+) -> None:
+    skeleton = random_skeleton(rng, 2)
+    places = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 0]])
+    rows = np.tile(np.array([0, 1], np.uint16), (4, 1))
+    weights = np.tile([0.75, 0.25], (4, 1))
+    weights[3] += [-less, less]
+    primitive = Primitive(
+        places,
+        indices=np.array([0, 1, 2, 3, 1, 2], np.uint32),
+        skin=SkinWeights(rows, weights),
+    )
+    (body,) = gather_bodies(
+        one_mesh_scene(skeleton, primitive, bound_skin(skeleton, [0, 1]))
+    )
+    assert len(body_surface(body)) == points
+    assert len(body_surface(body, is_by_place=True)) == 3
+
+
+def test_columns_that_no_row_needs_any_more_are_dropped(rng: Any) -> None:
+    skeleton = random_skeleton(rng, 5)
+    joints, weights = np.zeros((3, 8), np.uint16), np.zeros((3, 8), np.float32)
+    joints[:, :5], weights[:, :5] = np.arange(5), 0.2
+    primitive = Primitive(np.eye(3), skin=SkinWeights(joints, weights))
+    scene = one_mesh_scene(skeleton, primitive, bound_skin(skeleton, np.arange(5)))
+    bodies = gather_bodies(scene)
+    pulls = {0: limit_influences(bodies[0].pull, 4)}
+    skin = with_pulls(scene, pulls, bodies).meshes[0].primitives[0].skin
+    assert skin is not None
+    assert skin.joints.tolist() == [[0, 1, 2, 3]] * 3
+    np.testing.assert_allclose(skin.weights, 0.25)
+    # One row that stays as it was still needs all of them.
+    pull = bodies[0].pull.take(np.arange(3, dtype=np.int32))
+    pull.joints[1:], pull.weights[1:] = pulls[0].joints[1:], pulls[0].weights[1:]
+    skin = with_pulls(scene, {0: pull}, bodies).meshes[0].primitives[0].skin
+    assert skin is not None
+    assert skin.influence_counts().tolist() == [5, 4, 4]
+    assert skin.weights.shape == (3, 8)

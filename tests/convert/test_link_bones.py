@@ -196,27 +196,35 @@ def test_names_are_new() -> None:
     assert new.skeleton.names[4:] == ("j1-link1", "j1-link2-3", "j1-link3")
 
 
-def two_bodies() -> Scene:
-    """Two meshes on skins that list the same nodes in another order."""
+def test_links_of_joints_with_one_name_have_names_of_their_own() -> None:
+    scene = tube_scene(2)
+    names = ("j0", "knee", "knee", "body")
+    scene = replace(scene, skeleton=replace(scene.skeleton, names=names))
+    new = linked(scene, count=1)
+    assert new.skeleton.names[4:] == ("knee-link1", "knee-link1-2")
+
+
+def two_bodies(order: tuple[int, int, int] = (1, 0, 2)) -> Scene:
+    """Two meshes on skins that list the same nodes, the second in another order."""
     scene = tube_scene(2)
     (mesh,), (skin,) = scene.meshes, scene.skins
-    order = np.array([1, 0, 2])
+    rows = np.array(order)
     (primitive,) = mesh.primitives
     assert primitive.skin is not None
-    weights = replace(primitive.skin, weights=primitive.skin.weights[:, order].copy())
+    weights = replace(primitive.skin, weights=primitive.skin.weights[:, rows].copy())
     other = Mesh("other", (replace(primitive, skin=weights),))
-    turned_skin = Skin("other", skin.joints[order], skin.inverse_binds[order])
+    turned_skin = Skin("other", skin.joints[rows], skin.inverse_binds[rows])
     skeleton = scene.skeleton
-    rows = [0, 1, 2, 3, 3]
+    nodes = [0, 1, 2, 3, 3]
     return replace(
         scene,
         skeleton=replace(
             skeleton,
             names=(*skeleton.names, "other"),
-            parents=skeleton.parents[rows],
-            translations=skeleton.translations[rows],
-            rotations=skeleton.rotations[rows],
-            scales=skeleton.scales[rows],
+            parents=skeleton.parents[nodes],
+            translations=skeleton.translations[nodes],
+            rotations=skeleton.rotations[nodes],
+            scales=skeleton.scales[nodes],
         ),
         node_mesh=np.array([-1, -1, -1, 0, 1]),
         node_skin=np.array([-1, -1, -1, 0, 1]),
@@ -242,6 +250,31 @@ def test_bodies_on_the_same_nodes_share_links() -> None:
     fractions = [link.fraction for link in new.skeleton.links.values()]
     assert fractions == [1 / 2, 1 / 3, 2 / 3]
     assert len(set(new.skeleton.names)) == len(new.skeleton)
+
+
+def test_skins_alike_both_get_the_links() -> None:
+    scene = two_bodies((0, 1, 2))
+    assert len(gather_bodies(scene)) == 1
+    new = linked(scene)
+    assert [len(skin.joints) for skin in new.skins] == [9, 9]
+    moved = turned(new, 1, turn([0, 0, 1], 100))
+    half = len(moved) // 2
+    np.testing.assert_array_equal(moved[:half], moved[half:])
+    plain = turned(scene, 1, turn([0, 0, 1], 100))
+    assert np.abs(moved - plain).max() > 0.1
+
+
+def test_a_joint_that_is_bound_twice_is_linked_once() -> None:
+    scene = tube_scene(2)
+    skin = scene.skins[0]
+    binds = skin.inverse_binds[[0, 1, 2, 1]]
+    binds[3, :, 3] += 1
+    scene = replace(scene, skins=(Skin("skin", [0, 1, 2, 1], binds),))
+    every = dict.fromkeys(range(4), LinkSettings())
+    new, _ = link_bones(scene, gather_bodies(scene), [every])
+    joints = [link.joint for link in new.skeleton.links.values()]
+    assert joints == [1, 1, 1, 2, 2, 2]
+    assert new.skins[0].joints.tolist() == [0, 1, 2, 1, *range(4, 10)]
 
 
 def test_a_mesh_on_several_skins_keeps_its_weights() -> None:
@@ -274,6 +307,33 @@ def test_links_stand_right_where_rest_and_bind_differ() -> None:
     other = turn([0.3, 1, 0.2], 100)
     ring = smallest_radius(turned(new, 1, other))
     assert ring > 0.8 * smallest_radius(turned(straight, 1, other))
+
+
+@pytest.mark.parametrize(("degrees", "is_fitted"), [(1.5, True), (1e-3, False)])
+def test_a_rest_that_is_hardly_turned(degrees: float, is_fitted: bool) -> None:
+    scene = bound_elsewhere(degrees)
+    new, findings = link_bones(scene, gather_bodies(scene), [{1: LinkSettings()}])
+    assert [f.code for f in findings] == ["links-fitted"] * is_fitted
+    pose = turn([0, 0, 1], 90)
+    straight = turned(linked(tube_scene(3)), 1, pose)
+    np.testing.assert_allclose(turned(new, 1, pose), straight, atol=1e-4)
+
+
+def test_binds_of_links_are_written_where_joints_had_none(tmp_path: Path) -> None:
+    scene = tube_scene(3)
+    rest = scene.skeleton
+    rotations = rest.rotations.copy()
+    rotations[1] = turn([0, 0, 1], 40)
+    skin = Skin("skin", [0, 1, 2], np.tile(np.eye(3, 4), (3, 1, 1)), None, False)
+    scene = replace(scene, skins=(skin,), skeleton=replace(rest, rotations=rotations))
+    new, findings = link_bones(scene, gather_bodies(scene), [{1: LinkSettings()}])
+    assert [f.code for f in findings] == ["links-fitted"]
+    target = tmp_path / "tube.glb"
+    flexor.save(Character(new), target)
+    back = flexor.load(target).scene
+    binds = back.skins[0].inverse_binds
+    np.testing.assert_array_equal(binds, new.skins[0].inverse_binds)
+    assert np.abs(binds[3:] - binds[1]).max() > 0.1
 
 
 def test_joints_carried_by_a_node_that_is_none() -> None:

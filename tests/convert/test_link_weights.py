@@ -11,9 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import flexor
-from flexor.convert.body import Body, body_surface, gather_bodies
+from flexor.convert.body import Body, Pull, body_surface, gather_bodies
 from flexor.convert.bones import Bones, derive_bones
-from flexor.convert.link_weights import LinkSettings, link_chains, link_weights
+from flexor.convert.link_weights import (
+    Chain,
+    LinkSettings,
+    link_chains,
+    link_weights,
+)
 from flexor.convert.sections import Sections, derive_sections
 from flexor.convert.surface import Surface
 from flexor.errors import SettingError
@@ -241,6 +246,68 @@ def test_rows_that_nothing_changes_stay_to_the_bit() -> None:
     np.testing.assert_array_equal(pull.joints[far, :width], body.pull.joints[far])
     np.testing.assert_array_equal(pull.weights[far, :width], body.pull.weights[far])
     assert link_weights(body, bones, [], surface) is body.pull
+
+
+def test_links_reach_half_of_the_way_to_the_joint_above() -> None:
+    """Also at a child that stands further out than the bone above is long."""
+    scene = skinned_scene(
+        [(0, 0, 0), (2, 0, 0), (10, 0, 0), (4, 0, 0)],
+        [-1, 0, 0, 1],
+        [(0, 0, 0), (2, 1, 0), (12, 0, 1), (4, 1, 0)],
+        [(0, 1, 2), (1, 2, 3)],
+        np.eye(4),
+    )
+    body, _, bones, sections = shape_of(scene)
+    assert bones.tips[0] == 1
+    own = dict.fromkeys((1, 2), LinkSettings(length=100))
+    near, far = link_chains(body, bones, sections, own)
+    assert near.up == pytest.approx(1)
+    assert far.up == pytest.approx(5)
+
+
+def test_sums_that_are_a_little_off_do_not_matter() -> None:
+    body, surface, bones, sections = shape_of(tube_scene(4.0))
+    chains = link_chains(body, bones, sections, {1: LinkSettings(fade=0)})
+    want = link_weights(body, bones, chains, surface)
+    off = Pull(body.pull.joints, body.pull.weights * np.float32(1.0009))
+    got = link_weights(replace(body, pull=off), bones, chains, surface)
+    rows = want.dense(6)[:, 3:].any(1)
+    np.testing.assert_allclose(got.dense(6)[rows], want.dense(6)[rows], atol=1e-6)
+
+
+def given_out(share: float, radii: float) -> float:
+    """Of a vertex at the joint that hangs on the child by `share` and stands so many
+    radii to the side, the part that goes to the only link.
+    """
+    places = [(0, radii, 0), (0, 0, 0.1), (0, 0.1, 0)]
+    scene = skinned_scene(
+        [(-4, 0, 0), (0, 0, 0)],
+        [-1, 0],
+        places,
+        [(0, 1, 2)],
+        [(1 - share, share), (0.5, 0.5), (0.5, 0.5)],
+    )
+    body, surface, bones, _ = shape_of(scene)
+    way = np.array([1.0, 0, 0])
+    chain = Chain(1, 0, 2, 1, np.zeros(3), way, 1.0, 1.0, 1.0, way, 0.0)
+    return float(link_weights(body, bones, [chain], surface).dense(3)[0, 2])
+
+
+@pytest.mark.parametrize(
+    ("none", "little", "most", "whole"),
+    [
+        ((0.6, 9), (0.64, 9), (0.81, 9), (0.85, 9)),  # mostly on the child
+        ((0.1, 9), (0.08, 9), (0.02, 9), (0.0, 9)),  # mostly on the parent
+        ((1.0, 1.4), (1.0, 1.53), (1.0, 2.07), (1.0, 2.2)),  # far to the side
+    ],
+)
+def test_what_stands_to_the_side_and_hangs_on_one_bone_stays(
+    none: Any, little: Any, most: Any, whole: Any
+) -> None:
+    assert given_out(*none) == pytest.approx(1, abs=1e-5)
+    assert given_out(*little) == pytest.approx(0.9, abs=0.05)
+    assert given_out(*most) == pytest.approx(0.1, abs=0.05)
+    assert given_out(*whole) == pytest.approx(0, abs=1e-5)
 
 
 def test_vertices_that_hang_on_nothing_stay_so() -> None:
