@@ -336,7 +336,21 @@ def test_columns_that_no_row_needs_any_more_are_dropped(rng: Any) -> None:
     assert skin is not None
     assert skin.joints.tolist() == [[0, 1, 2, 3]] * 3
     np.testing.assert_allclose(skin.weights, 0.25)
-    # One row that stays as it was still needs all of them.
+    # A row that stays as it was is narrow too.
+    joints, weights = joints.copy(), weights.copy()
+    joints[0], weights[0] = 0, 0
+    joints[0, [2, 1]], weights[0, [2, 1]] = [3, 1], [0.75, 0.25]
+    loose = replace(primitive, skin=SkinWeights(joints, weights))
+    other = one_mesh_scene(skeleton, loose, scene.skins[0])
+    others = gather_bodies(other)
+    pull = limit_influences(others[0].pull, 4)
+    skin = with_pulls(other, {0: pull}, others).meshes[0].primitives[0].skin
+    assert skin is not None
+    assert skin.influence_counts().tolist() == [2, 4, 4]
+    assert skin.weights.shape == (3, 4)
+    (again,) = gather_bodies(with_pulls(other, {0: pull}, others))
+    np.testing.assert_allclose(again.pull.dense(5), pull.dense(5), atol=1e-6)
+    # One that needs all of them keeps them.
     pull = bodies[0].pull.take(np.arange(3, dtype=np.int32))
     pull.joints[1:], pull.weights[1:] = pulls[0].joints[1:], pulls[0].weights[1:]
     skin = with_pulls(scene, {0: pull}, bodies).meshes[0].primitives[0].skin
