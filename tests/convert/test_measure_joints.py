@@ -18,8 +18,9 @@ from flexor.convert.sections import derive_sections
 from flexor.maths import transforms
 from flexor.scene.mesh import Primitive
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Link, Skeleton
+from flexor.scene.skeleton import Link, Skeleton, rest_world
 from flexor.scene.weights import SkinWeights
+from tests.convert.tubes import turn
 from tests.oracle import measure_joints as oracle
 from tests.scenes import bound_skin, one_mesh_scene, random_rotations
 
@@ -244,6 +245,151 @@ def test_joints_with_scales_and_binds_of_their_own() -> None:
     one, two = measure(scene), measure(other)
     for name in ("bend90", "bend150", "twist90", "twist180"):
         assert getattr(two, name) == pytest.approx(getattr(one, name), abs=1e-3)
+
+
+def test_a_joint_that_is_scaled_along_one_axis() -> None:
+    """Its own axes lie across those of the bone; binds take the scale away again."""
+    scene = tube()
+    old = scene.skeleton
+    turns, scales = old.rotations.copy(), old.scales.copy()
+    turns[1] = turn([1, 2, 3], 50)
+    scales[1] = [1, 2, 1]
+    skeleton = Skeleton(old.names, old.parents, old.translations, turns, scales)
+    ends = old.translations.copy()
+    ends[2] = np.linalg.solve(rest_world(skeleton)[1, :, :3], [4.0, 0, 0])
+    skeleton = replace(skeleton, translations=ends)
+    skin = bound_skin(skeleton, scene.skins[0].joints.copy())
+    other = one_mesh_scene(skeleton, scene.meshes[0].primitives[0], skin)
+    one, two = measure(scene), measure(other)
+    for name in ("bend90", "bend150", "twist90", "twist180"):
+        assert getattr(two, name) == pytest.approx(getattr(one, name), abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("radius", "counts"), [(0.0, False), (0.25, False), (0.4, True)]
+)
+def test_what_is_near_the_axis_says_nothing_about_radii(
+    radius: float, counts: bool
+) -> None:
+    """One vertex more, which a half turn puts on the axis."""
+    scene = tube(links=3)
+    mesh = scene.meshes[0].primitives[0]
+    assert mesh.indices is not None
+    assert mesh.skin is not None
+    middle = ALONG // 2 * AROUND
+    faces = [*mesh.indices.tolist(), middle, middle + 1, len(mesh)]
+    primitive = Primitive(
+        np.concatenate([mesh.positions, [[0, radius, 0]]]),
+        indices=np.array(faces, np.uint32),
+        skin=SkinWeights(
+            np.concatenate([mesh.skin.joints, [[0, 1]]]),
+            np.concatenate([mesh.skin.weights, [[0.5, 0.5]]]),
+        ),
+    )
+    found = measure(one_mesh_scene(scene.skeleton, primitive, scene.skins[0]))
+    want = 0 if counts else measure(scene).radius180
+    assert found.radius180 == pytest.approx(want, abs=1e-5)
+
+
+def on_links_alone(scene: Scene) -> Scene:
+    """What the joint pulls of a tube with links hangs on its last link instead."""
+    mesh = scene.meshes[0].primitives[0]
+    assert mesh.skin is not None
+    last = max(scene.skeleton.links)
+    joints = np.where(mesh.skin.joints == 1, last, mesh.skin.joints)
+    skin = SkinWeights(joints.astype(np.uint16), mesh.skin.weights)
+    return one_mesh_scene(scene.skeleton, replace(mesh, skin=skin), scene.skins[0])
+
+
+def test_a_joint_that_moves_the_skin_through_links_alone() -> None:
+    scene = on_links_alone(tube(links=3))
+    (body,) = gather_bodies(scene)
+    assert not (body.pull.joints == 1).any()
+    (found,) = measure_joints(scene, body)
+    assert found.name == "bend"
+    assert found.is_measured
+    # Neighbours in the chain are 45 degrees apart, as with weights on the joint.
+    assert found.radius180 == pytest.approx(math.cos(math.radians(22.5)), abs=5e-3)
+
+
+def test_skin_on_links_of_the_joint_above_is_part_of_a_region() -> None:
+    """Before the last joint all hangs on a link of the one above it."""
+    places, faces = tube_places()
+    skeleton = Skeleton(
+        ("root", "bend", "end", "link", "mesh"),
+        [-1, 0, 1, 0, -1],
+        [(-4, 0, 0), (2, 0, 0), (2, 0, 0), (2, 0, 0), (0, 0, 0)],
+        np.tile([0.0, 0, 0, 1], (5, 1)),
+        np.ones((5, 3)),
+        links={3: Link(1, 0.5)},
+    )
+    joints = np.where(places[:, :1] < 0, 3, 2).astype(np.uint16)
+    primitive = Primitive(
+        places,
+        indices=faces.ravel(),
+        skin=SkinWeights(joints, np.ones((len(places), 1))),
+    )
+    scene = one_mesh_scene(skeleton, primitive, bound_skin(skeleton, np.arange(4)))
+    (body,) = gather_bodies(scene)
+    surface, region = region_of(scene, body, 2)
+    x = surface.positions[region.points][:, 0]
+    assert x.min() < -1
+    assert x.max() > 1
+
+
+def test_a_limb_beside_the_joint_is_no_part_of_its_region() -> None:
+    """Another tube that hangs on a joint below, joined by one face."""
+    scene = tube()
+    mesh = scene.meshes[0].primitives[0]
+    assert mesh.indices is not None
+    assert mesh.skin is not None
+    count, middle = len(mesh), ALONG // 2 * AROUND
+    bridge = [middle, middle + 1, count + middle + AROUND // 2]
+    below = np.zeros((count, 2), np.uint16)
+    below[:, 0] = 2
+    primitive = Primitive(
+        np.concatenate([mesh.positions, mesh.positions + np.array([0, 4, 0], "f4")]),
+        indices=np.concatenate([mesh.indices, mesh.indices + count, bridge]),
+        skin=SkinWeights(
+            np.concatenate([mesh.skin.joints, below]),
+            np.concatenate([mesh.skin.weights, np.tile([1.0, 0], (count, 1))]),
+        ),
+    )
+    both = one_mesh_scene(scene.skeleton, primitive, scene.skins[0])
+    (body,) = gather_bodies(both)
+    surface, region = region_of(both, body)
+    assert surface.positions[region.points][:, 1].max() < 1.001
+    assert measure(both).bend90 == pytest.approx(measure(scene).bend90, abs=1e-3)
+
+
+def test_a_small_solid_far_away_keeps_its_volume() -> None:
+    scene = tube()
+    (body,) = gather_bodies(scene)
+    surface, region = region_of(scene, body)
+    places = surface.positions[region.points].astype(float)[None]
+    want = region_volume(region, places)[0] * 1e-6
+    far = places * 0.01 + np.array([1000, -1000, 1000])
+    assert region_volume(region, far)[0] == pytest.approx(want, rel=1e-6)
+
+
+@pytest.mark.parametrize(("faces", "is_measured"), [(8, True), (7, False)])
+def test_the_least_number_of_faces(faces: int, is_measured: bool) -> None:
+    """Four sides of a box are a tube; with one triangle less they are not."""
+    scene = tube()
+    ring = np.array([[0, 1, 1], [0, -1, 1], [0, -1, -1], [0, 1, -1]])
+    places = np.concatenate([ring - np.array([1, 0, 0]), ring + np.array([1, 0, 0])])
+    a = np.arange(4)
+    b = (a + 1) % 4
+    sides = np.concatenate([np.stack([a, b, b + 4], 1), np.stack([a, b + 4, a + 4], 1)])
+    primitive = Primitive(
+        places,
+        indices=sides[:faces].ravel().astype(np.uint32),
+        skin=SkinWeights(
+            np.tile(np.array([0, 1], np.uint16), (8, 1)), np.full((8, 2), 0.5)
+        ),
+    )
+    box = one_mesh_scene(scene.skeleton, primitive, scene.skins[0])
+    assert measure(box).is_measured == is_measured
 
 
 def oracle_places(skeleton: Skeleton) -> Any:
