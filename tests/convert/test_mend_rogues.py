@@ -11,6 +11,7 @@ import pytest
 import flexor
 from flexor.convert.body import Body, Pull, gather_bodies
 from flexor.convert.mend_rogues import mend_rogues
+from flexor.convert.remove_rogues import remove_rogues
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +53,9 @@ def test_what_a_patch_cuts_off_is_whole_again_without_it(body: Body) -> None:
     assert after[ring, body.names.index("r-knee")].max() == 0
 
 
-@pytest.mark.parametrize(("share", "level"), [(0.6, "warning"), (0.03, "info")])
+@pytest.mark.parametrize(
+    ("share", "level"), [(0.6, "warning"), (0.06, "warning"), (0.04, "info")]
+)
 def test_what_is_told(body: Body, share: float, level: str) -> None:
     rows = near(body, "head", 0.06)
     assert rows.any()
@@ -83,6 +86,63 @@ def test_sparing_is_a_choice(body: Body) -> None:
     assert len(mend_rogues(bad, spare=0).patches) >= 1
     nearly = tied(body, "spine1", near(body, "chest", 0.01), 0.5)
     assert len(mend_rogues(nearly, spare=1e-9).patches) == 0
+
+
+def names_of(body: Body, bad: Body, **words: Any) -> list[str]:
+    """The joints of the patches that are found."""
+    return [body.names[patch.joint] for patch in mend_rogues(bad, **words).patches]
+
+
+def test_a_patch_does_not_speak_for_itself(body: Body) -> None:
+    """One so heavy that its bone looks thick enough to reach it."""
+    bad = tied(body, "l-ankle", near(body, "r-ankle", 0.12))
+    assert names_of(body, bad) == ["l-ankle"]
+
+
+def test_patches_of_several_bones_come_by_joint_and_by_point(body: Body) -> None:
+    """Whichever is mended first; that on the hips fits it by a fifth."""
+    bad = tied(body, "hips", near(body, "l-thumb0", 0.05))
+    bad = tied(bad, "r-pinky1", near(body, "l-ring0", 0.03), 0.5)
+    bad = tied(bad, "hips", near(body, "head", 0.03))
+    found = mend_rogues(bad).patches
+    assert [body.names[patch.joint] for patch in found] == ["hips", "hips", "r-pinky1"]
+    assert found[0].points[0] < found[1].points[0]
+    assert any(0.16 < patch.score / patch.best < 0.29 for patch in found)
+
+
+def test_patches_that_fit_well_enough_are_spared(body: Body) -> None:
+    bad = tied(body, "l-middle1", near(body, "l-middle2", 0.03), 0.5)
+    assert names_of(body, bad) == []
+    found = mend_rogues(bad, spare=0.5).patches
+    assert {body.names[patch.joint] for patch in found} == {"l-middle1"}
+    assert max(patch.score / patch.best for patch in found) < 0.45
+
+
+def test_what_the_third_turn_finds_whole_is_left(body: Body) -> None:
+    """A patch on the hand's rest cuts the hand in two, and is not among the worst."""
+    bad = tied(body, "l-index1", near(body, "r-ankle", 0.05), 0.5)
+    bad = tied(bad, "l-pinky0", near(body, "l-arm-roll", 0.08), 0.5)
+    bad = tied(bad, "l-hip", near(body, "l-thumb2", 0.08))
+    assert names_of(body, bad) == ["l-hip", "l-index1", "l-pinky0"]
+
+
+def test_all_that_fit_badly_are_mended_in_one_turn(
+    body: Body, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[int] = []
+
+    def look(*args: Any, **words: Any) -> Any:
+        looks.append(1)
+        return remove_rogues(*args, **words)
+
+    monkeypatch.setattr("flexor.convert.mend_rogues.remove_rogues", look)
+    bad = tied(body, "l-ankle", near(body, "head", 0.06))
+    bad = tied(bad, "r-knee", near(body, "chest", 0.1))
+    found = mend_rogues(bad).patches
+    fits = [patch.score / patch.best for patch in found]
+    assert 2 * min(fits) < max(fits) < 0.01
+    # Which there are without them; then find and mend; then find no more.
+    assert len(looks) == 4
 
 
 def test_wild_weights_come_to_an_end(rng: Any, body: Body) -> None:
