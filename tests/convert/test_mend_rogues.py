@@ -99,15 +99,13 @@ def test_a_patch_does_not_speak_for_itself(body: Body) -> None:
     assert names_of(body, bad) == ["l-ankle"]
 
 
-def test_patches_of_several_bones_come_by_joint_and_by_point(body: Body) -> None:
+def test_patches_of_several_bones_come_by_joint(body: Body) -> None:
     """Whichever is mended first; that on the hips fits it by a fifth."""
     bad = tied(body, "hips", near(body, "l-thumb0", 0.05))
     bad = tied(bad, "r-pinky1", near(body, "l-ring0", 0.03), 0.5)
-    bad = tied(bad, "hips", near(body, "head", 0.03))
-    found = mend_rogues(bad).patches
-    assert [body.names[patch.joint] for patch in found] == ["hips", "hips", "r-pinky1"]
-    assert found[0].points[0] < found[1].points[0]
-    assert any(0.16 < patch.score / patch.best < 0.29 for patch in found)
+    assert names_of(body, bad) == ["hips", "r-pinky1"]
+    patch, _ = mend_rogues(bad).patches
+    assert 0.16 < patch.score / patch.best < 0.29
 
 
 def test_patches_that_fit_well_enough_are_spared(body: Body) -> None:
