@@ -13,8 +13,10 @@ import pytest
 import flexor
 from flexor.convert.body import body_surface, gather_bodies, merge_same
 from flexor.convert.check_weights import check_weights, edge_steps
+from flexor.convert.measure_joints import JointMeasure
 from flexor.convert.surface import make_surface
 from flexor.scene.finding import Finding
+from flexor.scene.mesh import Primitive
 from flexor.scene.scene import Scene
 from flexor.scene.weights import SkinWeights
 from tests.convert.test_measure_joints import tube
@@ -92,6 +94,68 @@ def test_too_many_influences_and_tiny_ones() -> None:
     assert by_code["weights-tiny"].where == "/meshes/0/primitives/0"
 
 
+@pytest.mark.parametrize(("least", "tiny"), [(0.0099, 1), (0.0101, 0)])
+def test_which_weights_are_tiny(least: float, tiny: int) -> None:
+    scene = tube(links=3, smooth=4.0)
+    joints, weights = columns(scene, 4)
+    joints[5], weights[5] = 0, 0
+    joints[5, :2], weights[5, :2] = [0, 1], [1 - least, least]
+    found = check_weights(with_weights(scene, joints, weights), has_measures=False)
+    assert found.bodies[0].tiny == tiny
+    is_told = "weights-tiny" in {finding.code for finding in found.findings}
+    assert is_told == bool(tiny)
+
+
+@pytest.mark.parametrize(("count", "many"), [(4, 0), (5, 1)])
+def test_how_many_influences_are_too_many(count: int, many: int) -> None:
+    scene = tube(links=3, smooth=4.0)
+    joints, weights = columns(scene, 8)
+    joints[5, :count], weights[5, :count] = range(count), 1 / count
+    found = check_weights(with_weights(scene, joints, weights), has_measures=False)
+    assert found.bodies[0].many == many
+    is_told = "influences-many" in {finding.code for finding in found.findings}
+    assert is_told == bool(many)
+
+
+@pytest.mark.parametrize(
+    ("change", "thickness", "is_step"),
+    [
+        (0.1, 1.22, False),  # of the change, 1 / 1.22 is allowed
+        (0.1, 1.28, True),
+        (0.048, 1e3, False),
+        (0.052, 1e3, True),
+    ],
+)
+def test_which_changes_are_steps(
+    monkeypatch: pytest.MonkeyPatch, change: float, thickness: float, is_step: bool
+) -> None:
+    """Rings 0.2 apart, each with so much more weight than the one before."""
+    monkeypatch.setattr(
+        "flexor.convert.check_weights.point_thickness",
+        lambda positions, *_: np.full(len(positions), thickness),
+    )
+    (body,) = check_weights(tube(smooth=0.1 / change), has_measures=False).bodies
+    assert bool(body.steps) == is_step
+    for step in body.steps:
+        assert step.change == pytest.approx(change, abs=1e-5)
+        assert step.allowed == pytest.approx(0.1 / thickness, rel=1e-4)
+
+
+def test_a_step_at_the_first_vertex_of_a_surface() -> None:
+    scene = tube(links=3, smooth=4.0)
+    joints = np.array([[2], [0], [0]], np.uint16)
+    face = Primitive(
+        np.array([[0, 9, 0], [0, 9, 0.1], [0, 9.1, 0]]),
+        indices=np.arange(3, dtype=np.uint32),
+        skin=SkinWeights(joints, np.ones((3, 1))),
+    )
+    mesh = replace(scene.meshes[0], primitives=(*scene.meshes[0].primitives, face))
+    found = check_weights(replace(scene, meshes=(mesh,)), has_measures=False)
+    (step,) = (step for step in found.bodies[0].steps if step.joint == "end")
+    assert (step.where, step.vertex) == ("/meshes/0/primitives/1", 0)
+    assert step.place == (0, 9, 0)
+
+
 def test_a_rogue_patch_is_found() -> None:
     scene = tube(links=0, smooth=2.0)
     joints, weights = columns(scene, 4)
@@ -120,6 +184,30 @@ def test_a_joint_that_collapses() -> None:
     assert f"{100 * measure.bend90:.0f} % at 90 degrees" in finding.text
     assert f"{100 * measure.bend150:.0f} % at 150" in finding.text
     assert "joint-collapse" not in codes(tube(smooth=1.0))
+
+
+@pytest.mark.parametrize(
+    ("bend90", "bend150", "told"),
+    [
+        (0.851, 0.701, ()),
+        (0.849, 0.701, ("at 90",)),
+        (0.851, 0.699, ("at 150",)),
+        (0.849, 0.699, ("at 90", "at 150")),
+        (None, None, ()),
+    ],
+)
+def test_which_joints_collapse(
+    monkeypatch: pytest.MonkeyPatch, bend90: Any, bend150: Any, told: Any
+) -> None:
+    measure = JointMeasure(1, 1, "bend", bend90, bend150)
+    monkeypatch.setattr(
+        "flexor.convert.check_weights.measure_joints", lambda *_: [measure]
+    )
+    found = check_weights(tube(links=3, smooth=4.0))
+    texts = [one.text for one in found.findings if one.code == "joint-collapse"]
+    assert len(texts) == bool(told)
+    for word in ("at 90", "at 150"):
+        assert any(word in text for text in texts) == (word in told)
 
 
 def test_joints_are_not_bent_if_that_is_not_wanted() -> None:

@@ -12,6 +12,7 @@ import flexor
 from flexor.app.character import Character
 from flexor.convert.body import Pull, gather_bodies, merge_same, with_pulls
 from flexor.convert.link_weights import LinkSettings
+from flexor.convert.regenerate_weights import regenerate_weights
 from flexor.convert.repair import JointRule, RepairSettings, repair_scene
 from flexor.convert.smooth_weights import SmoothSettings
 from flexor.errors import SettingError
@@ -19,6 +20,7 @@ from flexor.scene.mesh import Mesh, Primitive
 from flexor.scene.scene import Scene
 from flexor.scene.skeleton import Skeleton
 from flexor.scene.weights import Skin, SkinWeights
+from tests.convert.test_measure_joints import tube
 from tests.scenes import random_scene
 
 
@@ -122,6 +124,16 @@ def test_smoothing_of_some_joints_leaves_the_others(scene: Scene) -> None:
     before, after = dense(scene), dense(repaired)
     assert (before[~tied] == after[~tied]).all()
     assert report.vertices > 0
+
+
+def test_what_is_regenerated_is_not_smoothed_again() -> None:
+    bent = tube(smooth=0.5)
+    smooth = SmoothSettings(width=4)
+    settings = RepairSettings(regenerate=True, smooth=smooth, most_influences=0)
+    repaired, report = repair_scene(bent, settings, has_measures=False)
+    assert report.passes == ("regenerate", "smooth")
+    want = regenerate_weights(gather_bodies(bent)[0], None, smooth).dense(3)
+    np.testing.assert_allclose(dense(repaired), want, atol=1e-6)
 
 
 def test_links_and_rules(scene: Scene) -> None:
