@@ -38,6 +38,26 @@ def test_triangles_of_very_different_sizes(rng: Any) -> None:
     check(triangles, rng.normal(size=(40, 3)) * 2)
 
 
+@pytest.mark.parametrize("size", [1e-4, 1e-2, 1e3])
+def test_surfaces_of_any_size(rng: Any, size: float) -> None:
+    triangles = rng.normal(size=(60, 1, 3)) + rng.normal(size=(60, 3, 3)) * 0.3
+    points = rng.normal(size=(40, 3)) * 2 * size
+    check(triangles * size, points)
+    _, _, away = closest_points(triangles * size, points)
+    expected = closest_points(triangles, points / size)[2]
+    np.testing.assert_allclose(away, expected * size, rtol=1e-9)
+
+
+def test_narrow_triangles_have_an_inside() -> None:
+    """A side of a metre and a height of a centimetre or less."""
+    for height in (1e-2, 1e-3, 1e-4):
+        triangle = np.array([[[0, 0, 0], [1, 0, 0], [0.9, height, 0]]])
+        point = np.array([[0.8, height / 2, height]])
+        _, weights, away = closest_points(triangle, point)
+        assert away[0] == pytest.approx(height, rel=1e-6)
+        np.testing.assert_allclose(weights, [[0.15, 0.35, 0.5]], atol=1e-6)
+
+
 def test_triangles_that_are_lines_and_points(rng: Any) -> None:
     triangles = rng.normal(size=(30, 3, 3))
     triangles[:10, 1] = triangles[:10, 0]
@@ -72,6 +92,21 @@ def test_of_equally_near_triangles_the_first_counts(rng: Any) -> None:
     many = np.repeat(one, 21, axis=0)
     face, _, _ = closest_points(many, rng.normal(size=(20, 3)))
     assert not face.any()
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_first_counts_from_whichever_side_it_is_reached(sign: int) -> None:
+    """Twelve upright triangles in a row; a point halfway between two of them."""
+    places = np.concatenate([np.arange(1, 13, 2), np.arange(-1, -13, -2)])
+    triangles = np.zeros((12, 3, 3))
+    triangles[:, :, 0] = sign * places[:, None]
+    triangles[:, 1, 1] = triangles[:, 2, 2] = 1
+    points = np.tile([0, 0.25, 0.25], (5, 1))
+    points[:, 0] = np.arange(-4, 5, 2)
+    face, _, away = closest_points(triangles, points)
+    gaps = np.abs(triangles[:, 0, 0] - points[:, :1])
+    assert face.tolist() == np.argmin(gaps, axis=1).tolist()
+    assert (away == 1).all()
 
 
 def test_vertices_of_the_surface_are_found_exactly(rng: Any) -> None:
