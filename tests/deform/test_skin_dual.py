@@ -368,7 +368,16 @@ def nine(matrix: Any) -> tuple[float, ...]:
 
 
 @pytest.mark.parametrize(
-    "scales", [[1, 1, 1], [1, 1e-5, 1e-5], [1e3, 1, 1e-3], [3, 2, 0], [1e-20, 2e-20, 0]]
+    "scales",
+    [
+        [1, 1, 1],
+        [1, 1, 0.01],
+        [3, 2, 3e-3],
+        [1, 1e-5, 1e-5],
+        [1e3, 1, 1e-3],
+        [3, 2, 0],
+        [1e-20, 2e-20, 0],
+    ],
 )
 @pytest.mark.parametrize("sign", [1, -1])
 def test_find_turn(scales: Any, sign: int, rng: Rng) -> None:
@@ -399,6 +408,40 @@ def test_every_way_to_a_quaternion(axis: int, degrees: float, rng: Rng) -> None:
     found = np.zeros(4, F4)
     kernel_dual.split_palette(matrix.reshape(-1), False, np.zeros(12, F4), found)
     np.testing.assert_allclose(found * np.sign(found @ q), q, atol=1e-6)
+
+
+@pytest.mark.parametrize("near", range(3))
+@pytest.mark.parametrize("tilted", range(3))
+@pytest.mark.parametrize("tilt", [2e-4, -2e-4])
+def test_turns_about_axes_that_are_a_little_tilted(
+    near: int, tilted: int, tilt: float
+) -> None:
+    """The numbers of a small one would be made of rounding."""
+    q = np.zeros(4)
+    q[tilted] = tilt
+    q[near] = 1
+    q[:3] *= np.sin(np.radians(179.9) / 2) / np.linalg.norm(q)
+    q[3] = np.cos(np.radians(179.9) / 2)
+    matrix = np.zeros((1, 3, 4), F4)
+    matrix[0, :, :3] = quaternions.to_matrix(q)
+    found = np.zeros(4, F4)
+    kernel_dual.split_palette(matrix.reshape(-1), False, np.zeros(12, F4), found)
+    np.testing.assert_allclose(found * np.sign(found @ q), q, atol=1e-6)
+
+
+def test_normals_of_uneven_joints_keep_the_lengths_of_what_is_left(rng: Rng) -> None:
+    """Where normals are not scaled to unit length, neither blend does it."""
+    bind = tube(np.array([0.0, 0.5]))
+    shares = np.array([1, 3, 0.5])
+    world = np.zeros((1, 2, 3, 4), F4)
+    world[..., :3] = np.diag(shares)
+    world[:, 1, :, :3] = quaternions.to_matrix(random_rotations(rng)) @ np.diag(shares)
+    _, raw = run(bind, world, unit_normals=False)
+    _, unit = run(bind, world)
+    _, rest = run(bind, np.tile(np.eye(3, 4, dtype=F4), (1, 2, 1, 1)))
+    lengths = np.linalg.norm(rest[0] / shares * np.prod(shares) ** (1 / 3), axis=1)
+    np.testing.assert_allclose(np.linalg.norm(raw[0], axis=1), lengths, rtol=1e-5)
+    np.testing.assert_allclose(raw[0] / lengths[:, None], unit[0], atol=1e-5)
 
 
 def test_both_signs_of_a_quaternion_are_the_same_turn(rng: Rng) -> None:
