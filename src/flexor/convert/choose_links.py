@@ -50,8 +50,9 @@ def choose_links(
     left: dict[str, list[str]] = {}
     for body, own in zip(bodies, settings, strict=True):
         joined = _joined(body)
-        wanted.append({row: s for row, s in own.items() if row in joined})
-        below = [row for row in own if body.parents[row] >= 0]
+        links = np.isin(body.joints, list(scene.skeleton.links))
+        below = [row for row in own if body.parents[row] >= 0 and not links[row]]
+        wanted.append({row: own[row] for row in below if row in joined})
         apart = [body.names[row] for row in below if row not in joined]
         left.setdefault("no skin passes to them from the bone above", []).extend(apart)
     plans = [plan_measures(scene, body) for body in bodies]

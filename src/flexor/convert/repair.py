@@ -131,7 +131,7 @@ def repair_scene(
         scene, findings = transfer_weights(source, scene)
         given = given if had_skins else scene
     bodies = gather_bodies(scene, rigid_meshes(scene, settings.rigid))
-    rows = [_chosen(scene, body, settings.joints) for body in bodies]
+    rows = [_chosen(body, settings.joints) for body in bodies]
     if settings.joints and not any(len(chosen) for chosen in rows):
         _refuse_pattern(bodies, settings.joints)
     for name in ("transfer", "regenerate", "rogues", "smooth", "mirror"):
@@ -186,17 +186,12 @@ def rigid_meshes(scene: Scene, patterns: Sequence[str] = ()) -> list[bool]:
     return [is_marked(mesh.name, mesh.carried) for mesh in scene.meshes]
 
 
-def _chosen(scene: Scene, body: Body, patterns: Sequence[str]) -> Ints:
-    """Rows of the joints whose names fit a pattern, with those of their links."""
+def _chosen(body: Body, patterns: Sequence[str]) -> Ints:
+    """Rows of the joints whose names fit a pattern."""
     wanted = [
         not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
         for name in body.names
     ]
-    by_node = dict(zip(body.joints.tolist(), wanted, strict=True))
-    for row, node in enumerate(body.joints.tolist()):
-        link = scene.skeleton.links.get(node)
-        if link is not None and by_node.get(link.joint):
-            wanted[row] = True
     return np.flatnonzero(wanted).astype(np.int32)
 
 
