@@ -93,6 +93,62 @@ def test_names_that_are_no_twins_stay_alone() -> None:
     assert mirror_pairs(plain, frames_at(*PLACES)).tolist() == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+def test_of_two_that_may_be_a_twin_the_nearer_is(order: list[int]) -> None:
+    names = ["leg.L", "leg.R", "arm_R_9", "arm_L_1", "arm_L_2"]
+    two = [(0.5, 1, 0), (0.5, 1.02, 0)]
+    places = [(0.2, 0, 0), (-0.2, 0, 0), (-0.5, 1, 0), two[order[0]], two[order[1]]]
+    expected = [1, 0, 3, 2, 4] if order[0] == 0 else [1, 0, 4, 3, 2]
+    assert mirror_pairs(names, frames_at(*places)).tolist() == expected
+
+
+def test_of_two_planes_the_one_with_the_least_squares_is_taken() -> None:
+    """Three pairs each: off by 3, 0 and 3, and by 0, 0 and 4.5."""
+    names, places = [], []
+    for row, middle in enumerate([-1.5, 0, 1.5, 40, 40, 42.25]):
+        names += [f"bone{row}.L", f"bone{row}.R"]
+        places += [(middle + 10, 20 * row, 0), (middle - 10, 20 * row, 0)]
+    mirror = find_mirror(names, frames_at(*places))
+    assert (mirror.axis, mirror.middle) == (0, pytest.approx(0))
+    assert mirror.twins.tolist() == [1, 0, 3, 2, 5, 4, 6, 7, 8, 9, 10, 11]
+
+
+def flat_body(body: Body, positions: Any, faces: Any, joints: Any) -> Body:
+    """Vertices that hang on one joint each, left (0) or right (1)."""
+    count = len(positions)
+    rows = np.array(joints, np.int32)[:, None]
+    return replace(
+        body,
+        names=("arm.L", "arm.R"),
+        frames=frames_at((1, 0, 0), (-1, 0, 0)),
+        positions=np.array(positions, float),
+        normals=np.tile([0.0, 0, 1], (count, 1)),
+        faces=np.array(faces, np.int32),
+        pull=Pull(rows, np.ones((count, 1), np.float32)),
+        rigid=np.zeros(count, bool),
+    )
+
+
+def test_faces_across_the_plane_give_nothing(body: Body) -> None:
+    """The image of the last vertex lies in one of these."""
+    positions = [(0.2, 0, 0), (1, 0, 0), (1, 1, 0), (-0.1, 0, 0)]
+    flat = flat_body(body, positions, [[0, 1, 2], [0, 2, 3]], [0, 0, 0, 0])
+    mirrored = mirror_weights(flat, flat.pull, source="left").dense(2)
+    np.testing.assert_array_equal(mirrored, [[1, 0], [1, 0], [1, 0], [0, 1]])
+    flat = flat_body(body, positions, [[0, 1, 2], [0, 2, 3]], [0, 0, 0, 1])
+    mirrored = mirror_weights(flat, flat.pull, source="left").dense(2)
+    np.testing.assert_array_equal(mirrored[3], [0, 1])
+
+
+def test_vertices_in_the_plane_give_what_they_get(body: Body) -> None:
+    """The first hangs on the left alone; the last is halfway to it."""
+    positions = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (-0.5, 0, 0)]
+    flat = flat_body(body, positions, [[0, 1, 2]], [0, 0, 0, 1])
+    mirrored = mirror_weights(flat, flat.pull, source="left").dense(2)
+    expected = [[0.5, 0.5], [1, 0], [1, 0], [0.25, 0.75]]
+    np.testing.assert_allclose(mirrored, expected, atol=1e-6)
+
+
 def test_swapped_names_keep_their_case() -> None:
     assert swap_side("LeftArm") == [("RightArm", True)]
     assert swap_side("RIGHT_arm") == [("LEFT_arm", False)]

@@ -14,6 +14,7 @@ from flexor.convert.split_palettes import split_palettes
 from flexor.errors import SettingError
 from flexor.scene.clip import Clip, Track
 from flexor.scene.finding import Finding
+from flexor.scene.material import Material
 from flexor.scene.mesh import Mesh, Primitive
 from flexor.scene.scene import RootSet, Scene
 from flexor.scene.weights import SkinWeights
@@ -202,6 +203,68 @@ def test_primitives_that_fit_together_share_a_node() -> None:
     after, _ = split_palettes(scene, 4)
     assert [len(mesh.primitives) for mesh in after.meshes] == [3, 1]
     assert_same(scene, after, 4)
+
+
+def test_a_surface_goes_where_its_joints_are() -> None:
+    """The third fits with the second too, which would need a joint more."""
+    rng = np.random.default_rng(17)
+    primitives = []
+    for joints in ([0, 1], [2, 3, 4], [0]):
+        rows = np.resize(np.array(joints, np.uint16), (6, 1))
+        weights = SkinWeights(rows, np.ones((6, 1), np.float32))
+        primitives.append(random_primitive(rng, 6, skin=weights))
+    scene = soup_scene(rng, 10, primitives)
+    after, _ = split_palettes(scene, 4)
+    assert [len(mesh.primitives) for mesh in after.meshes] == [2, 1]
+    assert [len(skin.joints) for skin in after.skins] == [2, 3]
+    assert_same(scene, after, 4)
+
+
+def test_all_that_vertices_have_goes_with_them() -> None:
+    rng = np.random.default_rng(18)
+    tangents = np.tile([1, 0, 0, -1.0], (40, 1))
+    tangents[:, 1] = np.arange(40)
+    soup = triangle_soup(rng, 12, targets=1)
+    target = replace(soup.targets[0], tangents=rng.normal(size=(40, 3)))
+    colours = (rng.random((40, 4)), rng.random((40, 4)))
+    soup = replace(soup, tangents=tangents, colours=colours, targets=(target,))
+    scene = soup_scene(rng, 12, [soup])
+    meshes = (replace(scene.meshes[0], primitives=(replace(soup, material=0),)),)
+    after, _ = split_palettes(
+        replace(scene, meshes=meshes, materials=(Material("skin"),)), 5
+    )
+    assert len(after.meshes) > 2
+    for mesh in after.meshes:
+        (piece,) = mesh.primitives
+        assert piece.material == 0
+        rows = piece.custom["_MARK"].astype(int)
+        (found,) = piece.targets
+        for mine, whole in [
+            *zip(piece.colours, soup.colours, strict=True),
+            (piece.tangents, soup.tangents),
+            (found.positions, soup.targets[0].positions),
+            (found.normals, soup.targets[0].normals),
+            (found.tangents, soup.targets[0].tangents),
+        ]:
+            np.testing.assert_array_equal(mine, whole[rows])
+
+
+def test_a_node_with_a_matrix() -> None:
+    """Nodes for further pieces have it too."""
+    rng = np.random.default_rng(19)
+    scene = soup_scene(rng, 12, [triangle_soup(rng, 12)])
+    node = len(scene.skeleton) - 1
+    matrix = np.eye(3, 4)
+    matrix[:, :3] += rng.normal(size=(3, 3)) * 0.2  # no turn and scale alone
+    skeleton = replace(scene.skeleton, matrices={node: matrix})
+    after, _ = split_palettes(replace(scene, skeleton=skeleton), 5)
+    pieces = range(node, len(after.skeleton))
+    assert len(pieces) > 2
+    assert sorted(after.skeleton.matrices) == list(pieces)
+    for piece in pieces:
+        np.testing.assert_array_equal(
+            after.skeleton.matrices[piece], skeleton.matrices[node]
+        )
 
 
 def test_without_a_skin_nothing_happens() -> None:
