@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from functools import cache
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -152,6 +153,8 @@ def test_nothing_goes_through_the_floor(clip: str) -> None:
 def test_making_it_again_gives_the_same() -> None:
     pytest.importorskip("skimage", reason="the maker needs flexor[sample]")
     pytest.importorskip("fast_simplification", reason="the maker needs flexor[sample]")
+    from PIL import Image
+
     from flexor.samples.maker.field import BodyField
     from flexor.samples.maker.make import make_mannequin
     from flexor.samples.maker.nodes import build_nodes
@@ -173,7 +176,13 @@ def test_making_it_again_gives_the_same() -> None:
                 pair = getattr(a, field.name), getattr(b, field.name)
                 np.testing.assert_allclose(*pair, atol=1e-5)
         np.testing.assert_allclose(a.skin.weights, b.skin.weights, atol=1e-4)
-        assert made.images[0].data == shipped.images[0].data
+        # On another processor a level of the texture can be one off.
+        grains = [
+            np.asarray(Image.open(BytesIO(one.images[0].data)).convert("RGB"), int)
+            for one in (made, shipped)
+        ]
+        assert grains[0].shape == grains[1].shape
+        assert np.abs(grains[0] - grains[1]).max() <= 2
         return
     # On another processor the last bit of the field can differ, and with it the order
     # in which edges are collapsed: then the surface must still be the same one.
