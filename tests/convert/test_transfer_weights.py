@@ -8,6 +8,7 @@ import pytest
 
 import flexor
 from flexor.convert.body import Pull, gather_bodies
+from flexor.convert.split_palettes import split_palettes
 from flexor.convert.transfer_weights import transfer_pull, transfer_weights
 from flexor.errors import SettingError
 from flexor.maths import transforms
@@ -86,6 +87,15 @@ def test_a_scene_gives_its_weights_to_itself(hero: Scene) -> None:
     assert findings == []
     assert gap(hero, same) < 1e-5
     assert same.skins is hero.skins
+
+
+def test_a_source_of_several_bodies(hero: Scene) -> None:
+    pieces, _ = split_palettes(hero, 32)
+    assert len(gather_bodies(pieces)) > 1
+    blank = replace(hero, meshes=tuple(rigid(mesh) for mesh in hero.meshes))
+    carried, findings = transfer_weights(pieces, blank)
+    assert findings == []
+    assert gap(hero, carried) < 1e-5
 
 
 def test_a_scene_without_skin_gets_one(hero: Scene) -> None:
