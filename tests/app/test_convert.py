@@ -18,7 +18,6 @@ import pytest
 import flexor
 from flexor.app import load_save
 from flexor.app.character import Character
-from flexor.app.cli.main import main
 from flexor.convert import envelope as converter
 from flexor.convert.envelope import EnvelopeSettings, convert_scene
 from flexor.convert.envelope_report import report_envelope
@@ -26,6 +25,7 @@ from flexor.errors import ShapeError
 from flexor.scene import package
 from flexor.scene.envelope import Envelope
 from flexor.scene.weights import SkinWeights
+from tests.app.conftest import Done
 from tests.files import bvh_text
 from tests.output.moving import read_back
 from tests.same import differences
@@ -44,27 +44,6 @@ COLUMNS = (
     "deferred",
     "data_bytes",
 )
-
-
-@dataclasses.dataclass
-class Done:
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Runs the program in this process, as if from a shell."""
-
-    def start(*words: object) -> Done:
-        monkeypatch.setattr(sys, "argv", ["flexor", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return Done(int(ended.value.code or 0), printed.out, printed.err)
-
-    return start
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,6 @@ import pytest
 import flexor
 from flexor.app import drawing
 from flexor.app.character import Character
-from flexor.app.cli.main import main
 from flexor.draw.style import DrawStyle
 from tests.files import bvh_text
 from tests.output.moving import read_back
@@ -29,26 +28,10 @@ MANNEQUIN = Path(flexor.__file__).parent / "samples" / "mannequin.glb"
 SMALL = ("--size", "64x48", "--samples", "1")
 
 
-@dataclasses.dataclass
-class Done:
-    code: int
-    out: str
-    err: str
-
-
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Runs the program in this process, as if from a shell."""
-
-    def start(*arguments: object) -> Done:
-        words = ["flexor", "render", *map(str, arguments)]
-        monkeypatch.setattr(sys, "argv", words)
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return Done(int(ended.value.code or 0), printed.out, printed.err)
-
-    return start
+def run(run: Any) -> Any:
+    """Runs `flexor render`."""
+    return lambda *words: run("render", *words)
 
 
 @pytest.fixture

@@ -15,32 +15,10 @@ import pytest
 
 import flexor
 from flexor.app.character import Character
-from flexor.app.cli.main import main
 from flexor.convert.body import Pull, gather_bodies, with_pulls
 from tests.same import differences
 
 pytestmark = pytest.mark.slow  # thousands of vertices
-
-
-@dataclasses.dataclass
-class Done:
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Runs the program in this process, as if from a shell."""
-
-    def start(*words: object) -> Done:
-        monkeypatch.setattr(sys, "argv", ["flexor", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return Done(int(ended.value.code or 0), printed.out, printed.err)
-
-    return start
 
 
 @pytest.fixture(scope="module")

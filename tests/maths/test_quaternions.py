@@ -110,3 +110,12 @@ def test_leading_axes(rng: np.random.Generator) -> None:
     back = quaternions.from_matrix(matrices)
     np.testing.assert_allclose(np.abs((back * q).sum(-1)), 1, atol=1e-12)
     assert quaternions.from_matrix(matrices[:0]).shape == (0, 3, 5, 4)
+
+
+def test_a_product_turns_by_the_second_first(rng: np.random.Generator) -> None:
+    one, other = (quaternions.normalise(rng.normal(size=(5, 4))) for _ in range(2))
+    both = quaternions.to_matrix(quaternions.multiply(one, other))
+    wanted = quaternions.to_matrix(one) @ quaternions.to_matrix(other)
+    np.testing.assert_allclose(both, wanted, atol=1e-12)
+    alone = quaternions.multiply(one[0], other)  # spread over leading axes
+    np.testing.assert_allclose(alone[0], quaternions.multiply(one[0], other[0]))

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from flexor.app.character import Character
 from flexor.arrays import Floats
-from flexor.convert.body import Body, body_surface, gather_bodies
-from flexor.convert.bones import Bones, derive_bones
-from flexor.convert.sections import Sections, derive_sections
+from flexor.convert.body import Body, gather_bodies
+from flexor.convert.bones import Bones
+from flexor.convert.sections import Sections, body_shape
 from flexor.maths import quaternions
 from flexor.pose.pose import Pose
 from flexor.scene.camera import Camera
@@ -68,7 +68,7 @@ def turned_pose(character: Character, node: int, axis: Vector, angle: float) -> 
     off = np.abs(np.linalg.norm(rotations, axis=1) - 1) > 1e-3
     rotations[off] = quaternions.normalise(rotations[off])
     turn = np.append(math.sin(angle / 2) * np.array(axis), math.cos(angle / 2))
-    rotations[node] = quaternions.normalise(_product(rotations[node], turn))
+    rotations[node] = quaternions.normalise(quaternions.multiply(rotations[node], turn))
     return character.pose_from(rotations=rotations)
 
 
@@ -99,20 +99,14 @@ def joint_views(
         if body.parents[row] < 0:
             continue
         if number not in known:
-            known[number] = _bones_sections(body)
+            shape = body_shape(body)
+            known[number] = shape.bones, shape.sections
         bones, sections = known[number]
         frame = _Frame.make(body, bones, sections, row, cloud)
         if frame is not None:
             way = _bend_way(frame, body, bones, row, habits.get(node))
             views.append(_view(cloud, frame, node, way, size))
     return views
-
-
-def _bones_sections(body: Body) -> tuple[Bones, Sections]:
-    surface = body_surface(body)
-    pull = body.pull.take(surface.vertex_of_point)
-    bones = derive_bones(body, surface.positions, pull)
-    return bones, derive_sections(surface.positions, pull, bones, body.size)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,7 +198,7 @@ def _habits(character: Character) -> dict[int, Vectors]:
     for name in names:
         times = np.linspace(0, character.clips[name].duration, MOMENTS)
         posed = character.pose_many(name, times).rotations.astype(np.float64)
-        turns = _product(inverse, quaternions.normalise(posed))
+        turns = quaternions.multiply(inverse, quaternions.normalise(posed))
         turns = np.where(turns[..., 3:] < 0, -turns, turns)
         sines = np.linalg.norm(turns[..., :3], axis=-1)
         angles = 2 * np.arctan2(sines, turns[..., 3])
@@ -414,17 +408,6 @@ def _camera(frame: _Frame, side: Vectors, size: tuple[int, int]) -> Camera:
         FOV,
         near=max(away - depth, 0.02 * away),
     )
-
-
-def _product(one: Vectors, other: Vectors) -> Vectors:
-    """Quaternions (..., 4) that turn by the other first, then by the one."""
-    a, b = np.broadcast_arrays(one, other)
-    whole = np.empty(a.shape)
-    v, w = a[..., :3], b[..., :3]
-    s, t = a[..., 3:], b[..., 3:]
-    whole[..., :3] = s * w + t * v + np.cross(v, w)
-    whole[..., 3] = s[..., 0] * t[..., 0] - (v * w).sum(-1)
-    return whole
 
 
 def _columns(matrix: Vectors) -> Vectors:

@@ -15,7 +15,7 @@ from flexor.maths import transforms
 from flexor.scene.mesh import Primitive
 from flexor.scene.normals import vertex_normals
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Skeleton, rest_world
+from flexor.scene.skeleton import Link, Skeleton, rest_world
 from flexor.scene.weights import Skin, SkinWeights
 
 __all__ = [
@@ -95,6 +95,24 @@ class Body:
 
     def __len__(self) -> int:
         return len(self.positions)
+
+    @property
+    def row_of(self) -> dict[int, int]:
+        """The first row of each node."""
+        rows = list(enumerate(self.joints.tolist()))
+        return {node: row for row, node in reversed(rows)}
+
+    def joint_rows(self, links: Mapping[int, Link]) -> Ints:
+        """For each row that of the joint it is a link of, else its own: int32 (S,).
+
+        links: of the skeleton, by node.
+        """
+        row_of = self.row_of
+        rows = [
+            row_of.get(links[node].joint, row) if node in links else row
+            for row, node in enumerate(self.joints.tolist())
+        ]
+        return np.array(rows, np.int32)
 
     @property
     def size(self) -> float:

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
-from flexor.convert.body import Body, Pull, body_surface, gather_bodies, merge_same
-from flexor.convert.bones import Bones, derive_bones
+from flexor.convert.body import Body, Pull, gather_bodies, merge_same
 from flexor.convert.measure_joints import JointMeasure, measure_joints, plan_measures
 from flexor.convert.mend_rogues import Rogues, mend_rogues
-from flexor.convert.sections import Sections, derive_sections
+from flexor.convert.sections import Shape, body_shape
 from flexor.convert.surface import Surface
 from flexor.convert.thickness import point_thickness
 from flexor.scene.finding import Finding
@@ -115,13 +114,10 @@ def check_weights(
     bodies = []
     for linked in gather_bodies(scene, rigid):
         body = _without_links(scene, linked)
-        surface = body_surface(body)
-        pull = body.pull.take(surface.vertex_of_point)
-        bones = derive_bones(body, surface.positions, pull)
-        sections = derive_sections(surface.positions, pull, bones, body.size)
+        shape = body_shape(body)
         measures: list[JointMeasure] = []
         if has_measures:
-            plan = plan_measures(scene, body, bones, sections)
+            plan = plan_measures(scene, body, shape)
             measures = measure_joints(scene, linked, plan)
         rogues = mend_rogues(body)
         counts = np.count_nonzero(linked.pull.weights, axis=1)
@@ -134,8 +130,8 @@ def check_weights(
             int(np.count_nonzero(counts > USUAL)),
             int(np.count_nonzero(_is_tiny(linked.pull))),
             int(np.count_nonzero(counts == 0)),
-            len(surface.neighbours) // 2,
-            _steps(body, surface, pull, bones, sections),
+            len(shape.surface.neighbours) // 2,
+            _steps(body, shape),
             _rogues(body, rogues),
             tuple(measures),
         )
@@ -149,17 +145,11 @@ def check_weights(
 
 def _without_links(scene: Scene, body: Body) -> Body:
     """The body with what links pull hung on their joints."""
-    nodes = body.joints.tolist()
-    row_of = {node: row for row, node in reversed(list(enumerate(nodes)))}
-    links = scene.skeleton.links
-    if not any(node in links for node in nodes):
+    rows = body.joint_rows(scene.skeleton.links)
+    if (rows == np.arange(len(rows))).all():
         return body
-    rows = [
-        row_of.get(links[node].joint, row) if node in links else row
-        for row, node in enumerate(nodes)
-    ]
     pull = body.pull
-    names = np.where(pull.joints >= 0, np.array(rows)[pull.joints], -1)
+    names = np.where(pull.joints >= 0, rows[pull.joints], -1)
     return replace(body, pull=merge_same(names, pull.weights))
 
 
@@ -197,10 +187,9 @@ def edge_steps(
     return heavier, joints, change, allowed
 
 
-def _steps(
-    body: Body, surface: Surface, pull: Pull, bones: Bones, sections: Sections
-) -> tuple[StepCheck, ...]:
-    thickness = point_thickness(surface.positions, pull, bones, sections)
+def _steps(body: Body, shape: Shape) -> tuple[StepCheck, ...]:
+    surface, pull = shape.surface, shape.pull
+    thickness = point_thickness(surface.positions, pull, shape.bones, shape.sections)
     heavier, joints, change, allowed = edge_steps(surface, pull, thickness)
     steep = (change > SPARE * allowed) & (change > LEAST_STEP)
     steep &= ~body.rigid[surface.vertex_of_point[heavier]]

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.arrays import Ints
 from flexor.convert.body import Body, Pull, body_surface, gather_bodies
 from flexor.convert.deform_body import bind_body, clip_poses, deform_body
 from flexor.convert.link_bones import link_bones
@@ -179,16 +180,10 @@ def _held(linked: Scene, body: Body) -> set[int]:
     return set(_joint_of(linked, body)[used[used >= 0]].tolist()) - {-1}
 
 
-def _joint_of(linked: Scene, body: Body) -> NDArray[np.intp]:
+def _joint_of(linked: Scene, body: Body) -> Ints:
     """For each row the row of the joint that it is a link of, or -1."""
-    nodes = body.joints.tolist()
-    row_of = {node: row for row, node in reversed(list(enumerate(nodes)))}
-    joint_of = np.full(len(nodes), -1)
-    for row, node in enumerate(nodes):
-        link = linked.skeleton.links.get(node)
-        if link is not None:
-            joint_of[row] = row_of.get(link.joint, -1)
-    return joint_of
+    rows = body.joint_rows(linked.skeleton.links)
+    return np.where(rows == np.arange(len(rows)), -1, rows).astype(np.int32)
 
 
 def _blamed(

@@ -10,15 +10,14 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Ints
 from flexor.convert.bake_links import bake_links, slerp
-from flexor.convert.body import Body, Pull, body_surface, with_pulls
-from flexor.convert.bones import derive_bones
+from flexor.convert.body import Body, Pull, with_pulls
 from flexor.convert.link_weights import (
     Chain,
     LinkSettings,
     link_chains,
     link_weights,
 )
-from flexor.convert.sections import derive_sections
+from flexor.convert.sections import body_shape
 from flexor.errors import SettingError
 from flexor.maths import quaternions, transforms
 from flexor.scene.finding import Finding
@@ -134,12 +133,9 @@ def _link_body(
     body: Body, settings: Mapping[int, LinkSettings]
 ) -> tuple[list[Chain], Pull]:
     """Where a body's links stand, and its pull with them."""
-    surface = body_surface(body, is_by_place=True)
-    pull = body.pull.take(surface.vertex_of_point)
-    bones = derive_bones(body, surface.positions, pull)
-    sections = derive_sections(surface.positions, pull, bones, body.size)
-    chains = link_chains(body, bones, sections, settings)
-    return chains, link_weights(body, bones, chains, surface)
+    shape = body_shape(body, is_by_place=True)
+    chains = link_chains(body, shape.bones, shape.sections, settings)
+    return chains, link_weights(body, shape.bones, chains, shape.surface)
 
 
 def _add_nodes(

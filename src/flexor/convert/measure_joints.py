@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats
 from flexor.convert.body import Body, body_surface
-from flexor.convert.bones import Bones, derive_bones
+from flexor.convert.bones import Bones
 from flexor.convert.deform_body import bind_body, deform_body
 from flexor.convert.joint_regions import Region, joint_regions, region_volume
-from flexor.convert.sections import Sections, derive_sections
+from flexor.convert.sections import Shape, body_shape
 from flexor.convert.surface import Surface
+from flexor.maths import quaternions
 from flexor.pose.layout import ROWS, Layout, make_layout
 from flexor.scene.scene import Scene
 from flexor.scene.skeleton import Skeleton
@@ -74,22 +75,14 @@ class MeasurePlan:
     regions: Mapping[int, Region]
 
 
-def plan_measures(
-    scene: Scene,
-    body: Body,
-    bones: Bones | None = None,
-    sections: Sections | None = None,
-) -> MeasurePlan:
-    """What there is to measure of a body; bones, sections: None to derive them."""
-    points = body_surface(body)
-    pull = body.pull.take(points.vertex_of_point)
-    if bones is None:
-        bones = derive_bones(body, points.positions, pull)
-    if sections is None:
-        sections = derive_sections(points.positions, pull, bones, body.size)
+def plan_measures(scene: Scene, body: Body, shape: Shape | None = None) -> MeasurePlan:
+    """What there is to measure of a body; shape: the body's, None to derive it."""
+    if shape is None:
+        shape = body_shape(body)
     surface = body_surface(body, is_by_place=True)
-    regions = joint_regions(body, surface, bones, sections, scene.skeleton.links)
-    return MeasurePlan(bones, regions)
+    links = scene.skeleton.links
+    regions = joint_regions(body, surface, shape.bones, shape.sections, links)
+    return MeasurePlan(shape.bones, regions)
 
 
 def measure_joints(
@@ -114,7 +107,7 @@ def measure_joints(
 def _moving(scene: Scene, body: Body) -> list[int]:
     """Joints with a joint above that move some skin and are no links, rising."""
     used = set(np.unique(body.pull.joints[body.pull.weights > 0]).tolist())
-    row_of = {int(node): row for row, node in reversed(list(enumerate(body.joints)))}
+    row_of = body.row_of
     moving = set()
     for row in used:
         link = scene.skeleton.links.get(int(body.joints[row]))
@@ -217,7 +210,6 @@ def _turn(
     axis = _in_joint(body, row, way) * skeleton.scales[node].astype(np.float64)
     length = max(float(np.linalg.norm(axis)), 1e-30)
     turn = np.append(np.sin(angle / 2) / length * axis, np.cos(angle / 2))
-    x, y, z, w = skeleton.rotations[node].astype(np.float64)
-    left = np.array([[w, -z, y, x], [z, w, -x, y], [-y, x, w, z], [-x, -y, -z, w]])
+    rest = skeleton.rotations[node].astype(np.float64)
     rows = local.reshape(ROWS, layout.lane_count)
-    rows[3:7, layout.lane_of_node[node]] = left @ turn
+    rows[3:7, layout.lane_of_node[node]] = quaternions.multiply(rest, turn)

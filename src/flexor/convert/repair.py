@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Ints
-from flexor.convert.body import Body, Pull, body_surface, gather_bodies, with_pulls
-from flexor.convert.bones import derive_bones
+from flexor.convert.body import Body, Pull, gather_bodies, with_pulls
 from flexor.convert.choose_links import choose_links
 from flexor.convert.edit_weights import limit_influences, prune_weights
 from flexor.convert.link_bones import link_bones, own_meshes
@@ -21,7 +20,7 @@ from flexor.convert.mend_rogues import SPARE, mend_rogues
 from flexor.convert.mirror_weights import mirror_weights
 from flexor.convert.regenerate_weights import regenerate_weights
 from flexor.convert.repair_report import RepairReport, most_influences, report_repair
-from flexor.convert.sections import derive_sections
+from flexor.convert.sections import body_shape
 from flexor.convert.smooth_weights import SmoothSettings, smooth_weights
 from flexor.convert.split_palettes import split_palettes
 from flexor.convert.thickness import point_thickness
@@ -251,11 +250,9 @@ def _with_rows(new: Pull, old: Pull, rows: NDArray[np.bool_]) -> Pull:
 
 def _smooth(body: Body, joints: Ints | None, settings: SmoothSettings) -> Pull:
     """Smoother weights, but not where the body is rigid or hangs on other joints."""
-    surface = body_surface(body)
-    pull = body.pull.take(surface.vertex_of_point)
-    bones = derive_bones(body, surface.positions, pull)
-    sections = derive_sections(surface.positions, pull, bones, body.size)
-    thickness = point_thickness(surface.positions, pull, bones, sections)
+    shape = body_shape(body)
+    surface, pull = shape.surface, shape.pull
+    thickness = point_thickness(surface.positions, pull, shape.bones, shape.sections)
     if joints is not None:
         thickness[~np.isin(pull.joints, joints).any(1)] = 0
     thickness[surface.point_of_vertex[body.rigid]] = 0

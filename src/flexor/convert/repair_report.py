@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flexor.convert.body import Body, gather_bodies
 from flexor.convert.deform_body import bind_body, clip_poses, deform_body
@@ -146,16 +147,10 @@ def _compare(
         for at, (scene, body) in enumerate(((before, old), (after, new))):
             found = measure_joints(scene, body, plan)
             measures[at] = {one.node: one for one in found}
-    nodes = {node: at for at, node in reversed(list(enumerate(new.joints.tolist())))}
     links = after.skeleton.links
-    own = [nodes[node] for node in new.joints.tolist()]
-    # A link counts as its joint, if that is there.
-    of_joint = [
-        nodes.get(links[node].joint, nodes[node]) if node in links else nodes[node]
-        for node in new.joints.tolist()
-    ]
-    difference = _sparse(new, own) - _sparse(old, own)
-    rows = np.unique(difference.tocoo().row[np.abs(difference.tocoo().data) > CHANGED])
+    own, of_joint = np.arange(len(new.joints)), new.joint_rows(links)
+    difference = (_sparse(new, own) - _sparse(old, own)).tocoo()
+    rows = np.unique(difference.row[np.abs(difference.data) > CHANGED])
     moved = abs(_sparse(new, of_joint) - _sparse(old, of_joint)).tocsc()
     added = [links[link].joint for link in set(links) - set(before.skeleton.links)]
     for row, node in enumerate(old.joints.tolist()):
@@ -187,12 +182,12 @@ def _both(one: JointChange, other: JointChange) -> JointChange:
     )
 
 
-def _sparse(body: Body, columns: Sequence[int]) -> csr_array[Any, Any]:
+def _sparse(body: Body, columns: NDArray[np.integer]) -> csr_array[Any, Any]:
     """Weights (V, S) of a body; columns: where the weights of each joint go."""
     from scipy.sparse import csr_array
 
     rows, places = np.nonzero(body.pull.weights > 0)
-    names = np.asarray(columns)[body.pull.joints[rows, places]]
+    names = columns[body.pull.joints[rows, places]]
     amounts = body.pull.weights[rows, places].astype(np.float64)
     return csr_array((amounts, (rows, names)), (len(body), len(columns)))
 

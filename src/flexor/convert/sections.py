@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.convert.body import Pull
-from flexor.convert.bones import Bones, ties
+from flexor.convert.body import Body, Pull, body_surface
+from flexor.convert.bones import Bones, derive_bones, ties
+from flexor.convert.surface import Surface
 
-__all__ = ["Sections", "derive_sections"]
+__all__ = ["Sections", "Shape", "body_shape", "derive_sections"]
 
 LEAST_TIES = 6  # fewer vertices say nothing about an ellipse
 LEAST_WEIGHT = 0.3  # what hangs on a bone less than this is not around it
@@ -35,6 +36,25 @@ class Sections:
     def thickness(self) -> NDArray[np.float64]:
         """The mean radius at base and tip, (S, 2), metres."""
         return np.sqrt(self.radii[..., 0] * self.radii[..., 1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shape:
+    """A body as its weights make it: pull: of the surface's points."""
+
+    surface: Surface
+    pull: Pull
+    bones: Bones
+    sections: Sections
+
+
+def body_shape(body: Body, *, is_by_place: bool = False) -> Shape:
+    """Surface, bones and cross-sections of a body; is_by_place: see body_surface."""
+    surface = body_surface(body, is_by_place=is_by_place)
+    pull = body.pull.take(surface.vertex_of_point)
+    bones = derive_bones(body, surface.positions, pull)
+    sections = derive_sections(surface.positions, pull, bones, body.size)
+    return Shape(surface, pull, bones, sections)
 
 
 def derive_sections(

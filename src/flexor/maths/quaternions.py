@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["from_matrix", "normalise", "to_matrix"]
+__all__ = ["from_matrix", "multiply", "normalise", "to_matrix"]
 
 
 def normalise(q: NDArray[Any]) -> NDArray[Any]:
@@ -16,6 +16,17 @@ def normalise(q: NDArray[Any]) -> NDArray[Any]:
     unit = q / np.where(length > 0, length, 1)
     identity = np.array([0, 0, 0, 1], q.dtype)
     return np.where(length > 0, unit, identity)
+
+
+def multiply(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    """Quaternions (..., 4) that turn by the other first, then by the one."""
+    a, b = np.broadcast_arrays(one, other)
+    v, w = a[..., :3], b[..., :3]
+    s, t = a[..., 3:], b[..., 3:]
+    product = np.empty(a.shape, np.result_type(a, b))
+    product[..., :3] = s * w + t * v + np.cross(v, w)
+    product[..., 3] = s[..., 0] * t[..., 0] - (v * w).sum(-1)
+    return product
 
 
 def to_matrix(q: NDArray[Any]) -> NDArray[Any]:
