@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.convert.bake_links import TOLERANCE, angles_between, bake_links
+from flexor.convert.bake_links import TOLERANCE, bake_links
+from flexor.pose.track_values import angles_between
 from flexor.scene.clip import Clip, Interpolation, Path, Track
 from flexor.scene.skeleton import Link, Skeleton
 from tests.convert.tubes import turn

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats
 from flexor.maths import quaternions
+from flexor.pose.track_values import angles_between, one_sign, sample_track, slerp
 from flexor.scene.clip import Clip, Track
 from flexor.scene.skeleton import Link, Skeleton
 
-__all__ = ["TOLERANCE", "bake_links", "sample_rotation"]
+__all__ = ["TOLERANCE", "bake_links"]
 
 TOLERANCE = 1e-4  # radians that a baked track may be off between its keys
 ROUNDS = 12  # how often a span is halved at most: a turn that jumps never fits
@@ -78,10 +79,10 @@ def _bake_rotation(
     times = track.times
     if not is_step:
         times = _dense_times(track, start, fractions, tolerance)
-    rows = _blend(start, sample_rotation(track, times.astype("f8")), fractions)
+    rows = _blend(start, sample_track(track, times.astype("f8")), fractions)
     word = track.interpolation if is_step else "LINEAR"
     return [
-        Track(node, "rotation", times, _one_sign(rows[i]).astype("f4"), word)
+        Track(node, "rotation", times, one_sign(rows[i]).astype("f4"), word)
         for i, (node, _) in enumerate(links)
     ]
 
@@ -96,13 +97,11 @@ def _dense_times(track: Track, rest: Rows, fractions: Rows, tolerance: float) ->
         if not len(spans):
             break
         before, after = times[spans].astype("f8"), times[spans + 1].astype("f8")
-        ends = _blend(
-            rest, sample_rotation(track, np.stack([before, after])), fractions
-        )
+        ends = _blend(rest, sample_track(track, np.stack([before, after])), fractions)
         worst = np.zeros(len(spans))
         for probe in PROBES:
             moments = before + (after - before) * probe
-            wanted = _blend(rest, sample_rotation(track, moments), fractions)
+            wanted = _blend(rest, sample_track(track, moments), fractions)
             got = slerp(ends[:, 0], ends[:, 1], np.full(len(spans), probe))
             worst = np.maximum(worst, angles_between(wanted, got).max(0))
         middles = ((before + after) / 2).astype(np.float32)
@@ -121,52 +120,6 @@ def _dense_times(track: Track, rest: Rows, fractions: Rows, tolerance: float) ->
     return times
 
 
-def sample_rotation(track: Track, times: Rows) -> Rows:
-    """Rotations (..., 4) of a track at times (...,), seconds, clamped to it.
-
-    As the pose kernels do it: keys are used as stored, of CUBICSPLINE the result is
-    made unit.
-    """
-    keys = track.times.astype(np.float64)
-    moments = np.clip(times, keys[0], keys[-1])
-    key = np.maximum(np.searchsorted(keys, moments, "right") - 1, 0)
-    after = np.minimum(key + 1, len(keys) - 1)
-    length = keys[after] - keys[key]
-    u = np.divide(
-        moments - keys[key], length, out=np.zeros_like(moments), where=length > 0
-    )
-    values = track.values.astype(np.float64)
-    if track.interpolation == "CUBICSPLINE":
-        v, w = u[..., None], length[..., None]
-        return quaternions.normalise(
-            (2 * v**3 - 3 * v**2 + 1) * values[key, 1]
-            + (v**3 - 2 * v**2 + v) * w * values[key, 2]
-            + (3 * v**2 - 2 * v**3) * values[after, 1]
-            + (v**3 - v**2) * w * values[after, 0]
-        )
-    if track.interpolation == "STEP":
-        return values[key]
-    return slerp(values[key], values[after], u)
-
-
-def slerp(a: Rows, b: Rows, u: Rows) -> Rows:
-    """Between quaternions a, b (..., 4) on the shortest arc, at u (...,)."""
-    dot = (a * b).sum(-1)
-    b = np.where(dot[..., None] < 0, -b, b)
-    angle = np.maximum(np.arccos(np.clip(np.abs(dot), 0, 1)), 1e-4)
-    inverse = 1 / np.sin(angle)
-    first, second = np.sin((1 - u) * angle) * inverse, np.sin(u * angle) * inverse
-    between: Rows = a * first[..., None] + b * second[..., None]
-    return between
-
-
-def angles_between(a: Rows, b: Rows) -> Rows:
-    """Angles (...,) between unit rotations a, b (..., 4), radians; good when small."""
-    near = np.minimum(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1))
-    angles: Rows = 4 * np.arcsin(np.minimum(near / 2, 1))
-    return angles
-
-
 def _blend(rest: Rows, turned: Rows, fractions: Rows) -> Rows:
     """Links (L, ..., 4) at fractions (L,) of the way from rest (4,) to (..., 4)."""
     unit = quaternions.normalise(turned)
@@ -174,12 +127,3 @@ def _blend(rest: Rows, turned: Rows, fractions: Rows) -> Rows:
     return slerp(
         np.broadcast_to(rest, unit.shape), unit[None], fractions.reshape(shape)
     )
-
-
-def _one_sign(rows: Rows) -> Rows:
-    """Rotations (T, 4), unit, each on the side of the one before it."""
-    dots = (rows[1:] * rows[:-1]).sum(1)
-    signs = np.cumprod(np.where(dots < 0, -1.0, 1.0))
-    unit = quaternions.normalise(rows)
-    unit[1:] *= signs[:, None]
-    return unit

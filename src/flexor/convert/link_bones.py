@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Ints
-from flexor.convert.bake_links import bake_links, slerp
+from flexor.convert.bake_links import bake_links
 from flexor.convert.body import Body, Pull, with_pulls
 from flexor.convert.link_weights import (
     Chain,
@@ -20,6 +20,7 @@ from flexor.convert.link_weights import (
 from flexor.convert.sections import body_shape
 from flexor.errors import SettingError
 from flexor.maths import quaternions, transforms
+from flexor.pose.track_values import slerp
 from flexor.scene.finding import Finding
 from flexor.scene.scene import Scene
 from flexor.scene.skeleton import Link, Skeleton, rest_world

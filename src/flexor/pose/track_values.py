@@ -1,0 +1,135 @@
+"""Tracks at points in time in double precision, for edits of clips (not for playing).
+
+What the sampling kernels give in float32, here in plain NumPy over any number of times.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.maths import quaternions
+from flexor.scene.clip import Clip, Track
+from flexor.scene.skeleton import Skeleton
+
+__all__ = [
+    "angles_between",
+    "local_rows",
+    "one_sign",
+    "sample_slopes",
+    "sample_track",
+    "slerp",
+]
+
+Rows = NDArray[np.float64]
+
+
+def sample_track(track: Track, times: Rows) -> Rows:
+    """Values (..., C) of a track at times (...,), seconds, clamped to it.
+
+    As the pose kernels do it: keys are used as stored; of CUBICSPLINE rotations the
+    result is made unit.
+    """
+    if track.interpolation == "CUBICSPLINE":
+        value = sample_slopes(track, times)[0]
+        return quaternions.normalise(value) if track.path == "rotation" else value
+    key, after, _, u = _places(track, times)
+    values = track.values.astype(np.float64)
+    if track.interpolation == "STEP":
+        return values[key]
+    if track.path == "rotation":
+        return slerp(values[key], values[after], u)
+    return values[key] + (values[after] - values[key]) * u[..., None]
+
+
+def sample_slopes(track: Track, times: Rows) -> tuple[Rows, Rows]:
+    """Values and slopes (..., C) of a CUBICSPLINE track, rotations not made unit.
+
+    times: (...,), seconds. Slopes are per second; outside of the keys they are 0.
+    """
+    key, after, length, u = _places(track, times)
+    values = track.values.astype(np.float64)
+    v, w = u[..., None], length[..., None]
+    p0, m0 = values[key, 1], values[key, 2] * w
+    p1, m1 = values[after, 1], values[after, 0] * w
+    value = (
+        (2 * v**3 - 3 * v**2 + 1) * p0
+        + (v**3 - 2 * v**2 + v) * m0
+        + (3 * v**2 - 2 * v**3) * p1
+        + (v**3 - v**2) * m1
+    )
+    by_fraction = (
+        (6 * v**2 - 6 * v) * (p0 - p1)
+        + (3 * v**2 - 4 * v + 1) * m0
+        + (3 * v**2 - 2 * v) * m1
+    )
+    slope = np.divide(by_fraction, w, out=np.zeros_like(value), where=w > 0)
+    return value, slope
+
+
+def _places(
+    track: Track, times: Rows
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Rows, Rows]:
+    """Key before each time, key after it, seconds between them, fraction: (...,)."""
+    keys = track.times.astype(np.float64)
+    moments = np.clip(np.asarray(times, np.float64), keys[0], keys[-1])
+    key = np.maximum(np.searchsorted(keys, moments, "right") - 1, 0)
+    after = np.minimum(key + 1, len(keys) - 1)
+    length = keys[after] - keys[key]
+    u = np.divide(
+        moments - keys[key], length, out=np.zeros_like(moments), where=length > 0
+    )
+    return key, after, length, u
+
+
+def local_rows(
+    clip: Clip | None, skeleton: Skeleton, times: Rows
+) -> tuple[Rows, Rows, Rows]:
+    """Translations (T, J, 3), rotations (T, J, 4), scales (T, J, 3) at times (T,).
+
+    Relative to the parent, rotations at unit length, links where they stand.
+    """
+    count = len(times)
+    rests = (skeleton.translations, skeleton.rotations, skeleton.scales)
+    moves, turns, sizes = (np.tile(rest.astype("f8"), (count, 1, 1)) for rest in rests)
+    parts = {"translation": moves, "rotation": turns, "scale": sizes}
+    for track in clip.tracks if clip is not None else ():
+        if track.path != "weights":
+            parts[track.path][:, track.node] = sample_track(track, times)
+    turns = quaternions.normalise(turns)
+    for node, link in skeleton.links.items():
+        for rows, rest in ((moves, rests[0]), (sizes, rests[2])):
+            start = rest[link.joint].astype(np.float64)
+            rows[:, node] = start + (rows[:, link.joint] - start) * link.fraction
+        start = quaternions.normalise(rests[1][link.joint].astype(np.float64))
+        ends = turns[:, link.joint]
+        part = np.full(count, link.fraction)
+        turns[:, node] = slerp(np.broadcast_to(start, ends.shape), ends, part)
+    return moves, turns, sizes
+
+
+def slerp(a: Rows, b: Rows, u: Rows) -> Rows:
+    """Between quaternions a, b (..., 4) on the shortest arc, at u (...,)."""
+    dot = (a * b).sum(-1)
+    b = np.where(dot[..., None] < 0, -b, b)
+    angle = np.maximum(np.arccos(np.clip(np.abs(dot), 0, 1)), 1e-4)
+    inverse = 1 / np.sin(angle)
+    first, second = np.sin((1 - u) * angle) * inverse, np.sin(u * angle) * inverse
+    between: Rows = a * first[..., None] + b * second[..., None]
+    return between
+
+
+def angles_between(a: Rows, b: Rows) -> Rows:
+    """Angles (...,) between unit rotations a, b (..., 4), radians; good when small."""
+    near = np.minimum(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1))
+    angles: Rows = 4 * np.arcsin(np.minimum(near / 2, 1))
+    return angles
+
+
+def one_sign(rows: Rows) -> Rows:
+    """Rotations (T, ..., 4), unit, each on the side of the one before it."""
+    dots = (rows[1:] * rows[:-1]).sum(-1)
+    signs = np.cumprod(np.where(dots < 0, -1.0, 1.0), axis=0)
+    unit = quaternions.normalise(rows)
+    unit[1:] *= signs[..., None]
+    return unit
