@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from flexor.errors import SettingError
 from flexor.scene.human_limbs import (
     FINGER,
     THUMB,
@@ -73,15 +74,26 @@ class Human:
 
     def __post_init__(self) -> None:
         order = {part: row for row, part in enumerate(PARTS)}
+        for part in (*self.nodes, *self.rolls):
+            if part not in order:
+                some = ", ".join(PARTS[:8])
+                raise SettingError(f"no part {part!r} of a body; there are {some}, ...")
         for name in ("nodes", "rolls"):
             given = getattr(self, name)
             known = {part: given[part] for part in sorted(given, key=order.__getitem__)}
             object.__setattr__(self, name, MappingProxyType(known))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        rest = (self.trunk, self.necks, dict(self.rolls), self.source)
+        return Human, (dict(self.nodes), *rest)
+
     def __contains__(self, part: str) -> bool:
         return part in self.nodes
 
     def __getitem__(self, part: str) -> int:
+        if part not in self.nodes:
+            there = ", ".join(self.nodes) or "nothing"
+            raise SettingError(f"no {part!r} was found; there are: {there}")
         return self.nodes[part]
 
     @property
@@ -122,6 +134,7 @@ def find_human(skeleton: Skeleton, carried: Mapping[str, Any] | None = None) -> 
     for side in SIDES:
         nodes |= find_arm(tree, said, side)
         nodes |= find_leg(tree, said, side)
+    nodes = _agreeing(said, nodes)
     nodes |= _find_middle(tree, said, nodes)
     for side in SIDES:
         nodes |= find_fingers(tree, said, side, nodes)
@@ -165,6 +178,20 @@ def _find_middle(
     elif named:
         found["hips"] = named[0]
     return found
+
+
+def _agreeing(said: Sequence[Said], nodes: Mapping[str, int]) -> dict[str, int]:
+    """Without parts whose name could be two, where the other side says which.
+
+    A `leg` is an upper leg where it is the only one, but not where the other side has
+    an upper leg of that name.
+    """
+    plain = {part for part, n in nodes.items() if said[n].kind in ("arm", "leg")}
+    return {
+        part: node
+        for part, node in nodes.items()
+        if part not in plain or other_side(part) not in nodes.keys() - plain
+    }
 
 
 def _both(part: str) -> tuple[str, str]:
@@ -289,7 +316,9 @@ def _vrm_nodes(carried: Mapping[str, Any], count: int) -> dict[str, int]:
     else:
         bones = inside(carried, "extensions", "VRM", "humanoid", "humanBones")
         for bone in bones if isinstance(bones, list) else []:
-            given[_new_name(inside(bone, "bone"))] = inside(bone, "node")
+            part = inside(bone, "bone")
+            if isinstance(part, str):
+                given[_new_name(part)] = inside(bone, "node")
     found = {
         part: node
         for part, node in given.items()
@@ -299,9 +328,9 @@ def _vrm_nodes(carried: Mapping[str, Any], count: int) -> dict[str, int]:
     return found if once else {}
 
 
-def _new_name(part: Any) -> Any:
+def _new_name(part: str) -> str:
     """The name in VRM 1.0 of a bone of 0.x, which counts thumbs otherwise."""
-    if not isinstance(part, str) or "Thumb" not in part:
+    if "Thumb" not in part:
         return part
     side, _, joint = part.partition("Thumb")
     newer = {"Proximal": "Metacarpal", "Intermediate": "Proximal", "Distal": "Distal"}
