@@ -45,7 +45,8 @@ def sample_track(track: Track, times: Rows) -> Rows:
 def sample_slopes(track: Track, times: Rows) -> tuple[Rows, Rows]:
     """Values and slopes (..., C) of a CUBICSPLINE track, rotations not made unit.
 
-    times: (...,), seconds. Slopes are per second; outside of the keys they are 0.
+    times: (...,), seconds. Slopes are per second, those after a key; before the first
+    key and from the last on they are 0.
     """
     key, after, length, u = _places(track, times)
     values = track.values.astype(np.float64)
@@ -63,7 +64,10 @@ def sample_slopes(track: Track, times: Rows) -> tuple[Rows, Rows]:
         + (3 * v**2 - 4 * v + 1) * m0
         + (3 * v**2 - 2 * v) * m1
     )
-    slope = np.divide(by_fraction, w, out=np.zeros_like(value), where=w > 0)
+    keys = track.times
+    is_inside = (times >= keys[0]) & (times < keys[-1])
+    slope = np.zeros_like(value)
+    np.divide(by_fraction, w, out=slope, where=(w > 0) & is_inside[..., None])
     return value, slope
 
 
