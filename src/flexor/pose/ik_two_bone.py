@@ -1,0 +1,120 @@
+"""Inverse kinematics of arms and legs: two bones, in closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexor.arrays import Floats, Ints, check_array
+from flexor.errors import SettingError
+from flexor.pose import kernel_limbs
+from flexor.pose.layout import Layout
+from flexor.pose.model_space import WorldState
+from flexor.pose.reach import as_floats, as_weights, bend_axis, find_node
+from flexor.scene.skeleton import rest_world
+
+__all__ = ["Limb", "TwoBoneState", "init_two_bone", "solve_two_bone"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limb:
+    """Three nodes, each below the one before: shoulder, elbow, wrist, say.
+
+    keeps: whether the end keeps the orientation it had in the world, as a foot does
+    that stays flat on the ground.
+    """
+
+    start: str | int
+    middle: str | int
+    end: str | int
+    keeps: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class TwoBoneState:
+    """The limbs of N characters.
+
+    off: float32 (N, M), metres by which each target is out of reach.
+    """
+
+    layout: Layout
+    limbs: tuple[Limb, ...]
+    off: Floats
+    _table: Ints = field(repr=False)
+    _axes: NDArray[np.float64] = field(repr=False)
+    _no_poles: Floats = field(repr=False)
+    _full: Floats = field(repr=False)
+
+
+def init_two_bone(layout: Layout, limbs: Sequence[Limb], count: int) -> TwoBoneState:
+    """State for the limbs of `count` characters; limbs must not share nodes."""
+    skeleton = layout.skeleton
+    table = np.zeros((len(limbs), 7), np.int32)
+    axes = np.zeros((len(limbs), 3))
+    world = rest_world(skeleton)
+    for row, limb in enumerate(limbs):
+        nodes = [find_node(skeleton, n) for n in (limb.start, limb.middle, limb.end)]
+        for above, below in ((0, 1), (1, 2)):
+            node = int(skeleton.parents[nodes[below]])
+            while node >= 0 and node != nodes[above]:
+                node = int(skeleton.parents[node])
+            if node < 0:
+                one, other = (skeleton.names[nodes[i]] for i in (above, below))
+                raise SettingError(f"limb: {one!r} is not above {other!r}")
+        table[row] = *nodes, *layout.lane_of_node[nodes], limb.keeps
+        axes[row] = world[nodes[1], :, :3].T @ bend_axis(world[nodes, :, 3])
+    used = table[:, :3].ravel()
+    if len(np.unique(used)) < len(used):
+        raise SettingError("limbs: two of them share a node")
+    return TwoBoneState(
+        layout,
+        tuple(limbs),
+        np.zeros((count, len(limbs)), np.float32),
+        table,
+        axes,
+        np.zeros((count, 3 * len(limbs)), np.float32),
+        np.ones((count, len(limbs)), np.float32),
+    )
+
+
+def solve_two_bone(
+    state: TwoBoneState,
+    local: Floats,
+    world: WorldState,
+    targets: ArrayLike,
+    *,
+    poles: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+) -> TwoBoneState:
+    """Turn the limbs of N characters so that their ends come to their targets.
+
+    local: (N, 10 * L), changed; world: what `world_from_local` made of it before;
+    targets: (N, M, 3), metres in the world; poles: (N, M, 3), directions in the world
+    that the middles point to, 0 for none: then limbs bend as they are bent; weights:
+    (N, M), how much of the turning is done, 0 to 1 (1 without). A target out of reach:
+    the limb is straight, or folded, toward it.
+    """
+    count, limbs = state.off.shape
+    check_array(local, np.float32, (count, len(state.layout.rest)), "local")
+    if world.layout is not state.layout or len(world.matrices) != count:
+        raise SettingError("world: it is of another character, or of others")
+    at = as_floats(targets, (count, limbs, 3), "targets")
+    ways, pull = state._no_poles, state._full
+    if poles is not None:
+        ways = as_floats(poles, (count, limbs, 3), "poles").reshape(count, -1)
+    if weights is not None:
+        pull = as_weights(weights, (count, limbs))
+    kernel_limbs.solve_two_bone(
+        state._table,
+        state._axes,
+        world.matrices.reshape(count, -1),
+        at.reshape(count, -1),
+        ways,
+        pull,
+        state.off,
+        local,
+    )
+    return state

@@ -1,0 +1,378 @@
+"""Inverse kinematics of chains and trees of bones, one character after another.
+
+Cyclic coordinate descent is sure but slow near a straight chain. So between its passes
+other steps are tried, and kept only where they leave less: Gauss and Newton's, damped
+(all bones at once, the least turning that closes the gap; three equations a point), and
+for a single free chain that is not long enough yet, stretching: all bones turn toward
+the goal by one part, found so that the chain becomes exactly as long as it must be.
+"""
+
+import math
+
+import numpy as np
+
+from flexor.maths.kernel import inline, jit, part
+from flexor.maths.kernel_quaternions import make_unit, part_turn, turn_both, turn_vector
+from flexor.pose.kernel_ik_descent import (
+    FREE,
+    KIND,
+    LANE,
+    NODE,
+    NOW,
+    PLACE,
+    POINT,
+    POINTS,
+    RATE,
+    SCALE,
+    TRIED,
+    clamp,
+    descend,
+    measure,
+)
+from flexor.pose.kernel_ik_steps import bend, step_all, stretch, swing
+
+# A step is worth going on with when it leaves less than this of the squares.
+GOOD = 0.25
+# A pass that leaves more than this of them has done nothing.
+STILL = 1 - 1e-7
+# How strongly Gauss and Newton's step is damped at first.
+DAMPING = 1e-4
+# The first bend that is tried on a chain which does not know where to, radians.
+BEND = 0.5
+
+
+@inline
+def _keep(work):
+    """Take over the rotations that were tried."""
+    for b in range(len(work)):
+        for i in range(4):
+            work[b, NOW + i] = work[b, TRIED + i]
+
+
+@inline
+def _off(ends, goals):
+    """The largest square of a distance that is left."""
+    most = 0.0
+    for k in range(len(goals)):
+        x = ends[k, 0] - goals[k, 0]
+        y = ends[k, 1] - goals[k, 1]
+        z = ends[k, 2] - goals[k, 2]
+        most = max(most, x * x + y * y + z * z)
+    return most
+
+
+@part
+def _try_bends(bones, table, pulls, left, work, pairs, ends, goals):
+    """Bend a chain that is stuck; give what is left, the same where nothing helps."""
+    angle = BEND
+    for _ in range(6):
+        for side in (1.0, -1.0):
+            bend(bones, table, side * angle, work)
+            new = measure(bones, pulls, TRIED, work, pairs, ends, goals)
+            if new < left * STILL:
+                _keep(work)
+                return new
+        angle *= 0.5
+    return left
+
+
+@part
+def _reach(
+    bones, table, pulls, is_chain, most, square, work, pairs, ends, goals, system, right
+):
+    """Turn the bones until all points are near their goals; give the passes made.
+
+    square: how near, as the square of a distance in the base's frame.
+    """
+    left = measure(bones, pulls, NOW, work, pairs, ends, goals)
+    damping, passes, still = DAMPING, 0, 0
+    is_fresh, wants_descent, wants_stretch, is_straight = True, True, False, False
+    while passes < most and _off(ends, goals) > square:
+        passes += 1
+        if wants_descent:
+            new = descend(bones, table, pulls, work, pairs, ends, goals)
+            is_fresh, wants_descent = False, False
+            still = still + 1 if new > left * STILL else 0
+            left = new
+            if still > 1 and not is_straight:
+                left = _try_bends(bones, table, pulls, new, work, pairs, ends, goals)
+            if still > 1:
+                if left > new * STILL:
+                    break
+                still, is_fresh = 0, True
+            continue
+        if not is_fresh:
+            left = measure(bones, pulls, NOW, work, pairs, ends, goals)
+        found = 0
+        if wants_stretch:
+            found = stretch(bones, table, work, pairs, goals)
+            is_straight, wants_stretch = found == 2, False
+        if found == 0:
+            is_there = step_all(
+                bones, table, pulls, damping, work, pairs, ends, goals, system, right
+            )
+            found = 1 if is_there else 0
+        new = left
+        if found > 0:
+            new = measure(bones, pulls, TRIED, work, pairs, ends, goals)
+        is_fresh = new < left
+        is_good = new < left * GOOD
+        if is_fresh:
+            _keep(work)
+        damping = damping * 0.25 if is_good else damping * 4
+        wants_descent = not is_good
+        wants_stretch = is_chain and not is_good and not is_straight
+        left = new if is_fresh else left
+    return passes
+
+
+@inline
+def _bring_goals(m, targets, turns, effectors, pulls, world, determinant, goals):
+    """Goals in the base's frame; m: (12,) world_from_base."""
+    # The inverse of the linear part, from its cofactors.
+    scale = 1 / determinant
+    c00 = (m[5] * m[10] - m[6] * m[9]) * scale
+    c01 = (m[2] * m[9] - m[1] * m[10]) * scale
+    c02 = (m[1] * m[6] - m[2] * m[5]) * scale
+    c10 = (m[6] * m[8] - m[4] * m[10]) * scale
+    c11 = (m[0] * m[10] - m[2] * m[8]) * scale
+    c12 = (m[2] * m[4] - m[0] * m[6]) * scale
+    c20 = (m[4] * m[9] - m[5] * m[8]) * scale
+    c21 = (m[1] * m[8] - m[0] * m[9]) * scale
+    c22 = (m[0] * m[5] - m[1] * m[4]) * scale
+    for e in range(len(effectors)):
+        first, count = effectors[e, POINT], effectors[e, POINTS]
+        at = 12 * np.int64(effectors[e, NODE])
+        x, y, z = world[at], world[at + 4], world[at + 8]
+        size = math.sqrt(x * x + y * y + z * z)
+        for i in range(count):
+            k = first + i
+            x = targets[3 * e] - m[3]
+            y = targets[3 * e + 1] - m[7]
+            z = targets[3 * e + 2] - m[11]
+            if i > 0:  # a point beside the first, on one of the effector's axes
+                dx = pulls[k, 0] - pulls[first, 0]
+                dy = pulls[k, 1] - pulls[first, 1]
+                dz = pulls[k, 2] - pulls[first, 2]
+                dx, dy, dz = turn_vector(
+                    turns[4 * e],
+                    turns[4 * e + 1],
+                    turns[4 * e + 2],
+                    turns[4 * e + 3],
+                    dx * size,
+                    dy * size,
+                    dz * size,
+                )
+                x, y, z = x + dx, y + dy, z + dz
+            goals[k, 0] = c00 * x + c01 * y + c02 * z
+            goals[k, 1] = c10 * x + c11 * y + c12 * z
+            goals[k, 2] = c20 * x + c21 * y + c22 * z
+
+
+@inline
+def _load(bones, table, point_lanes, local, last, has_last, pulls, work):
+    """Bones as they stand in the pose, their rotations as they were left if so."""
+    lanes = len(local) // 10
+    for k in range(len(point_lanes)):
+        if point_lanes[k] >= 0:
+            for i in range(3):
+                pulls[k, i] = local[i * lanes + point_lanes[k]]
+    for b in range(len(bones)):
+        lane = np.int64(bones[b, LANE])
+        for i in range(3):
+            work[b, PLACE + i] = local[i * lanes + lane]
+            work[b, SCALE + i] = local[(7 + i) * lanes + lane]
+        x, y = local[3 * lanes + lane], local[4 * lanes + lane]
+        z, w = local[5 * lanes + lane], local[6 * lanes + lane]
+        if has_last:
+            x, y, z, w = last[4 * b], last[4 * b + 1], last[4 * b + 2], last[4 * b + 3]
+        qx, qy, qz, qw = make_unit(np.float64(x), np.float64(y), np.float64(z), w)
+        if bones[b, KIND] != FREE:
+            qx, qy, qz, qw = clamp(table, b, qx, qy, qz, qw)
+        work[b, NOW], work[b, NOW + 1] = qx, qy
+        work[b, NOW + 2], work[b, NOW + 3] = qz, qw
+
+
+@inline
+def _toward(ax, ay, az, aw, bx, by, bz, bw, fraction):
+    """The rotation a, turned toward b by a part of the way."""
+    dx, dy, dz, dw = turn_both(bx, by, bz, bw, -ax, -ay, -az, aw)
+    dx, dy, dz, dw = part_turn(dx, dy, dz, dw, fraction)
+    x, y, z, w = turn_both(dx, dy, dz, dw, ax, ay, az, aw)
+    return make_unit(x, y, z, w)
+
+
+@inline
+def _slow_down(table, b, kind, most, lx, ly, lz, lw, x, y, z, w):
+    """The rotation, or how far it can be come toward from the last one."""
+    dx, dy, dz, dw = turn_both(x, y, z, w, -lx, -ly, -lz, lw)
+    angle = 2 * math.atan2(math.sqrt(dx * dx + dy * dy + dz * dz), abs(dw))
+    if angle <= most:
+        return x, y, z, w
+    part_of = most / angle
+    for _ in range(8):
+        qx, qy, qz, qw = _toward(lx, ly, lz, lw, x, y, z, w, part_of)
+        if kind == FREE:
+            return qx, qy, qz, qw
+        # Between two allowed rotations there may be some that are not; and what the
+        # limits make of those may be too far again.
+        qx, qy, qz, qw = clamp(table, b, qx, qy, qz, qw)
+        dx, dy, dz, dw = turn_both(qx, qy, qz, qw, -lx, -ly, -lz, lw)
+        angle = 2 * math.atan2(math.sqrt(dx * dx + dy * dy + dz * dz), abs(dw))
+        if angle <= most:
+            return qx, qy, qz, qw
+        part_of *= 0.5
+    return lx, ly, lz, lw
+
+
+@part
+def _store(bones, table, weight, seconds, has_last, work, last, local):
+    """Write the rotations back: by a part, and no quicker than their rates allow."""
+    lanes = len(local) // 10
+    for b in range(len(bones)):
+        at, kind = 3 * lanes + np.int64(bones[b, LANE]), bones[b, KIND]
+        x, y, z, w = work[b, NOW], work[b, NOW + 1], work[b, NOW + 2], work[b, NOW + 3]
+        if weight < 1:
+            ox, oy = np.float64(local[at]), np.float64(local[at + lanes])
+            oz, ow = np.float64(local[at + 2 * lanes]), local[at + 3 * lanes]
+            ox, oy, oz, ow = make_unit(ox, oy, oz, ow)
+            x, y, z, w = _toward(ox, oy, oz, ow, x, y, z, w, weight)
+        most = table[b, RATE] * seconds
+        if has_last and most < math.pi:
+            lx, ly = np.float64(last[4 * b]), np.float64(last[4 * b + 1])
+            lz, lw = np.float64(last[4 * b + 2]), last[4 * b + 3]
+            lx, ly, lz, lw = make_unit(lx, ly, lz, lw)
+            x, y, z, w = _slow_down(table, b, kind, most, lx, ly, lz, lw, x, y, z, w)
+        work[b, NOW], work[b, NOW + 1] = x, y
+        work[b, NOW + 2], work[b, NOW + 3] = z, w
+        for i in range(4):
+            local[at + i * lanes] = work[b, NOW + i]
+            last[4 * b + i] = work[b, NOW + i]
+
+
+@inline
+def _put_off(m, ends, k, targets, e, off):
+    """How far point k is from its target, in the world."""
+    square = 0.0
+    for i in range(3):
+        at = (
+            m[4 * i] * ends[k, 0]
+            + m[4 * i + 1] * ends[k, 1]
+            + m[4 * i + 2] * ends[k, 2]
+        )
+        at += m[4 * i + 3] - targets[3 * e + i]
+        square += at * at
+    off[e] = math.sqrt(square)
+
+
+@part
+def _swing_all(bones, table, effectors, pulls, ways, near, work, pairs, ends, goals):
+    """Swing the limbs toward their poles, where that does not lose their goals."""
+    left = measure(bones, pulls, NOW, work, pairs, ends, goals)
+    for e in range(len(effectors)):
+        if swing(bones, table, effectors, e, ways, len(goals), work, pairs):
+            new = measure(bones, pulls, TRIED, work, pairs, ends, goals)
+            # A rounding error may be paid for the pole.
+            if new <= left * (1 + 1e-9) + 1e-6 * near:
+                _keep(work)
+            left = measure(bones, pulls, NOW, work, pairs, ends, goals)
+
+
+@jit(
+    "void(i4[:, ::1], f8[:, ::1], i4[:, ::1], i4[::1], i8, bool, i8, f8, f8, bool,"
+    " f4[:, ::1], f4[:, ::1], f4[:, ::1], f4[:, ::1], f4[:, ::1], f4[::1],"
+    " out f8[:, ::1], out f8[:, ::1], out f8[:, ::1], out f8[:, ::1], out f8[:, ::1],"
+    " out f8[:, ::1], out f8[:, ::1], out f8[::1], out u1[::1], out f4[:, ::1],"
+    " out f4[:, ::1], out i4[::1], out f4[:, ::1])"
+)
+def solve_reach(
+    bones,
+    table,
+    effectors,
+    point_lanes,
+    base,
+    is_chain,
+    most,
+    tolerance,
+    seconds,
+    is_incremental,
+    world,
+    places,
+    targets,
+    turns,
+    poles,
+    weights,
+    pulls,
+    work,
+    pairs,
+    ends,
+    goals,
+    ways,
+    system,
+    right,
+    started,
+    last,
+    off,
+    passes,
+    local,
+):
+    """Bring the effectors of N characters to their targets.
+
+    bones, table, effectors: see the columns of `kernel_ik_descent`; point_lanes: (K,)
+    the lane whose translation a point is, or -1; base: the node whose frame the first bone is in, -1 for the
+    character's place; is_chain: one point, free and willing bones in a row; most:
+    passes; tolerance: metres; seconds: since the last call; world: (N, 12 J) before the
+    call; places: (N, 12); targets: (N, 3 M) and turns: (N, 4 M), world space; poles:
+    (N, 3 M) world directions, 0 for none; weights: (N,) how much of it is done;
+    pulls: (K, 4) points in the frames of their bones, and weights; then work space; started: (N,); last: (N, 4 B) rotations of the last call; off: (N, M)
+    metres that are left; passes: (N,); local: (N, 10 L).
+    """
+    for n in range(len(local)):
+        mine, before = local[n], last[n]
+        m = places[n] if base < 0 else world[n, 12 * base : 12 * base + 12]
+        has_last = started[n] != 0
+        was = has_last and is_incremental
+        _load(bones, table, point_lanes, mine, before, was, pulls, work)
+        determinant = np.float64(m[0]) * (m[5] * m[10] - m[6] * m[9])
+        determinant -= np.float64(m[1]) * (m[4] * m[10] - m[6] * m[8])
+        determinant += np.float64(m[2]) * (m[4] * m[9] - m[5] * m[8])
+        passes[n] = 0
+        if abs(determinant) > 1e-30:
+            _bring_goals(
+                m,
+                targets[n],
+                turns[n],
+                effectors,
+                pulls,
+                world[n],
+                determinant,
+                goals,
+            )
+            near = tolerance * tolerance / abs(determinant) ** (2 / 3)
+            for e in range(len(effectors)):
+                for i in range(3):  # the transpose is the inverse up to size
+                    ways[e, i] = m[i] * poles[n, 3 * e]
+                    ways[e, i] += m[4 + i] * poles[n, 3 * e + 1]
+                    ways[e, i] += m[8 + i] * poles[n, 3 * e + 2]
+            passes[n] = _reach(
+                bones,
+                table,
+                pulls,
+                is_chain,
+                most,
+                near,
+                work,
+                pairs,
+                ends,
+                goals,
+                system,
+                right,
+            )
+            _swing_all(
+                bones, table, effectors, pulls, ways, near, work, pairs, ends, goals
+            )
+            _store(bones, table, weights[n], seconds, has_last, work, before, mine)
+            started[n] = 1
+        measure(bones, pulls, NOW, work, pairs, ends, goals)
+        for e in range(len(effectors)):
+            _put_off(m, ends, effectors[e, POINT], targets[n], e, off[n])
