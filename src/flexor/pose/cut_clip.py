@@ -209,7 +209,7 @@ def _pieces(
 
 
 def _value(track: Track, key: int) -> Floats:
-    values = track.values[key]
+    values: Floats = track.values[key]
     return values[1] if track.interpolation == "CUBICSPLINE" else values
 
 

@@ -1,0 +1,162 @@
+"""A clip with left and right changed.
+
+The turn of a joint from its rest, in model space, is reflected in the plane between
+left and right and given to its twin. In local rotations that is one product from the
+left and one from the right, the same for all keys: times, interpolation and tangents
+stay, and twice is the clip again. Local axes may differ from side to side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Ints
+from flexor.errors import SettingError
+from flexor.maths import quaternions
+from flexor.pose.joint_motion import rest_turns, signs_of
+from flexor.pose.match_joints import Feed, Match
+from flexor.pose.retarget import transfer
+from flexor.pose.retarget_plan import Plan
+from flexor.scene.clip import Clip, Track
+from flexor.scene.mirror_pairs import find_mirror
+from flexor.scene.skeleton import Skeleton, rest_world
+
+__all__ = ["mirror_clip"]
+
+Rows = NDArray[np.float64]
+
+
+def mirror_clip(
+    clip: Clip, skeleton: Skeleton, pairs: Mapping[str, str] | None = None
+) -> Clip:
+    """The clip as in a mirror: what the left did, the right does.
+
+    pairs: names of joints, left to right; without it they are found by name and place.
+    Where the rest pose is symmetric, joints go where the mirror image of their twins
+    did. Morph weights stay with their node.
+
+    Examples
+    --------
+    >>> import flexor
+    >>> hero = flexor.samples.mannequin()
+    >>> other = mirror_clip(hero.clips["kick"], hero.skeleton)
+    >>> other.duration == hero.clips["kick"].duration
+    True
+    """
+    if any(not 0 <= track.node < len(skeleton) for track in clip.tracks):
+        raise SettingError(f"clip {clip.name!r}: moves a node that the skeleton lacks")
+    world = rest_world(skeleton)
+    if pairs is None:
+        mirror = find_mirror(skeleton.names, world)
+    else:
+        mirror = find_mirror(_called(skeleton, pairs), world)
+    flip = np.eye(3)
+    flip[mirror.axis, mirror.axis] = -1
+    if not _is_even(skeleton, mirror.twins):
+        return _mirror_sampled(clip, skeleton, mirror.twins, flip)
+    turns = rest_turns(skeleton)
+    tracks = [
+        track
+        if track.path == "weights"
+        else _mirror(track, skeleton, int(mirror.twins[track.node]), flip, turns, world)
+        for track in clip.tracks
+    ]
+    return replace(clip, tracks=tuple(tracks))
+
+
+def _called(skeleton: Skeleton, pairs: Mapping[str, str]) -> list[str]:
+    """Names that say the given pairs and no others."""
+    names = ["joint"] * len(skeleton)
+    for row, (left, right) in enumerate(pairs.items()):
+        for name, side in ((left, "L"), (right, "R")):
+            node = skeleton.index(name)
+            if names[node] != "joint":
+                raise SettingError(f"pairs: {name!r} comes twice")
+            names[node] = f"pair{row}x.{side}"
+    return names
+
+
+def _is_even(skeleton: Skeleton, twins: Ints) -> bool:
+    """Whether the parents of twins are twins, all over the tree."""
+    above = np.append(twins, -1)[skeleton.parents]
+    return bool((skeleton.parents[twins] == above).all())
+
+
+def _mirror(
+    track: Track,
+    skeleton: Skeleton,
+    node: int,
+    flip: Rows,
+    turns: Rows,
+    world: Rows,
+) -> Track:
+    """The track of a joint as one of its twin `node`.
+
+    flip: (3, 3); turns: (J, 3, 3), orientations at rest; world: (J, 3, 4), at rest.
+    """
+    values = track.values.astype(np.float64)
+    one = track.node
+    above, over = int(skeleton.parents[one]), int(skeleton.parents[node])
+    if track.path == "rotation":
+        outer = _turn(turns, over).T @ flip @ _turn(turns, above)
+        signs = signs_of(skeleton)[[one, node]]
+        inner = signs[0][:, None] * (turns[one].T @ flip @ turns[node]) * signs[1]
+        # Both reflect, or neither: with the sign taken out of each they are turns.
+        left, right = (
+            quaternions.from_matrix(m * np.sign(np.linalg.det(m)))
+            for m in (outer, inner)
+        )
+        values = quaternions.multiply(quaternions.multiply(left, values), right)
+    elif track.path == "translation":
+        shift = _within(world, over) @ flip @ _linear(world, above)
+        values = _moved(track, values, skeleton.translations, node, shift)
+    else:
+        blend = (turns[node].T @ flip @ turns[one]) ** 2
+        sizes = [skeleton.scales[n].astype(np.float64) for n in (one, node)]
+        safe = np.where(sizes[0] == 0, 1.0, sizes[0])
+        values = values / safe @ blend.T * sizes[1]
+    return Track(
+        node, track.path, track.times, values.astype("f4"), track.interpolation
+    )
+
+
+def _moved(
+    track: Track, values: Rows, rests: NDArray[np.float32], node: int, shift: Rows
+) -> Rows:
+    """Places relative to the twin's rest, reflected; of tangents the slopes alone."""
+    start, end = rests[track.node].astype("f8"), rests[node].astype("f8")
+    moved: Rows = values @ shift.T
+    keys = moved[:, 1] if track.interpolation == "CUBICSPLINE" else moved
+    keys += end - shift @ start
+    return moved
+
+
+def _turn(turns: Rows, node: int) -> Rows:
+    return turns[node] if node >= 0 else np.eye(3)
+
+
+def _linear(world: Rows, node: int) -> Rows:
+    return world[node, :, :3] if node >= 0 else np.eye(3)
+
+
+def _within(world: Rows, node: int) -> Rows:
+    """The inverse of `_linear`; where a parent has no size, as near as there is."""
+    return np.linalg.pinv(_linear(world, node)).astype(np.float64)
+
+
+def _mirror_sampled(clip: Clip, skeleton: Skeleton, twins: Ints, flip: Rows) -> Clip:
+    """For trees that are not the same on both sides: key by key, in model space."""
+    feeds = {
+        node: Feed(int(twin), int(twin))
+        for node, twin in enumerate(twins.tolist())
+        if node not in skeleton.links
+    }
+    match = Match(feeds, "given")
+    plan = Plan(skeleton, skeleton, match, flip, 1.0, {}, True, {})
+    done = transfer(clip, plan)
+    weights = [track for track in clip.tracks if track.path == "weights"]
+    return replace(clip, tracks=(*done.tracks, *weights))

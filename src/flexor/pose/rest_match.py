@@ -1,0 +1,236 @@
+"""How two skeletons stand to each other at rest: axes, size, limbs, ground."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise, permutations, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.scene.humans import MAIN_PARTS, Human
+from flexor.scene.skeleton import Skeleton
+
+__all__ = [
+    "align_limbs",
+    "common_axes",
+    "leg_length",
+    "size_ratio",
+    "turn_between",
+    "up_axis",
+]
+
+Rows = NDArray[np.float64]
+
+SAME_SHAPE = 0.02  # of the size: so close, and one is the other, turned
+MOST_TILT = 40.0  # degrees from an axis of the world that are a matter of pose
+MOST_PITCH = 35.0  # degrees between the feet of two who stand flat
+SIDES = ("left", "right")
+
+
+def common_axes(source: Rows, target: Rows, trunk: Sequence[int] = ()) -> Rows:
+    """The turn (3, 3) from axes of the source to those of the target.
+
+    source, target: (P, 3), where the same joints are at rest; trunk: rows of joints
+    that stand as they do in any pose. The turn that brings all of one to the other, if
+    one does; else the one that brings the trunk closest, at a multiple of a right angle
+    if it is near one: poses differ, upright is upright.
+    """
+    turn, gap = _closest_turn(source, target)
+    if gap < SAME_SHAPE:
+        return turn
+    if len(trunk) > 2:
+        rows = list(trunk)
+        turn, _ = _closest_turn(source[rows], target[rows])
+    near = max(_right_angles(), key=lambda other: float((other * turn).sum()))
+    angle = np.arccos(np.clip(((near * turn).sum() - 1) / 2, -1, 1))
+    return near if np.degrees(angle) <= MOST_TILT else turn
+
+
+def _closest_turn(source: Rows, target: Rows) -> tuple[Rows, float]:
+    """The turn (3, 3) that brings points (P, 3) closest to others, and how close.
+
+    Whatever their sizes and places are (Kabsch 1976).
+    """
+    a, b = source - source.mean(0), target - target.mean(0)
+    sizes = np.linalg.norm(a), np.linalg.norm(b)
+    if not min(sizes) > 0:
+        return np.eye(3), 0.0
+    a, b = a / sizes[0], b / sizes[1]
+    left, values, right = np.linalg.svd(b.T @ a)
+    if values[1] < 1e-6 * values[0]:  # all on a line
+        turn = turn_between(right[0], left[:, 0])
+    else:
+        sign = np.sign(np.linalg.det(left @ right))
+        turn = left @ np.diag([1.0, 1.0, sign]) @ right
+    return turn, float(np.linalg.norm(a @ turn.T - b))
+
+
+def _right_angles() -> Iterator[Rows]:
+    """The 24 turns that take axes to axes."""
+    for order in permutations(range(3)):
+        for signs in product((1.0, -1.0), repeat=3):
+            turn = np.zeros((3, 3))
+            turn[range(3), order] = signs
+            if np.linalg.det(turn) > 0:
+                yield turn
+
+
+def turn_between(start: Rows, end: Rows) -> Rows:
+    """The shortest turn (3, 3) that takes direction start (3,) to end (3,)."""
+    sizes = float(np.linalg.norm(start) * np.linalg.norm(end))
+    if not sizes > 0:
+        return np.eye(3)
+    a, b = start / np.linalg.norm(start), end / np.linalg.norm(end)
+    cosine = float(a @ b)
+    if cosine < -1 + 1e-9:  # half a turn, about any axis across
+        axis = np.eye(3)[int(np.argmin(np.abs(a)))]
+        axis = np.cross(a, axis)
+        axis /= np.linalg.norm(axis)
+        return 2 * np.outer(axis, axis) - np.eye(3)
+    x, y, z = np.cross(a, b)
+    k = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    turn: Rows = np.eye(3) + k + k @ k / (1 + cosine)
+    return turn
+
+
+def up_axis(places: Rows, human: Human | None) -> Rows:
+    """The axis of the world (3,) that points from the feet of a human to its head.
+
+    places: (J, 3), at rest. Y where there is no human.
+    """
+    if human is not None and "head" in human:
+        feet = [human[p] for p in MAIN_PARTS if p.endswith("Leg") and p in human]
+        if feet:
+            way = places[human["head"]] - places[feet].mean(0)
+            axis = int(np.argmax(np.abs(way)))
+            up = np.zeros(3)
+            up[axis] = 1.0 if way[axis] > 0 else -1.0
+            return up
+    return np.array([0.0, 1.0, 0.0])
+
+
+def leg_length(places: Rows, human: Human | None) -> float:
+    """Metres from hip joint over knee to ankle, of both legs in the middle; or 0."""
+    lengths = []
+    for side in SIDES:
+        parts = [f"{side}{part}" for part in ("UpperLeg", "LowerLeg", "Foot")]
+        if human is None or any(part not in human for part in parts):
+            return 0.0
+        line = places[[human[part] for part in parts]]
+        lengths.append(float(np.linalg.norm(np.diff(line, axis=0), axis=1).sum()))
+    return float(np.mean(lengths))
+
+
+def size_ratio(
+    places: tuple[Rows, Rows],
+    humans: tuple[Human, Human] | None,
+    pairs: Mapping[int, int],
+) -> float:
+    """How much larger the target is: by legs, else by the spread of the joints.
+
+    places: (J, 3) of source and target at rest; pairs: source by target.
+    """
+    if humans is not None:
+        legs = [leg_length(*one) for one in zip(places, humans, strict=True)]
+        if min(legs) > 0:
+            return legs[1] / legs[0]
+    one = places[0][list(pairs.values())]
+    other = places[1][list(pairs)]
+    spreads = [float(np.linalg.norm(at - at.mean(0))) for at in (one, other)]
+    return spreads[1] / spreads[0] if min(spreads) > 0 else 1.0
+
+
+def align_limbs(
+    skeletons: tuple[Skeleton, Skeleton],
+    places: tuple[Rows, Rows],
+    humans: tuple[Human, Human],
+    axes: Rows,
+    up: Rows,
+) -> dict[int, Rows]:
+    """Turns (3, 3) by which limbs of the target point as the source's do at rest.
+
+    skeletons, places, humans: of source and target, places (J, 3) at rest; axes: (3,
+    3), target from source; up: (3,), of the target. By node of the target; what is
+    below takes its limb's turn along. Trunk, neck and shoulders stay: where their
+    joints are is a matter of taste.
+    """
+    other = humans[1]
+    found: dict[int, Rows] = {}
+
+    def ways(one: str, two: str) -> tuple[Rows, Rows] | None:
+        a, b = (
+            _way(skeletons[row], places[row], humans[row], one, two) for row in (0, 1)
+        )
+        return None if a is None or b is None else (axes @ a, b)
+
+    for side in SIDES:
+        for limb in (
+            ("UpperArm", "LowerArm", "Hand", "MiddleProximal"),
+            ("UpperLeg", "LowerLeg", "Foot"),
+        ):
+            turn = np.eye(3)
+            for one, two in pairwise(limb):
+                way = ways(side + one, side + two)
+                if way is not None:
+                    turn = turn_between(turn @ way[1], way[0]) @ turn
+                if side + one in other:
+                    found[other[side + one]] = turn
+        if f"{side}Foot" in other:
+            way = ways(f"{side}Foot", f"{side}Toes")
+            turn = np.eye(3) if way is None else _foot_turn(*way, up)
+            found[other[f"{side}Foot"]] = turn
+        _inherit(found, other, side)
+    return found
+
+
+def _way(
+    skeleton: Skeleton, places: Rows, human: Human, one: str, two: str
+) -> Rows | None:
+    """From a part to the next (3,), None where that is not known.
+
+    A lower arm without a hand points to the middle of what hangs on it.
+    """
+    if one not in human:
+        return None
+    if two in human:
+        end = places[human[two]]
+    elif one.endswith(("LowerArm", "LowerLeg")):
+        below = skeleton.children(human[one])
+        if not below:
+            return None
+        end = places[below].mean(0)
+    else:
+        return None
+    way: Rows = end - places[human[one]]
+    return way if np.linalg.norm(way) > 1e-9 else None
+
+
+def _inherit(found: dict[int, Rows], human: Human, side: str) -> None:
+    """Toes turn as their foot, fingers as their hand."""
+    for part, node in human.nodes.items():
+        if not part.startswith(side) or node in found:
+            continue
+        if part.endswith("Toes"):
+            above = human.nodes.get(f"{side}Foot")
+        elif part.endswith(("Metacarpal", "Proximal", "Intermediate", "Distal")):
+            above = human.nodes.get(f"{side}Hand")
+        else:
+            continue
+        if above in found:
+            found[node] = found[above]
+
+
+def _foot_turn(source: Rows, target: Rows, up: Rows) -> Rows:
+    """The turn of a foot: only its heading, if both stand flat.
+
+    How far the ankle is above the toes says nothing about the sole.
+    """
+    pitches = [
+        np.degrees(np.arcsin(np.clip(way @ up / np.linalg.norm(way), -1, 1)))
+        for way in (source, target)
+    ]
+    if abs(pitches[0] - pitches[1]) > MOST_PITCH:
+        return turn_between(target, source)
+    flat = [way - (way @ up) * up for way in (target, source)]
+    return turn_between(*flat)

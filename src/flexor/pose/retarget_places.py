@@ -1,0 +1,130 @@
+"""Where joints of the target are put: hips, loose feet, what a clip moves.
+
+Hips are led by the middle between the hip joints, because rigs put hips anywhere near,
+and stand as high above the ankles as the length of the legs asks for.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.pose import rest_match
+from flexor.pose.joint_motion import Motion, from_rest, parents_of
+from flexor.pose.retarget_plan import Plan
+from flexor.scene.clip import Clip
+from flexor.scene.humans import Human
+
+__all__ = ["joint_place", "placed_joints"]
+
+Rows = NDArray[np.float64]
+
+STANDS = 0.15  # of a leg: feet at rest so near to the ground stand on it
+LOW = 5.0  # per cent of the time in which a foot is at least as low as one that stands
+
+
+def placed_joints(clip: Clip, plan: Plan) -> set[int]:
+    """Joints of the target whose places come from the source."""
+    feeds = plan.match.feeds
+    tops = {
+        node
+        for node in feeds
+        if node not in plan.follows
+        and not any(one in feeds for one in parents_of(plan.target, node))
+    }
+    if plan.humans is not None and "hips" in plan.humans[1]:
+        hips = plan.humans[1]["hips"]
+        if hips in feeds:
+            tops.add(hips)
+    if plan.has_moves:
+        moved = {t.node for t in clip.tracks if t.path == "translation"}
+        tops |= {node for node, one in plan.match.pairs.items() if one in moved}
+    return tops - plan.follows.keys()
+
+
+def joint_place(
+    plan: Plan,
+    source: Motion,
+    target: Motion,
+    node: int,
+    carried: set[int],
+    travel: bool,
+) -> Rows | None:
+    """Where a joint of the target is to be (T, 3); None: where its parent has it."""
+    rest = target.rest[:, :, 3]
+    on = plan.follows.get(node)
+    if on is not None:
+        way = rest[node] - rest[on]
+        place: Rows = target.worlds[on][..., 3] + from_rest(target, on) @ way
+        return place
+    if node not in carried:
+        return None
+    feeds, start = plan.match.feeds, source.rest[:, :, 3]
+    is_hips = plan.humans is not None and plan.humans[1].nodes.get("hips") == node
+    one = feeds[node].one
+    up = rest_match.up_axis(rest, plan.humans[1] if plan.humans else None)
+    above = next((n for n in parents_of(plan.target, node) if n in feeds), None)
+    if above is not None:
+        on = feeds[above].one
+        way = source.worlds[one][..., 3] - source.worlds[on][..., 3]
+        back = np.swapaxes(from_rest(source, on), -1, -2)
+        shift = (back @ way[..., None])[..., 0] - (start[one] - start[on])
+        shift = plan.size * shift @ plan.axes.T
+        if is_hips and not travel:
+            shift = (shift @ up)[..., None] * up
+        offset = rest[node] - rest[above] + shift
+        turned = (from_rest(target, above) @ offset[..., None])[..., 0]
+        place = target.worlds[above][..., 3] + turned
+        return place
+    # Hips are led by the middle between the hip joints: rigs put them anywhere near.
+    arms, anchor = _pivots(plan, source, target, node, up)
+    lead = source.worlds[one][..., 3] + from_rest(source, one) @ arms[0]
+    shift = plan.size * (lead - anchor) @ plan.axes.T
+    if not travel:
+        shift = (shift @ up)[..., None] * up
+    middle = rest[node] + arms[1] + shift
+    place = middle - from_rest(target, node) @ arms[1]
+    return place
+
+
+def _pivots(
+    plan: Plan, source: Motion, target: Motion, node: int, up: Rows
+) -> tuple[tuple[Rows, Rows], Rows]:
+    """What leads a top joint: from it to there (3,), in source and target; and where
+    that is in the source when the target is at rest (3,).
+    """
+    one = plan.match.feeds[node].one
+    start, rest = source.rest[:, :, 3], target.rest[:, :, 3]
+    none = np.zeros(3), np.zeros(3)
+    humans = plan.humans
+    if humans is None or humans[1].nodes.get("hips") != node:
+        return none, start[one]
+    if humans[0].nodes.get("hips") != one:
+        return none, start[one]
+    legs = [rest_match.leg_length(start, humans[0])]
+    legs.append(rest_match.leg_length(rest, humans[1]))
+    if not min(legs) > 0:
+        return none, start[one]
+    hips = [
+        at[[human[p] for p in ("leftUpperLeg", "rightUpperLeg")]].mean(0)
+        for at, human in zip((start, rest), humans, strict=True)
+    ]
+    feet = [[human[p] for p in ("leftFoot", "rightFoot")] for human in humans]
+    source_up = plan.axes.T @ up
+    ankle = float((start[feet[0]] @ source_up).mean())
+    lowest = min(start[n] @ source_up for n in _legs(humans[0]))
+    heights = [source.worlds[n][..., 3] @ source_up for n in feet[0]]
+    low = float(np.percentile(np.minimum(*heights), LOW))
+    if abs(lowest) > STANDS * legs[0] or low < ankle - STANDS * legs[0]:
+        # It rests in the air, or with its hips at 0, as captures do, or walks below
+        # the ground it rests on: then its motion tells where the ground is.
+        ankle = low
+    height = float(hips[1] @ up - (rest[feet[1]] @ up).mean())
+    level = ankle + height / plan.size
+    anchor = hips[0] + (level - hips[0] @ source_up) * source_up
+    return (hips[0] - start[one], hips[1] - rest[node]), anchor
+
+
+def _legs(human: Human) -> list[int]:
+    ends = ("Foot", "Toes")
+    return [node for part, node in human.nodes.items() if part.endswith(ends)]

@@ -1,0 +1,135 @@
+"""What has to be known of two skeletons before clips go from one to the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.errors import SettingError, ShapeError
+from flexor.pose import rest_match
+from flexor.pose.joint_motion import parents_of
+from flexor.pose.match_joints import Feed, Match, match_joints
+from flexor.scene.clip import Clip
+from flexor.scene.humans import MAIN_PARTS, Human
+from flexor.scene.skeleton import Skeleton, rest_world
+
+__all__ = ["Moves", "Plan", "plan_retarget"]
+
+Rows = NDArray[np.float64]
+Moves = Literal["auto", "root", "all"]
+
+SIDES = ("left", "right")
+# What each part of a limb hangs on, also where it does not in the tree: "" is the hips.
+CHAIN = {"UpperArm": "", "LowerArm": "UpperArm", "Hand": "LowerArm"}
+CHAIN |= {"UpperLeg": "", "LowerLeg": "UpperLeg", "Foot": "LowerLeg", "Toes": "Foot"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """All that a retarget needs to know of two skeletons.
+
+    axes: (3, 3), target from source; it may mirror; size: how much larger the target
+    is; limbs: turns (3, 3) of joints of the target from its rest to the source's;
+    has_moves: whether all places and sizes that the clip changes are taken over;
+    follows: joints of the target that hang on another than the tree says.
+    """
+
+    source: Skeleton
+    target: Skeleton
+    match: Match
+    axes: Rows
+    size: float
+    limbs: Mapping[int, Rows]
+    has_moves: bool
+    follows: Mapping[int, int]
+
+    @property
+    def humans(self) -> tuple[Human, Human] | None:
+        """The parts of both bodies, None where one is no human."""
+        return self.match.bodies
+
+
+def plan_retarget(
+    source: Skeleton,
+    target: Skeleton,
+    name_map: Mapping[str, str] | None = None,
+    *,
+    clip: Clip | None = None,
+    align: bool | None = None,
+    moves: Moves = "auto",
+    bodies: tuple[Human, Human] | None = None,
+) -> Plan:
+    """What to do with clips of the source; for several of them it is made once.
+
+    The options are those of `retarget`; clip: counts in what moves at all.
+    """
+    if moves not in get_args(Moves):
+        raise SettingError(f"moves: {moves!r}, expected one of {get_args(Moves)}")
+    match = match_joints(source, target, name_map, clip=clip, bodies=bodies)
+    places = rest_world(source)[:, :, 3], rest_world(target)[:, :, 3]
+    for what, at in zip(("source", "target"), places, strict=True):
+        if not np.isfinite(at).all():
+            raise ShapeError(f"{what}: the rest pose is not finite")
+    humans = match.bodies
+    pairs = {node: feed.one for node, feed in match.feeds.items()}
+    if humans is not None:
+        main = {humans[1][p] for p in MAIN_PARTS if p in humans[1]}
+        chosen = {n: one for n, one in pairs.items() if n in main}
+        pairs = chosen if len(chosen) > 3 else pairs
+    nodes = list(pairs)
+    trunk = [nodes.index(n) for n in _trunk(humans) if n in pairs]
+    axes = rest_match.common_axes(
+        places[0][list(pairs.values())], places[1][nodes], trunk
+    )
+    limbs: dict[int, Rows] = {}
+    if align or (align is None and humans is not None):
+        if humans is None:
+            raise SettingError("align: source or target is no known human body")
+        up = rest_match.up_axis(places[1], humans[1])
+        limbs = rest_match.align_limbs((source, target), places, humans, axes, up)
+    has_moves = moves == "all" or (moves == "auto" and match.how == "names")
+    return Plan(
+        source,
+        target,
+        match,
+        axes,
+        rest_match.size_ratio(places, humans, pairs),
+        limbs,
+        has_moves,
+        {} if humans is None or has_moves else _follows(target, humans[1], match.feeds),
+    )
+
+
+def _trunk(humans: tuple[Human, Human] | None) -> list[int]:
+    """Joints of the target that say where a human is upright and looks to."""
+    if humans is None:
+        return []
+    parts = (
+        "hips",
+        "head",
+        *(f"{s}{p}" for s in SIDES for p in ("UpperArm", "UpperLeg")),
+    )
+    return [humans[1][part] for part in parts if part in humans[1]]
+
+
+def _follows(
+    target: Skeleton, human: Human, feeds: Mapping[int, Feed]
+) -> dict[int, int]:
+    """Parts of limbs that hang on nothing that moves, and what they are to follow."""
+    found = {}
+    hips = human.nodes.get("hips")
+    for side in SIDES:
+        for part, above in CHAIN.items():
+            node = human.nodes.get(side + part)
+            on = human.nodes.get(side + above, hips) if above else hips
+            if node is None or on is None or node not in feeds:
+                continue
+            lines = parents_of(target, node), parents_of(target, on)
+            if on not in lines[0] and node not in lines[1]:
+                if above or not any(one in feeds for one in lines[0]):
+                    found[node] = on
+    return found
