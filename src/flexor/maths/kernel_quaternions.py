@@ -1,4 +1,4 @@
-"""Unit quaternions (x, y, z, w) as four numbers, for kernels that turn one at a time."""
+"""Unit quaternions (x, y, z, w) as four numbers, for kernels that take one by one."""
 
 import math
 

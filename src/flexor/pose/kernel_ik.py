@@ -15,6 +15,7 @@ from flexor.maths.kernel import inline, jit, part
 from flexor.maths.kernel_quaternions import make_unit, part_turn, turn_both, turn_vector
 from flexor.pose.kernel_ik_descent import (
     FREE,
+    KEPT,
     KIND,
     LANE,
     NODE,
@@ -29,7 +30,7 @@ from flexor.pose.kernel_ik_descent import (
     descend,
     measure,
 )
-from flexor.pose.kernel_ik_steps import bend, step_all, stretch, swing
+from flexor.pose.kernel_ik_steps import bend, is_balanced, step_all, stretch, swing
 
 # A step is worth going on with when it leaves less than this of the squares.
 GOOD = 0.25
@@ -37,16 +38,10 @@ GOOD = 0.25
 STILL = 1 - 1e-7
 # How strongly Gauss and Newton's step is damped at first.
 DAMPING = 1e-4
-# The first bend that is tried on a chain which does not know where to, radians.
+# A bend must leave less than this of the squares, or it is taken back.
+WORTH = 0.99
+# How far a chain is bent that does not know where to, radians.
 BEND = 0.5
-
-
-@inline
-def _keep(work):
-    """Take over the rotations that were tried."""
-    for b in range(len(work)):
-        for i in range(4):
-            work[b, NOW + i] = work[b, TRIED + i]
 
 
 @inline
@@ -61,19 +56,12 @@ def _off(ends, goals):
     return most
 
 
-@part
-def _try_bends(bones, table, pulls, left, work, pairs, ends, goals):
-    """Bend a chain that is stuck; give what is left, the same where nothing helps."""
-    angle = BEND
-    for _ in range(6):
-        for side in (1.0, -1.0):
-            bend(bones, table, side * angle, work)
-            new = measure(bones, pulls, TRIED, work, pairs, ends, goals)
-            if new < left * STILL:
-                _keep(work)
-                return new
-        angle *= 0.5
-    return left
+@inline
+def _copy(work, one, other):
+    """Copy rotations from column `one` to column `other`."""
+    for b in range(len(work)):
+        for i in range(4):
+            work[b, other + i] = work[b, one + i]
 
 
 @part
@@ -87,6 +75,7 @@ def _reach(
     left = measure(bones, pulls, NOW, work, pairs, ends, goals)
     damping, passes, still = DAMPING, 0, 0
     is_fresh, wants_descent, wants_stretch, is_straight = True, True, False, False
+    kept = -1.0  # what the rotations leave that were kept before a bend, or none were
     while passes < most and _off(ends, goals) > square:
         passes += 1
         if wants_descent:
@@ -94,12 +83,20 @@ def _reach(
             is_fresh, wants_descent = False, False
             still = still + 1 if new > left * STILL else 0
             left = new
-            if still > 1 and not is_straight:
-                left = _try_bends(bones, table, pulls, new, work, pairs, ends, goals)
             if still > 1:
-                if left > new * STILL:
+                measure(bones, pulls, NOW, work, pairs, ends, goals)
+                if is_chain and stretch(bones, table, work, pairs, goals) == 2:
+                    break  # straight, and too short
+                if kept >= 0 or not is_balanced(
+                    bones, table, pulls, work, pairs, ends, goals
+                ):
                     break
-                still, is_fresh = 0, True
+                # All in one line: no pass would ever leave it.
+                kept = left
+                _copy(work, NOW, KEPT)
+                bend(bones, table, BEND, work)
+                left = measure(bones, pulls, NOW, work, pairs, ends, goals)
+                still, is_fresh, wants_descent = 0, True, True
             continue
         if not is_fresh:
             left = measure(bones, pulls, NOW, work, pairs, ends, goals)
@@ -118,11 +115,13 @@ def _reach(
         is_fresh = new < left
         is_good = new < left * GOOD
         if is_fresh:
-            _keep(work)
+            _copy(work, TRIED, NOW)
         damping = damping * 0.25 if is_good else damping * 4
         wants_descent = not is_good
         wants_stretch = is_chain and not is_good and not is_straight
         left = new if is_fresh else left
+    if kept >= 0 and left > kept * WORTH:
+        _copy(work, KEPT, NOW)
     return passes
 
 
@@ -274,7 +273,7 @@ def _swing_all(bones, table, effectors, pulls, ways, near, work, pairs, ends, go
             new = measure(bones, pulls, TRIED, work, pairs, ends, goals)
             # A rounding error may be paid for the pole.
             if new <= left * (1 + 1e-9) + 1e-6 * near:
-                _keep(work)
+                _copy(work, TRIED, NOW)
             left = measure(bones, pulls, NOW, work, pairs, ends, goals)
 
 
@@ -319,13 +318,14 @@ def solve_reach(
     """Bring the effectors of N characters to their targets.
 
     bones, table, effectors: see the columns of `kernel_ik_descent`; point_lanes: (K,)
-    the lane whose translation a point is, or -1; base: the node whose frame the first bone is in, -1 for the
-    character's place; is_chain: one point, free and willing bones in a row; most:
-    passes; tolerance: metres; seconds: since the last call; world: (N, 12 J) before the
-    call; places: (N, 12); targets: (N, 3 M) and turns: (N, 4 M), world space; poles:
-    (N, 3 M) world directions, 0 for none; weights: (N,) how much of it is done;
-    pulls: (K, 4) points in the frames of their bones, and weights; then work space; started: (N,); last: (N, 4 B) rotations of the last call; off: (N, M)
-    metres that are left; passes: (N,); local: (N, 10 L).
+    the lane whose translation a point is, or -1; base: the node whose frame the first
+    bone is in, -1 for the character's place; is_chain: one point, free and willing
+    bones in a row; most: passes; tolerance: metres; seconds: since the last call;
+    world: (N, 12 J) before the call; places: (N, 12); targets: (N, 3 M) and turns:
+    (N, 4 M), world space; poles: (N, 3 M) world directions, 0 for none; weights: (N,)
+    how much of it is done; pulls: (K, 4) points in the frames of their bones, and
+    weights; then work space; started: (N,); last: (N, 4 B) rotations of the last call;
+    off: (N, M) metres that are left; passes: (N,); local: (N, 10 L).
     """
     for n in range(len(local)):
         mine, before = local[n], last[n]

@@ -31,9 +31,9 @@ FREE, LIMITED, HINGE = range(3)
 # Columns of the effector table.
 POINT, POINTS, NODE, POLE_BONE, MIDDLE_BONE = range(5)
 # Columns of the work space of a bone: rotation, the one that is tried, translation,
-# scale, rotation times scale, base_from_parent.
-NOW, TRIED, PLACE, SCALE, TURN, BASE = 0, 4, 8, 11, 14, 23
-BONE_WORK = 32
+# scale, rotation times scale, base_from_parent, a rotation kept for later.
+NOW, TRIED, PLACE, SCALE, TURN, BASE, KEPT = 0, 4, 8, 11, 14, 23, 32
+BONE_WORK = 36
 # Columns of the work space of a bone and point: the goal in the parent's frame, from
 # the joint to the point, and how the point moves with the bone's turn.
 GOAL, ARM, SLOPE = 0, 3, 6

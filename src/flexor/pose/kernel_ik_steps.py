@@ -247,14 +247,43 @@ def stretch(bones, table, work, pairs, goals):
 
 @part
 def bend(bones, table, angle, work):
-    """Try to bend a chain that does not know where to: an arc about its own axes."""
-    last = len(bones) - 1
+    """Bend a chain that does not know where to: to and fro about its own axes."""
     for b in range(len(bones)):
-        half = 0.5 * angle * (1.0 if b > 0 else -0.5 * last)
-        half = half if table[b, WEIGHT] > 0 else 0.0
-        s, c = math.sin(half), math.cos(half)
-        nx, ny, nz = table[b, AXIS], table[b, AXIS + 1], table[b, AXIS + 2]
-        try_turn(table, bones[b, KIND], work, b, nx * s, ny * s, nz * s, c)
+        if table[b, WEIGHT] > 0:
+            # Uneven, so that equal bones do not come to lie on one line again.
+            half = 0.5 * angle * (1.0 + 0.3 * b) * (1.0 - 2.0 * (b & 1))
+            s, c = math.sin(half), math.cos(half)
+            nx, ny, nz = table[b, AXIS], table[b, AXIS + 1], table[b, AXIS + 2]
+            try_turn(table, bones[b, KIND], work, b, nx * s, ny * s, nz * s, c)
+            for i in range(4):
+                work[b, NOW + i] = work[b, TRIED + i]
+
+
+@part
+def is_balanced(bones, table, pulls, work, pairs, ends, goals):
+    """Whether no willing bone is drawn to either side, though goals are not reached."""
+    count = len(goals)
+    for b in range(len(bones)):
+        tx, ty, tz, most = 0.0, 0.0, 0.0, 0.0
+        for k in range(bones[b, FIRST], bones[b, LAST]):
+            row = b * count + k
+            x, y, z = pairs[row, ARM], pairs[row, ARM + 1], pairs[row, ARM + 2]
+            ax = row_times(work, b, BASE, x, y, z)
+            ay = row_times(work, b, BASE + 3, x, y, z)
+            az = row_times(work, b, BASE + 6, x, y, z)
+            dx = goals[k, 0] - ends[k, 0]
+            dy = goals[k, 1] - ends[k, 1]
+            dz = goals[k, 2] - ends[k, 2]
+            tx += pulls[k, 3] * (ay * dz - az * dy)
+            ty += pulls[k, 3] * (az * dx - ax * dz)
+            tz += pulls[k, 3] * (ax * dy - ay * dx)
+            most += pulls[k, 3] * math.sqrt(
+                (ax * ax + ay * ay + az * az) * (dx * dx + dy * dy + dz * dz)
+            )
+        torque = math.sqrt(tx * tx + ty * ty + tz * tz)
+        if table[b, WEIGHT] > 0 and torque > 1e-6 * most:
+            return False
+    return True
 
 
 @part

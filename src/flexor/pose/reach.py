@@ -25,7 +25,6 @@ from flexor.pose.kernel_ik_descent import (
     WEIGHT,
 )
 from flexor.pose.layout import Layout
-
 from flexor.scene.limits import Limits
 from flexor.scene.skeleton import Skeleton, rest_world
 
