@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from flexor.app.character import Character, SkinnedPrimitive
     from flexor.app.drawing import Drawer, contact_sheet, draw
     from flexor.app.load_save import load, save
+    from flexor.app.playing import Player
     from flexor.app.repairing import repair
     from flexor.deform.weight_choice import WeightRule
     from flexor.draw.style import DrawStyle
     from flexor.errors import AssetError, FlexorError
+    from flexor.pose.layers import Layer
     from flexor.pose.pose import Pose
     from flexor.scene.camera import Camera
     from flexor.scene.finding import Finding
@@ -43,7 +45,9 @@ _HOMES = {
     "Drawer": "flexor.app.drawing",
     "Finding": "flexor.scene.finding",
     "FlexorError": "flexor.errors",
+    "Layer": "flexor.pose.layers",
     "Light": "flexor.scene.light",
+    "Player": "flexor.app.playing",
     "Pose": "flexor.pose.pose",
     "SkinnedPrimitive": "flexor.app.character",
     "WeightRule": "flexor.deform.weight_choice",
@@ -63,7 +67,9 @@ __all__ = [
     "Drawer",
     "Finding",
     "FlexorError",
+    "Layer",
     "Light",
+    "Player",
     "Pose",
     "SkinnedPrimitive",
     "WeightRule",
