@@ -364,9 +364,17 @@ def _steps(start: float, end: float, rate: float) -> Floats:
 
 
 def _rising(times: Rows) -> tuple[Floats, NDArray[np.bool_]]:
-    """Times (T,) as float32; of those that become equal the last; which are kept."""
+    """Times (T,) as float32, rising; which of them are kept.
+
+    Of two that become equal the first goes a rounding step ahead, because steps are
+    made of such keys; where there is no room for that it is dropped.
+    """
     single = times.astype(np.float32)
+    for row in np.flatnonzero(single[1:] <= single[:-1])[::-1].tolist():
+        single[row] = np.nextafter(single[row + 1], np.float32(-1))
     kept = np.append(single[1:] > single[:-1], True)
+    kept &= (single >= 0) | (times < 0)
+    kept[1:] &= single[1:] > np.maximum.accumulate(np.where(kept, single, -1))[:-1]
     return single[kept], kept
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from flexor.errors import SettingError
+from flexor.errors import SettingError, ShapeError
 from flexor.scene.clip import Clip
 from flexor.scene.humans import PARTS, Human, find_human
 from flexor.scene.mirror_pairs import swap_side
@@ -114,6 +114,8 @@ def _moved(source: Skeleton, clip: Clip | None) -> set[int]:
     """Nodes that a clip turns; without a clip all."""
     if clip is None:
         return set(range(len(source)))
+    if any(not 0 <= track.node < len(source) for track in clip.tracks):
+        raise ShapeError(f"clip {clip.name!r}: moves a node that the source lacks")
     turned = {track.node for track in clip.tracks if track.path == "rotation"}
     return turned or {track.node for track in clip.tracks}
 

@@ -180,7 +180,11 @@ def align_limbs(
             way = ways(f"{side}Foot", f"{side}Toes")
             turn = np.eye(3) if way is None else _foot_turn(*way, up)
             found[other[f"{side}Foot"]] = turn
-        _inherit(found, other, side)
+    target = skeletons[1]
+    for node in target.order.tolist():  # what hangs on a limb goes with it
+        above = int(target.parents[node])
+        if node not in found and above in found:
+            found[node] = found[above]
     return found
 
 
@@ -204,21 +208,6 @@ def _way(
         return None
     way: Rows = end - places[human[one]]
     return way if np.linalg.norm(way) > 1e-9 else None
-
-
-def _inherit(found: dict[int, Rows], human: Human, side: str) -> None:
-    """Toes turn as their foot, fingers as their hand."""
-    for part, node in human.nodes.items():
-        if not part.startswith(side) or node in found:
-            continue
-        if part.endswith("Toes"):
-            above = human.nodes.get(f"{side}Foot")
-        elif part.endswith(("Metacarpal", "Proximal", "Intermediate", "Distal")):
-            above = human.nodes.get(f"{side}Hand")
-        else:
-            continue
-        if above in found:
-            found[node] = found[above]
 
 
 def _foot_turn(source: Rows, target: Rows, up: Rows) -> Rows:

@@ -35,7 +35,7 @@ __all__ = ["retarget", "transfer"]
 
 Rows = NDArray[np.float64]
 
-DENSE = 30.0  # keys a second where the source has curves
+DENSE = 60.0  # keys a second where the source has curves
 STEP_GAP = 1e-3  # seconds for a jump of the source
 STILL = 1e-6  # a track that changes by less has one key
 
