@@ -13,7 +13,7 @@ from flexor.errors import SettingError
 from flexor.pose import kernel_limbs
 from flexor.pose.layout import Layout
 from flexor.pose.model_space import WorldState
-from flexor.pose.reach import as_floats, as_weights, bend_axis, find_node
+from flexor.pose.reach import as_floats, as_weights, bend_axis, find_node, is_above
 from flexor.scene.skeleton import rest_world
 
 __all__ = ["Limb", "TwoBoneState", "init_two_bone", "solve_two_bone"]
@@ -58,10 +58,7 @@ def init_two_bone(layout: Layout, limbs: Sequence[Limb], count: int) -> TwoBoneS
     for row, limb in enumerate(limbs):
         nodes = [find_node(skeleton, n) for n in (limb.start, limb.middle, limb.end)]
         for above, below in ((0, 1), (1, 2)):
-            node = int(skeleton.parents[nodes[below]])
-            while node >= 0 and node != nodes[above]:
-                node = int(skeleton.parents[node])
-            if node < 0:
+            if not is_above(skeleton, nodes[above], nodes[below]):
                 one, other = (skeleton.names[nodes[i]] for i in (above, below))
                 raise SettingError(f"limb: {one!r} is not above {other!r}")
         table[row] = *nodes, *layout.lane_of_node[nodes], limb.keeps

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from flexor.maths.kernel import inline, part
-from flexor.maths.kernel_quaternions import make_unit, turn_both
+from flexor.maths.kernel_quaternions import turn_both
 from flexor.pose.kernel_ik_descent import (
     ARM,
     AXIS,
@@ -32,6 +32,7 @@ from flexor.pose.kernel_ik_descent import (
     row_times,
     try_turn,
 )
+from flexor.pose.kernel_turns import arc_between
 
 
 @inline
@@ -181,13 +182,9 @@ def _stretched_end(bones, table, part_of, work, pairs, ux, uy, uz):
 
 @inline
 def _arc(ax, ay, az, bx, by, bz):
-    """The shortest rotation that turns a toward b; none where either is 0."""
-    cx, cy, cz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
-    dot = ax * bx + ay * by + az * bz
+    """The shortest turn of a toward b; none where they are opposite, or 0."""
     length = math.sqrt((ax * ax + ay * ay + az * az) * (bx * bx + by * by + bz * bz))
-    if length < 1e-200 or length + dot < 1e-14 * length:
-        return 0.0, 0.0, 0.0, 1.0
-    return make_unit(cx, cy, cz, length + dot)
+    return arc_between(ax, ay, az, bx, by, bz, length, 0.0, 0.0, 0.0)
 
 
 @part

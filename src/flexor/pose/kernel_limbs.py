@@ -12,6 +12,7 @@ import numpy as np
 from flexor.maths.kernel import inline, jit
 from flexor.maths.kernel_lanes import put, take
 from flexor.maths.kernel_quaternions import make_unit, part_turn, turn_both, turn_vector
+from flexor.pose.kernel_turns import arc_between, into_frame, pole_turn
 
 # Columns of the limb table: nodes and lanes of start, middle and end; whether the end
 # keeps its orientation.
@@ -19,29 +20,9 @@ START, MIDDLE, END, START_LANE, MIDDLE_LANE, END_LANE, KEEPS = range(7)
 
 
 @inline
-def _into(m, at, x, y, z):
-    """A vector about which the world turns, in the frame of the matrix at `at`."""
-    # For rotation times one scale the transpose is the inverse but for the scale; where
-    # the frame is a mirror image, turns go round the other way.
-    a, b, c = take(m, at), take(m, at + 1), take(m, at + 2)
-    d, e, f = take(m, at + 4), take(m, at + 5), take(m, at + 6)
-    g, h, i = take(m, at + 8), take(m, at + 9), take(m, at + 10)
-    lx, ly, lz = a * x + d * y + g * z, b * x + e * y + h * z, c * x + f * y + i * z
-    square, wanted = lx * lx + ly * ly + lz * lz, x * x + y * y + z * z
-    if abs(square - wanted) > 1e-6 * wanted:  # the frame has another scale
-        if square < 1e-30:
-            return 0.0, 0.0, 0.0
-        scale = math.sqrt(wanted / square)
-        lx, ly, lz = lx * scale, ly * scale, lz * scale
-    if a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) < 0:
-        return -lx, -ly, -lz
-    return lx, ly, lz
-
-
-@inline
 def _turn_lane(local, lanes, lane, m, at, x, y, z, w, weight):
     """Turn a joint by a part of a turn of the world."""
-    x, y, z = _into(m, at, x, y, z)
+    x, y, z = into_frame(m, at, x, y, z)
     if weight < 1:
         x, y, z, w = part_turn(x, y, z, w, weight)
     to = 3 * lanes + lane
@@ -68,10 +49,10 @@ def _turn_lane(local, lanes, lane, m, at, x, y, z, w, weight):
 
 
 @inline
-def _axis(m, at, axes, limb, ux, uy, uz, vx, vy, vz, tx, ty, tz, px, py, pz):
+def _axis(m, at, axes, limb, ux, uy, uz, vx, vy, vz, px, py, pz):
     """About which the middle bends: the limb's own plane, the pole's, or its axis.
 
-    u, v: the two bones; t: to the target; p: the pole, or 0.
+    u, v: the two bones; p: the pole, or 0.
     """
     nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
     size = (ux * ux + uy * uy + uz * uz) * (vx * vx + vy * vy + vz * vz)
@@ -79,10 +60,10 @@ def _axis(m, at, axes, limb, ux, uy, uz, vx, vy, vz, tx, ty, tz, px, py, pz):
     if square > 1e-10 * size:
         return nx, ny, nz, square
     # Straight: toward the pole if there is one, else as the joint is made.
-    nx, ny, nz = py * tz - pz * ty, pz * tx - px * tz, px * ty - py * tx
+    nx, ny, nz = py * uz - pz * uy, pz * ux - px * uz, px * uy - py * ux
     square = nx * nx + ny * ny + nz * nz
-    far = (px * px + py * py + pz * pz) * (tx * tx + ty * ty + tz * tz)
-    if square > 1e-10 * far:
+    size = (px * px + py * py + pz * pz) * (ux * ux + uy * uy + uz * uz)
+    if square > 1e-10 * size:
         return nx, ny, nz, square
     ax, ay, az = axes[limb, 0], axes[limb, 1], axes[limb, 2]
     nx = take(m, at) * ax + take(m, at + 1) * ay + take(m, at + 2) * az
@@ -93,52 +74,6 @@ def _axis(m, at, axes, limb, ux, uy, uz, vx, vy, vz, tx, ty, tz, px, py, pz):
     along = (nx * ux + ny * uy + nz * uz) / max(square, 1e-30)
     nx, ny, nz = nx - along * ux, ny - along * uy, nz - along * uz
     return nx, ny, nz, nx * nx + ny * ny + nz * nz
-
-
-@inline
-def _arc(ax, ay, az, bx, by, bz, length, nx, ny, nz):
-    """The shortest turn of a toward b; half a circle about n where they are opposite.
-
-    length: that of a times that of b; n: across a.
-    """
-    if length < 1e-30:
-        return 0.0, 0.0, 0.0, 1.0
-    inverse = 1 / length
-    cosine = (ax * bx + ay * by + az * bz) * inverse
-    if cosine < -1 + 1e-7:
-        return make_unit(nx, ny, nz, 0.0)
-    w = math.sqrt(0.5 + 0.5 * cosine)
-    scale = 0.5 * inverse / w
-    x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
-    return x * scale, y * scale, z * scale, w
-
-
-@inline
-def _pole_turn(tx, ty, tz, bx, by, bz, px, py, pz):
-    """The turn about t that brings b to the side of p."""
-    square = tx * tx + ty * ty + tz * tz
-    if square < 1e-30:
-        return 0.0, 0.0, 0.0, 1.0
-    b = (bx * tx + by * ty + bz * tz) / square
-    p = (px * tx + py * ty + pz * tz) / square
-    bx, by, bz = bx - b * tx, by - b * ty, bz - b * tz
-    px, py, pz = px - p * tx, py - p * ty, pz - p * tz
-    cosine = bx * px + by * py + bz * pz
-    sine = tx * (by * pz - bz * py) + ty * (bz * px - bx * pz)
-    sine += tz * (bx * py - by * px)
-    size = (bx * bx + by * by + bz * bz) * (px * px + py * py + pz * pz)
-    length = math.sqrt(square)
-    sine /= length
-    if size < 1e-20 * square * square or size < 1e-30:
-        return 0.0, 0.0, 0.0, 1.0
-    # Half the angle; written so that half a circle is no division by 0.
-    root = math.sqrt(sine * sine + cosine * cosine)
-    if cosine >= 0:
-        s, c = sine, root + cosine
-    else:
-        s, c = math.copysign(root - cosine, sine), abs(sine)
-    s /= length
-    return make_unit(tx * s, ty * s, tz * s, c)
 
 
 @jit(
@@ -197,16 +132,18 @@ def solve_two_bone(limbs, axes, world, targets, poles, weights, off, local):
             if after > before:
                 s_half = -s_half  # less bent
             nx, ny, nz, square = _axis(
-                m, b, axes, k, ux, uy, uz, vx, vy, vz, tx, ty, tz, px, py, pz
+                m, b, axes, k, ux, uy, uz, vx, vy, vz, px, py, pz
             )
             scale = s_half / math.sqrt(max(square, 1e-30))
             bx, by, bz, bw = nx * scale, ny * scale, nz * scale, c_half
             wx, wy, wz = turn_vector(bx, by, bz, bw, vx, vy, vz)
             ex, ey, ez = ux + wx, uy + wy, uz + wz
-            sx, sy, sz, sw = _arc(ex, ey, ez, tx, ty, tz, reach * far, nx, ny, nz)
+            sx, sy, sz, sw = arc_between(
+                ex, ey, ez, tx, ty, tz, reach * far, nx, ny, nz
+            )
             if px * px + py * py + pz * pz > 0:
                 ux, uy, uz = turn_vector(sx, sy, sz, sw, ux, uy, uz)
-                qx, qy, qz, qw = _pole_turn(tx, ty, tz, ux, uy, uz, px, py, pz)
+                qx, qy, qz, qw = pole_turn(tx, ty, tz, ux, uy, uz, px, py, pz)
                 sx, sy, sz, sw = turn_both(qx, qy, qz, qw, sx, sy, sz, sw)
             weight = np.float64(weights[n, k])
             lane = np.int64(limbs[k, MIDDLE_LANE])

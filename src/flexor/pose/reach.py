@@ -34,7 +34,10 @@ __all__ = [
     "as_floats",
     "as_weights",
     "bend_axis",
+    "bone_kinds",
+    "bone_numbers",
     "find_node",
+    "is_above",
     "make_reach",
 ]
 
@@ -118,8 +121,8 @@ def make_reach(
         inside = np.flatnonzero((owners >= row) & (owners < below))
         first = int(inside[0]) if len(inside) else 0
         bones[row, 1:4] = above, first, first + len(inside)
-    numbers = _numbers(skeleton, tree, paths, weights, limits, world)
-    bones[:, 4] = _kinds(tree, limits)
+    numbers = _numbers(skeleton, tree, paths, weights, limits)
+    bones[:, 4] = bone_kinds(tree, limits)
     for e, path in enumerate(paths):
         table[e, 3:] = _pole_bones(path, row_of, bones, table[e], world)
     is_chain = (
@@ -149,6 +152,14 @@ def find_node(skeleton: Skeleton, node: str | int) -> int:
     if not 0 <= node < len(skeleton):
         raise SettingError(f"node {node}: must lie in 0..{len(skeleton) - 1}")
     return int(node)
+
+
+def is_above(skeleton: Skeleton, node: int, other: int) -> bool:
+    """Whether a node is an ancestor of another."""
+    above = int(skeleton.parents[other])
+    while above >= 0 and above != node:
+        above = int(skeleton.parents[above])
+    return above >= 0
 
 
 def _turns_itself(effector: Effector) -> bool:
@@ -266,13 +277,33 @@ def _points(
     return np.array([entry[3] for entry in entries], np.float64), lanes, owners, table
 
 
-def _kinds(tree: list[int], limits: Limits | None) -> Ints:
+def bone_kinds(nodes: Sequence[int], limits: Limits | None) -> Ints:
     """Whether each bone is free, limited or a hinge."""
     if limits is None:
-        return np.full(len(tree), FREE, np.int32)
-    play = (limits.high - limits.low)[tree, 1:].max(1)
+        return np.full(len(nodes), FREE, np.int32)
+    play = (limits.high - limits.low)[nodes, 1:].max(1)
     kinds = np.where(play <= HINGE_PLAY, HINGE, LIMITED)
-    return np.where(limits.limited[tree], kinds, FREE).astype(np.int32)
+    return np.where(limits.limited[nodes], kinds, FREE).astype(np.int32)
+
+
+def bone_numbers(
+    skeleton: Skeleton, nodes: Sequence[int], limits: Limits | None
+) -> NDArray[np.float64]:
+    """Frames, limits and rates of bones, as the kernels want them; all willing."""
+    numbers = np.zeros((len(nodes), BONE_NUMBERS))
+    numbers[:, WEIGHT] = 1
+    numbers[:, RATE] = np.inf if limits is None else limits.rates[nodes]
+    rest = quaternions.normalise(skeleton.rotations[nodes].astype(np.float64))
+    frames = np.tile([0.0, 0.0, 0.0, 1.0], (len(nodes), 1))
+    if limits is not None:
+        frames = quaternions.normalise(limits.frames[nodes].astype(np.float64))
+        numbers[:, LOW : LOW + 3] = limits.low[nodes]
+        numbers[:, HIGH : HIGH + 3] = limits.high[nodes]
+    turned = quaternions.multiply(rest, frames)
+    numbers[:, FRAME : FRAME + 4] = frames
+    numbers[:, BEFORE : BEFORE + 4] = turned * [-1, -1, -1, 1]
+    numbers[:, AXIS : AXIS + 3] = quaternions.to_matrix(turned)[:, :, 2]
+    return numbers
 
 
 def _numbers(
@@ -281,34 +312,19 @@ def _numbers(
     paths: list[list[int]],
     weights: dict[int, float],
     limits: Limits | None,
-    world: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Weights, frames, limits, axes and rates of the bones."""
-    numbers = np.zeros((len(tree), BONE_NUMBERS))
+    """The numbers of the bones of chains: free ones bend with the chain."""
+    numbers = bone_numbers(skeleton, tree, limits)
     numbers[:, WEIGHT] = [weights.get(node, 0.0) for node in tree]
-    numbers[:, RATE] = np.inf if limits is None else limits.rates[tree]
-    rest = quaternions.normalise(skeleton.rotations[tree].astype(np.float64))
-    back = rest * [-1, -1, -1, 1]
-    frames = np.tile([0.0, 0.0, 0.0, 1.0], (len(tree), 1))
-    if limits is not None:
-        frames = quaternions.normalise(limits.frames[tree].astype(np.float64))
-        numbers[:, LOW : LOW + 3] = limits.low[tree]
-        numbers[:, HIGH : HIGH + 3] = limits.high[tree]
-    numbers[:, FRAME : FRAME + 4] = frames
-    numbers[:, BEFORE : BEFORE + 4] = quaternions.multiply(
-        frames * [-1, -1, -1, 1], back
-    )
+    world = rest_world(skeleton)
     bends = _bend_axes(tree, paths, world)
     for row, node in enumerate(tree):
         above = int(skeleton.parents[node])
-        frame = np.eye(3) if above < 0 else world[above, :, :3]
-        axis = frame.T @ bends[row]
-        if limits is not None and limits.limited[node]:
-            axis = quaternions.to_matrix(quaternions.multiply(rest[row], frames[row]))[
-                :, 2
-            ]
-        length = np.linalg.norm(axis)
-        numbers[row, AXIS : AXIS + 3] = axis / length if length > 0 else [0, 0, 1]
+        if limits is None or not limits.limited[node]:
+            axis = bends[row] if above < 0 else world[above, :, :3].T @ bends[row]
+            length = np.linalg.norm(axis)
+            if length > 0:
+                numbers[row, AXIS : AXIS + 3] = axis / length
     return numbers
 
 
