@@ -9,7 +9,7 @@ import pytest
 
 from flexor.errors import SettingError
 from flexor.maths import quaternions, transforms
-from flexor.pose.human_frames import bone_direction, measure_body, palm, square
+from flexor.pose.human_frames import bone_direction, measure_body, palm
 from flexor.pose.human_limits import human_limits
 from flexor.pose.limit_angles import measure_angles, turn_joints
 from flexor.scene.humans import Human, find_human, other_side
@@ -334,8 +334,6 @@ def test_palms_and_directions() -> None:
         np.testing.assert_allclose(found[1], FORWARD, atol=0.15)
     assert bone_direction(body, "tail") is None
     assert bone_direction(body, "hips") is not None
-    np.testing.assert_allclose(square(np.zeros(3), LEFT) @ LEFT, 0)
-    np.testing.assert_allclose(square(LEFT * 5, LEFT) @ LEFT, 0)
 
 
 def test_the_rest_has_no_angles(rng: np.random.Generator) -> None:

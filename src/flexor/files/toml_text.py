@@ -21,6 +21,7 @@ KINDS = {
     float: "a number",
     str: "a text",
     list: "a list of texts",
+    tuple: "a list of numbers",
     dict: "a table",
 }
 
@@ -84,6 +85,8 @@ def read_table(
 def _is_of(value: Any, kind: type) -> bool:
     if kind is list:
         return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    if kind is tuple:
+        return isinstance(value, list) and all(_is_of(one, float) for one in value)
     if isinstance(value, bool):
         return kind is bool
     if kind is float:

@@ -12,20 +12,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.scene.bone_frames import Vector, square
 from flexor.scene.humans import Human
 from flexor.scene.skeleton import Skeleton, rest_world
 
 __all__ = [
     "Body",
-    "Vector",
     "bone_direction",
     "chain_directions",
     "measure_body",
     "palm",
-    "square",
 ]
 
-Vector = NDArray[np.float64]
 FINGERS = ("Index", "Middle", "Ring", "Little")
 # The part toward which a bone points.
 _NEXT = {
@@ -168,16 +166,6 @@ def _middle(
             place: Vector = places[human[part]]
             return place
     return None
-
-
-def square(vector: Vector, axis: Vector) -> Vector:
-    """The part of a vector across a unit axis, of unit length; any, if it has none."""
-    for one in (vector, *np.eye(3)):
-        across: Vector = one - (one @ axis) * axis
-        length = float(np.linalg.norm(across))
-        if length > 1e-3 * float(np.linalg.norm(one)):
-            return across / length
-    return across  # three axes cannot all lie along one
 
 
 def bone_direction(body: Body, part: str) -> Vector | None:

@@ -30,20 +30,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from flexor.errors import SettingError
-from flexor.maths import quaternions
 from flexor.pose.human_frames import (
     FINGERS,
     Body,
-    Vector,
     bone_direction,
     chain_directions,
     measure_body,
     palm,
-    square,
 )
+from flexor.scene.bone_frames import Vector, bone_frame, node_axes, square
 from flexor.scene.humans import Human, find_human
 from flexor.scene.limits import FREE, Limits
-from flexor.scene.skeleton import Skeleton, rest_world
+from flexor.scene.skeleton import Skeleton
 
 __all__ = ["human_limits"]
 
@@ -121,9 +119,7 @@ class _Sheet:
 
     def __init__(self, skeleton: Skeleton) -> None:
         count = len(skeleton)
-        self.axes = rest_world(skeleton)[:, :, :3]
-        scales = np.where(skeleton.scales == 0, 1, skeleton.scales)
-        self.axes /= scales[:, None, :]  # a node's own scale comes before its turn
+        self.axes = node_axes(skeleton)
         self.frames = np.tile(np.array([0.0, 0, 0, 1]), (count, 1))
         self.high = np.tile(np.array(FREE), (count, 1))
         self.low = -self.high
@@ -148,12 +144,7 @@ class _Sheet:
         linear = self.axes[node]
         if not abs(np.linalg.det(linear)) > 0:
             return  # flattened: nothing there can turn
-        back = np.linalg.inv(linear)
-        x_axis = back @ along
-        x_axis /= np.linalg.norm(x_axis)
-        y_axis = square(back @ square(bend, along), x_axis)
-        frame = np.stack([x_axis, y_axis, np.cross(x_axis, y_axis)], axis=1)
-        self.frames[node] = quaternions.from_matrix(frame)
+        self.frames[node] = bone_frame(linear, along, bend)
         # In a mirrored space, as on the right side, Y and X turn the other way.
         is_flipped = is_right != (np.linalg.det(linear) < 0)
         across, twist = _moved(reach.y, y), reach.x
