@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from flexor.app.load_save import load, save
     from flexor.app.playing import Player
     from flexor.app.repairing import repair
+    from flexor.app.retargeting import retarget
     from flexor.deform.weight_choice import WeightRule
     from flexor.draw.style import DrawStyle
     from flexor.errors import AssetError, FlexorError
@@ -55,6 +56,7 @@ _HOMES = {
     "draw": "flexor.app.drawing",
     "load": "flexor.app.load_save",
     "repair": "flexor.app.repairing",
+    "retarget": "flexor.app.retargeting",
     "samples": "flexor.samples",
     "save": "flexor.app.load_save",
 }
@@ -78,6 +80,7 @@ __all__ = [
     "draw",
     "load",
     "repair",
+    "retarget",
     "samples",
     "save",
 ]

@@ -190,15 +190,16 @@ def test_steps_stay_steps(rng: Rng) -> None:
     kinds = [random_track(rng, n, "rotation", "STEP", times) for n in range(3)]
     done = retarget(Clip("c", tuple(kinds)), skeleton, with_axes(skeleton, rng))
     assert {track.interpolation for track in done.tracks} == {"STEP"}
-    mixed = (*kinds[:2], random_track(rng, 2, "rotation", "CUBICSPLINE", times))
-    clip = Clip("c", mixed)
+    keys = np.zeros((4, 3, 4))  # small turns: the curve is not far from straight
+    keys[:, 1] = quaternions.normalise(rng.normal(size=(4, 4)) * 0.2 + [0, 0, 0, 1])
+    curve = Track(2, "rotation", times, keys, "CUBICSPLINE")
+    clip = Clip("c", (*kinds[:2], curve))
     done = retarget(clip, skeleton, skeleton)
     for moment in np.linspace(float(times[0]), float(times[-1]), 50).tolist():
         if np.abs(times - moment).min() > 2e-3:
             expected = places_at(skeleton, clip, moment)
-            np.testing.assert_allclose(
-                places_at(skeleton, done, moment), expected, atol=0.15
-            )
+            got = places_at(skeleton, done, moment)
+            np.testing.assert_allclose(got, expected, atol=0.03)
 
 
 def arms_down(hero: flexor.Character, degrees: float) -> flexor.Character:

@@ -141,6 +141,21 @@ class Character:
         check_envelopes(envelopes, self.scene)
         return Character(Package(self.scene, envelopes))
 
+    def with_clips(self, clips: Mapping[str, Clip], *, only: bool = False) -> Character:
+        """The same character with these clips, by name, after its own; of the same
+        name in their place. only: without its own.
+        """
+        named = {
+            name: dataclasses.replace(clip, name=name) for name, clip in clips.items()
+        }
+        kept = named if only else {**self.clips, **named}
+        scene = dataclasses.replace(self.scene, clips=kept)
+        if isinstance(self._source, Scene):
+            return Character(scene)
+        from flexor.scene.package import Package
+
+        return Character(Package(scene, self._source.envelopes))
+
     def envelope_state(self, weights: Weights) -> EnvelopeState:
         """New work space for one of the envelopes, for one thread."""
         from flexor.deform.skin_envelope import init_envelope

@@ -13,6 +13,7 @@ import flexor
 from flexor.app.cli.bench import bench
 from flexor.app.cli.convert import convert
 from flexor.app.cli.inspect import inspect
+from flexor.app.cli.motion import motion
 from flexor.app.cli.render import render
 from flexor.app.cli.repair import RepairCommand, repair
 from flexor.errors import FlexorError
@@ -32,6 +33,8 @@ Examples:
 
   flexor repair hero.glb -o better.glb --rogues --links 3    mend them
 
+  flexor motion hero.glb --from walk.bvh -o new.glb    a motion of another body
+
   flexor convert hero.glb -o hero.flexor    a package that loads and runs fast
 
   flexor bench skin --json -        how fast this machine is
@@ -50,6 +53,9 @@ app.command(
     cls=RepairCommand,
     epilog="Example:  flexor repair hero.glb -o better.glb --rogues --links 3",
 )(repair)
+app.command(
+    epilog="Example:  flexor motion hero.glb --from walk.bvh --in-place -o new.glb"
+)(motion)
 app.command(epilog="Example:  flexor convert hero.glb -o hero.flexor --report")(convert)
 app.command(epilog="Example:  flexor bench pose skin --json out.json")(bench)
 
