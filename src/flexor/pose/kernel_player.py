@@ -41,8 +41,9 @@ from flexor.pose.kernel_voice import (
     step_clock,
 )
 
-# Columns of the whole numbers of a voice, and of its other numbers.
-CLIP, MODE, SYNC, FRESH = range(4)
+# Columns of the whole numbers of a voice, and of its other numbers. AGE: the number of
+# the act that began it, of all acts of the player.
+CLIP, MODE, SYNC, FRESH, AGE = range(5)
 POSITION, SPEED, SHARE, LEAVE, WEIGHT = range(5)
 # Columns of what a voice did in the last step; MEAN is its weight halfway.
 BEFORE, DELTA, TURNS, MEAN = range(4)
@@ -58,7 +59,7 @@ NEARLY = 1 - 1e-9
 
 @inline
 def faded(layers, row):
-    """How far a layer's fade has gone, 0 to 1; steps that add up to it are all of it."""
+    """How far a layer's fade has gone, 0 to 1."""
     if layers[row, ELAPSED] >= layers[row, LENGTH] * NEARLY:
         return 1.0
     return layers[row, ELAPSED] / layers[row, LENGTH]
@@ -206,6 +207,17 @@ def pose_voice(r, row, setting, motion, marks, voices, kept, room, to, more):
         add_numbers(numbers[at], np.float32(-1), more)
 
 
+@inline
+def next_voice(first, count, age, marks):
+    """The row of the oldest voice that is younger than `age`, or -1."""
+    found, best = -1, 0
+    for r in range(first, first + count):
+        mine = marks[r, AGE]
+        if marks[r, CLIP] != FREE and mine > age and (found < 0 or mine < best):
+            found, best = r, mine
+    return found
+
+
 @part
 def mix_voices(
     row, whole, setting, motion, marks, voices, kept, room, work, pose, numbers
@@ -213,16 +225,20 @@ def mix_voices(
     """The pose (10 * L,) and morph weights (W,) of one layer of one character.
 
     whole: the sum of its voices' weights; setting: the layer's; work: room for a pose,
-    a mix and morph weights.
+    a mix and morph weights. The oldest voice comes first: then on which side a rotation
+    is added does not hang on the weights of a fade, and cannot change in it.
     """
     lanes, count = len(pose) // 10, len(voices) // len(kept[0])
     other, mix = work[: 10 * lanes], work[10 * lanes : 21 * lanes]
     others = work[21 * lanes : 21 * lanes + len(numbers)]
-    found, first = 0, np.float32(1)
-    for v in range(count):
-        r = row * count + v
+    found, first, age = 0, np.float32(1), -1
+    for _ in range(count):
+        r = next_voice(row * count, count, age, marks)
+        if r < 0:
+            break
+        age = marks[r, AGE]
         share = np.float32(voices[r, WEIGHT] / whole)
-        if marks[r, CLIP] == FREE or share <= 0:
+        if share <= 0:
             continue
         found += 1
         to, more = (pose, numbers) if found == 1 else (other, others)

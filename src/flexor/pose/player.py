@@ -17,7 +17,7 @@ grow with the number of characters.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,8 @@ class PlayerState:
     _fades: NDArray[np.float64]
     _cursors: Ints
     _found: Ints
-    _tables: tuple[Any, ...] = field(default=())
+    _acts: int = 0  # how often something began to play
+    _tables: tuple[Any, ...] = ()
 
     @property
     def count(self) -> int:
@@ -105,7 +106,7 @@ def init_player(
     fades = np.zeros((rows, 4))
     fades[:, at.SILENT] = 1
     fades[:, at.AMOUNT] = [layer.weight for _ in range(count) for layer in made]
-    marks = np.zeros((rows * voices, 4), np.int32)
+    marks = np.zeros((rows * voices, 5), np.int32)
     marks[:, at.CLIP] = FREE
     places = np.tile(np.eye(3, 4), (count, 1, 1))
     table = make_events(motions, events) if events else None

@@ -137,8 +137,10 @@ def play(
     if leader is not None:
         marks[mine, at.SYNC] = 1
         marks[leader[0][leader[1] >= 0], at.SYNC] = 1
-    turned = state._targets[rows] != slots
-    _begin_fades(state, rows, own, weights, silent, slots, fades, turned | fresh)
+    is_new = fresh | (state._targets[rows] != slots)
+    state._acts += 1
+    marks[mine[is_new], at.AGE] = state._acts
+    _begin_fades(state, rows, own, weights, silent, slots, fades, is_new)
 
 
 def _start_positions(begins: Any, how: int, duration: float) -> tuple[Any, Any]:
@@ -184,6 +186,7 @@ def _find_room(
     at.play_on(0.0, rows[full], *state._tables)
     state._marks[own[full], at.CLIP] = FREE
     state._marks[own[full, 0], at.CLIP] = KEPT
+    state._marks[own[full, 0], at.AGE] = 0
     weights[full, 0] = weights[full].sum(1)
     weights[full, 1:] = 0
     slots[full] = 1
