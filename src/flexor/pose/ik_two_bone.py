@@ -16,7 +16,7 @@ from flexor.pose.model_space import WorldState
 from flexor.pose.reach import as_floats, as_weights, bend_axis, find_node, is_above
 from flexor.scene.skeleton import rest_world
 
-__all__ = ["Limb", "TwoBoneState", "init_two_bone", "solve_two_bone"]
+__all__ = ["Limb", "TwoBoneState", "init_two_bone", "limb_ends", "solve_two_bone"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,14 @@ class Limb:
 class TwoBoneState:
     """The limbs of N characters.
 
-    off: float32 (N, M), metres by which each target is out of reach.
+    off: float32 (N, M), metres by which each target is out of reach; nodes: of each
+    limb the nodes that it turns.
     """
 
     layout: Layout
     limbs: tuple[Limb, ...]
     off: Floats
+    nodes: tuple[tuple[int, ...], ...]
     _table: Ints = field(repr=False)
     _axes: NDArray[np.float64] = field(repr=False)
     _no_poles: Floats = field(repr=False)
@@ -70,11 +72,17 @@ def init_two_bone(layout: Layout, limbs: Sequence[Limb], count: int) -> TwoBoneS
         layout,
         tuple(limbs),
         np.zeros((count, len(limbs)), np.float32),
+        tuple(tuple(row[: 2 + row[-1]]) for row in table.tolist()),
         table,
         axes,
         np.zeros((count, 3 * len(limbs)), np.float32),
         np.ones((count, len(limbs)), np.float32),
     )
+
+
+def limb_ends(state: TwoBoneState, world: WorldState) -> Floats:
+    """Where the ends of the limbs are in the world: float32 (N, M, 3), a copy."""
+    return world.matrices[..., 3][:, state._table[:, kernel_limbs.END]]
 
 
 def solve_two_bone(

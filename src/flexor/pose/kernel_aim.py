@@ -116,7 +116,7 @@ def solve_aim(joints, table, shares, axes, world, targets, ups, weights, off, lo
     as `kernel_ik_descent` has it; shares: (B,) of what is left; axes: (3, 3) the eye,
     the direction it looks in and the one that is to be up, in the last joint's frame;
     world: (N, 12 J) before the call; targets, ups: (N, 3), world, ups 0 for none;
-    weights: (N,); off: (N,) radians that are left; local: (N, 10 L).
+    weights: (N,), 0 for those not touched; off: (N,) radians that are left; local: (N, 10 L).
     """
     lanes, end = local.shape[1] // 10, 12 * np.int64(joints[len(joints) - 1, NODE])
     for n in range(len(local)):
@@ -152,6 +152,8 @@ def solve_aim(joints, table, shares, axes, world, targets, ups, weights, off, lo
                 up,
                 shares[b],
             )
+            if weights[n] <= 0:
+                continue
             if weights[n] < 1:
                 turn = part_turn(turn[0], turn[1], turn[2], turn[3], weights[n])
             to = 3 * lanes + np.int64(joints[b, LANE])

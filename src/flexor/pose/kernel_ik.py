@@ -235,17 +235,26 @@ def _store(bones, table, weight, seconds, has_last, work, last, local):
             ox, oy = np.float64(local[at]), np.float64(local[at + lanes])
             oz, ow = np.float64(local[at + 2 * lanes]), local[at + 3 * lanes]
             ox, oy, oz, ow = make_unit(ox, oy, oz, ow)
-            x, y, z, w = _toward(ox, oy, oz, ow, x, y, z, w, weight)
+            if weight > 0:
+                x, y, z, w = _toward(ox, oy, oz, ow, x, y, z, w, weight)
+            else:
+                x, y, z, w = ox, oy, oz, ow
+        is_touched = weight > 0
         most = table[b, RATE] * seconds
         if has_last and most < math.pi:
             lx, ly = np.float64(last[4 * b]), np.float64(last[4 * b + 1])
             lz, lw = np.float64(last[4 * b + 2]), last[4 * b + 3]
             lx, ly, lz, lw = make_unit(lx, ly, lz, lw)
-            x, y, z, w = _slow_down(table, b, kind, most, lx, ly, lz, lw, x, y, z, w)
+            sx, sy, sz, sw = _slow_down(
+                table, b, kind, most, lx, ly, lz, lw, x, y, z, w
+            )
+            is_touched |= sx != x or sy != y or sz != z or sw != w
+            x, y, z, w = sx, sy, sz, sw
         work[b, NOW], work[b, NOW + 1] = x, y
         work[b, NOW + 2], work[b, NOW + 3] = z, w
         for i in range(4):
-            local[at + i * lanes] = work[b, NOW + i]
+            if is_touched:
+                local[at + i * lanes] = work[b, NOW + i]
             last[4 * b + i] = work[b, NOW + i]
 
 

@@ -85,8 +85,8 @@ def solve_two_bone(limbs, axes, world, targets, poles, weights, off, local):
 
     limbs: (M, 7), see the columns above; axes: (M, 3), what a straight limb bends
     about, in the middle's frame; world: (N, 12 J) before the call; targets, poles:
-    (N, 3 M), world, poles 0 for none; weights: (N, M); off: (N, M), metres that are
-    left at full weight; local: (N, 10 L).
+    (N, 3 M), world, poles 0 for none; weights: (N, M), 0 for what is not touched; off:
+    (N, M), metres that are left at full weight; local: (N, 10 L).
     """
     lanes = local.shape[1] // 10
     for n in range(len(local)):
@@ -120,6 +120,9 @@ def solve_two_bone(limbs, axes, world, targets, poles, weights, off, local):
                 continue
             reach = min(max(far, abs(one - other)), one + other)
             off[n, k] = abs(far - reach)
+            weight = np.float64(weights[n, k])
+            if weight <= 0:
+                continue
             # Cosines of the outer angle at the middle, as it is and as it must be.
             inverse = 1 / (one * other)
             before = (ux * vx + uy * vy + uz * vz) * inverse
@@ -145,7 +148,6 @@ def solve_two_bone(limbs, axes, world, targets, poles, weights, off, local):
                 ux, uy, uz = turn_vector(sx, sy, sz, sw, ux, uy, uz)
                 qx, qy, qz, qw = pole_turn(tx, ty, tz, ux, uy, uz, px, py, pz)
                 sx, sy, sz, sw = turn_both(qx, qy, qz, qw, sx, sy, sz, sw)
-            weight = np.float64(weights[n, k])
             lane = np.int64(limbs[k, MIDDLE_LANE])
             _turn_lane(mine, lanes, lane, m, b, bx, by, bz, bw, weight)
             lane = np.int64(limbs[k, START_LANE])
