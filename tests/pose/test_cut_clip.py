@@ -60,6 +60,17 @@ def test_a_piece_is_the_clip_at_shifted_times(seed: int, kind: Any, data: Any) -
             check_track(track, oracle.sample_track(whole, start + moment), moment, 1e-4)
 
 
+def test_rotations_at_cuts_are_of_unit_length(rng: Rng) -> None:
+    times = np.array([0.2, 0.9, 1.7], np.float32)
+    track = random_track(rng, 0, "rotation", "CUBICSPLINE", times)
+    for start, end in ((0.3, 1.5), (0.3, 0.6), (0.2, 1.1), (0, 1.7), (1.0, 1.7)):
+        piece = trim(Clip("c", (track,)), start, end).tracks[0]
+        lengths = np.linalg.norm(piece.values[:, 1], axis=1)
+        np.testing.assert_allclose(lengths, 1, atol=1e-6)
+        for moment in np.linspace(0, end - start, 40).tolist():
+            check_track(piece, oracle.sample_track(track, start + moment), moment, 1e-5)
+
+
 def test_cuts_on_keys_and_between() -> None:
     times = np.array([0.5, 1.0, 2.0], np.float32)
     values = np.array([[0, 0, 0], [1, 0, 0], [3, 0, 0]], np.float32)

@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats
 from flexor.errors import SettingError
 from flexor.maths import quaternions
-from flexor.pose.track_values import one_sign, sample_slopes, sample_track, slerp
+from flexor.pose.track_values import (
+    angles_between,
+    one_sign,
+    sample_slopes,
+    sample_track,
+    slerp,
+)
 from flexor.scene.clip import Clip, Interpolation, Path, Track
 from flexor.scene.skeleton import Skeleton
 
@@ -27,14 +33,17 @@ Place = tuple[int, Path]
 
 SLACK = 1e-3  # seconds that an end may lie behind the clip's: texts are rounded
 DENSE = 60.0  # keys a second where curves become straight lines
+UNIT = 1e-6  # how far a rotation may be from unit length
+CLOSE = 1e-6  # radians that a curve made of unit keys may be off
 SAME = 1e-6  # values that differ by less are one key at a seam
 
 
 def trim(clip: Clip, start: float = 0.0, end: float | None = None) -> Clip:
     """The clip from `start` to `end` seconds, beginning at 0; end None: its own.
 
-    Every track gets keys exactly at the cuts, by its own interpolation. The values of
-    CUBICSPLINE rotations there are not of unit length: only so the curve is the same.
+    Every track gets keys exactly at the cuts, by its own interpolation; CUBICSPLINE
+    rotations a few more in the spans that are cut, because keys have to be of unit
+    length there and the curve between is not.
 
     Examples
     --------
@@ -343,8 +352,45 @@ def _between(track: Track, start: float, end: float) -> Track:
             cuts[1, 0] = 0
     else:
         cuts, middle = sample_track(track, ends), values[inner]
-    times, kept = _rising(np.concatenate([[start], keys[inner], [end]]) - start)
-    return _with(track, times, np.concatenate([cuts[:1], middle, cuts[1:]])[kept])
+    moments = np.concatenate([[start], keys[inner], [end]])
+    rows = np.concatenate([cuts[:1], middle, cuts[1:]])
+    if track.path == "rotation" and track.interpolation == "CUBICSPLINE":
+        moments, rows = _unit_ends(track, moments, rows)
+    times, kept = _rising(moments - start)
+    return _with(track, times, rows[kept])
+
+
+def _unit_ends(track: Track, moments: Rows, rows: Rows) -> tuple[Rows, Rows]:
+    """Curves of rotations whose first and last keys (T, 3, 4) are of unit length.
+
+    The curve itself is not: it is made unit after. So in a span that was cut the curve
+    that has been made unit is followed, by as many keys as that takes.
+    """
+    is_off = np.abs(np.linalg.norm(rows[:, 1], axis=-1) - 1) > UNIT
+    ends = {0, len(moments) - 2}
+    for span in sorted(ends, reverse=True):  # the last first: rows before it stay
+        if not is_off[span : span + 2].any():
+            continue
+        for count in (1, 2, 4, 8, 16, 32, 64):
+            fine = np.linspace(moments[span], moments[span + 1], count + 1)
+            value, slope = sample_slopes(track, fine)
+            value[0], value[-1] = rows[span, 1], rows[span + 1, 1]
+            slope[0], slope[-1] = rows[span, 2], rows[span + 1, 0]
+            length = np.linalg.norm(value, axis=-1, keepdims=True)
+            unit = value / length
+            along = (slope - unit * (unit * slope).sum(-1, keepdims=True)) / length
+            # Halfway between two keys of a cubic, of their values and slopes.
+            step = fine[1] - fine[0]
+            halfway = (unit[1:] + unit[:-1]) / 2 - (along[1:] - along[:-1]) * step / 8
+            exact = sample_track(track, (fine[1:] + fine[:-1]) / 2)
+            gaps = angles_between(quaternions.normalise(halfway), exact)
+            if gaps.max() < CLOSE:
+                break
+        new = np.stack([along, unit, along], 1)
+        new[0, 0], new[-1, 2] = rows[span, 0], rows[span + 1, 2]
+        moments = np.concatenate([moments[:span], fine, moments[span + 2 :]])
+        rows = np.concatenate([rows[:span], new, rows[span + 2 :]])
+    return moments, rows
 
 
 def _sampled(track: Track, times: Rows) -> Rows:
