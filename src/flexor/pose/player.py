@@ -28,7 +28,7 @@ from flexor.errors import SettingError
 from flexor.pose import kernel, kernel_blend, kernel_events
 from flexor.pose import kernel_player as at
 from flexor.pose.events import Event, EventTable, make_events
-from flexor.pose.kernel_voice import FREE
+from flexor.pose.kernel_voice import FREE, ONCE, PING_PONG
 from flexor.pose.layers import Layer, layer_mask
 from flexor.pose.layout import ROWS
 from flexor.pose.motion_set import MotionSet
@@ -209,12 +209,15 @@ _NONE = np.zeros(0, np.int32)
 def _check_events(state: PlayerState, dt: float) -> None:
     """Refuse a step that would give more events than can be listed."""
     assert state.events is not None
-    counts = np.append(state.events.ranges[:, [1, 3, 5]].max(1, initial=0), 0)
-    durations = np.append(state.motions.durations, 1.0)
-    clips = np.maximum(state._marks[:, at.CLIP], -1)
-    speeds = np.repeat(np.abs(state.speeds), len(clips) // max(state.count, 1))
-    far = dt * speeds * np.abs(state._voices[:, at.SPEED])
-    most = (far / np.maximum(durations[clips], 1e-9) + 2) * counts[clips]
+    clips, modes = state._marks[:, at.CLIP], state._marks[:, at.MODE]
+    is_used = clips >= 0
+    clips, modes = clips[is_used], modes[is_used]
+    counts = state.events.ranges[clips, 2 * modes + 1]
+    lengths = state.motions.durations[clips] * np.where(modes == PING_PONG, 2, 1)
+    each = len(is_used) // max(state.count, 1)
+    speeds = (np.repeat(state.speeds, each) * state._voices[:, at.SPEED])[is_used]
+    rounds = dt * np.abs(speeds) / np.maximum(lengths, 1e-9)
+    most = np.where(modes == ONCE, 1, rounds + 2) * counts
     if most.sum() > MOST_EVENTS:
         raise SettingError(
             f"dt: {dt:g} s would pass about {most.sum():.0f} events, more than "

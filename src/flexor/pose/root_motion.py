@@ -28,7 +28,7 @@ Rows = NDArray[np.float64]
 # Between keys the parts may differ from the whole by this: metres for a character of
 # one metre, and radians. Keys are added until they do not, but no span is halved more
 # often than this.
-CLOSE, CLOSE_TURN, MOST_HALVINGS = 1e-5, 1e-4, 6
+CLOSE, CLOSE_TURN, MOST_HALVINGS = 1e-5, 2e-5, 6
 # How far a frame above the joint may be from turned and evenly scaled.
 UNEVEN = 1e-3
 
