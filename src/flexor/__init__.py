@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from flexor.app.drawing import Drawer, contact_sheet, draw
     from flexor.app.load_save import load, save
     from flexor.app.playing import Player
+    from flexor.app.reaching import Limbs, Look, Reach
     from flexor.app.repairing import repair
     from flexor.app.retargeting import retarget
     from flexor.deform.weight_choice import WeightRule
@@ -48,8 +49,11 @@ _HOMES = {
     "FlexorError": "flexor.errors",
     "Layer": "flexor.pose.layers",
     "Light": "flexor.scene.light",
+    "Limbs": "flexor.app.reaching",
+    "Look": "flexor.app.reaching",
     "Player": "flexor.app.playing",
     "Pose": "flexor.pose.pose",
+    "Reach": "flexor.app.reaching",
     "SkinnedPrimitive": "flexor.app.character",
     "WeightRule": "flexor.deform.weight_choice",
     "contact_sheet": "flexor.app.drawing",
@@ -71,8 +75,11 @@ __all__ = [
     "FlexorError",
     "Layer",
     "Light",
+    "Limbs",
+    "Look",
     "Player",
     "Pose",
+    "Reach",
     "SkinnedPrimitive",
     "WeightRule",
     "__version__",

@@ -229,17 +229,19 @@ def limb_angles(one: Any, two: Any, human: Any, other: Any) -> list[float]:
 
 
 @pytest.mark.slow
-def test_limbs_point_the_same_way_from_another_rest(hero: flexor.Character) -> None:
-    low = arms_down(hero, 40)
+def test_limbs_point_the_same_way_from_another_rest(
+    hero: flexor.Character, rng: Rng
+) -> None:
+    low = with_axes(arms_down(hero, 40).skeleton, rng)
     clip = hero.clips["punch"]
     body = find_human(hero.skeleton)
-    done = retarget(clip, hero.skeleton, low.skeleton)
-    loose = retarget(clip, hero.skeleton, low.skeleton, align=False)
+    done = retarget(clip, hero.skeleton, low)
+    loose = retarget(clip, hero.skeleton, low, align=False)
     for moment in np.linspace(0, clip.duration, 7).tolist():
         there = places_at(hero.skeleton, clip, moment)
-        angles = limb_angles(there, places_at(low.skeleton, done, moment), body, body)
+        angles = limb_angles(there, places_at(low, done, moment), body, body)
         assert max(angles) < 0.1
-        angles = limb_angles(there, places_at(low.skeleton, loose, moment), body, body)
+        angles = limb_angles(there, places_at(low, loose, moment), body, body)
         assert max(angles) > 30
 
 
@@ -377,3 +379,32 @@ def test_feet_that_hang_on_nothing_follow_the_legs(hero: flexor.Character) -> No
         for side in ("left", "right"):
             node = human[f"{side}Foot"]
             np.testing.assert_allclose(got[node], expected[node], atol=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_bare", [True, False], ids=["no rest", "first frame"])
+def test_files_of_motion_alone(hero: flexor.Character, is_bare: bool) -> None:
+    clip, skeleton = hero.clips["run"], hero.skeleton
+    if is_bare:  # nodes without transforms, in another order
+        order = np.arange(len(skeleton))[::-1]
+        row = {int(node): at for at, node in enumerate(order)}
+        parents = [row.get(int(skeleton.parents[n]), -1) for n in order]
+        count = len(order)
+        bare = Skeleton(
+            tuple(skeleton.names[n] for n in order),
+            np.array(parents),
+            np.zeros((count, 3)),
+            np.tile([0.0, 0, 0, 1], (count, 1)),
+            np.ones((count, 3)),
+        )
+        tracks = [replace(track, node=row[track.node]) for track in clip.tracks]
+        source, moved = bare, Clip("run", tuple(tracks))
+    else:
+        source = hero.posed(hero.pose("run", 0.2)).skeleton
+        moved = clip
+    done = retarget(moved, source, skeleton)
+    for moment in np.linspace(0, clip.duration, 6).tolist():
+        expected = places_at(skeleton, clip, moment)
+        np.testing.assert_allclose(
+            places_at(skeleton, done, moment), expected, atol=1e-4
+        )

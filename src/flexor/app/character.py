@@ -199,12 +199,12 @@ class Character:
         if clip is None:
             local = np.tile(self.layout.rest, (len(moments), 1))
             weights = np.tile(self.layout.rest_weights, (len(moments), 1))
-            return self._finish(local, weights)
+            return self.pose_of(local, weights)
         from flexor.pose.sample import init_sample, sample
 
         state = init_sample(self.clip_tables(clip), self.layout, len(moments))
         sample(state, moments)
-        return self._finish(state.local, state.weights)
+        return self.pose_of(state.local, state.weights)
 
     def pose_from(
         self,
@@ -256,11 +256,14 @@ class Character:
         rows[:, 7:10, :nodes] = np.swapaxes(given["scales"], -1, -2)[..., order]
         own = np.empty((len(local), len(self.layout.rest_weights)), np.float32)
         own[:] = given["weights"]
-        many = self._finish(local, own)
+        many = self.pose_of(local, own)
         return many if count is not None else many[0]
 
-    def _finish(self, local: Floats, weights: Floats) -> Pose:
-        """World matrices for local rows (N, 10 * L), as a pose of N moments."""
+    def pose_of(self, local: Floats, weights: Floats) -> Pose:
+        """A pose of N moments of transforms by lanes (N, 10 * L); links are put right.
+
+        weights: (N, W), morph weights.
+        """
         from flexor.pose.model_space import init_world, world_from_local
 
         if self.layout.links is not None:

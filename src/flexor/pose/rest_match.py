@@ -12,7 +12,9 @@ from flexor.scene.humans import MAIN_PARTS, Human
 from flexor.scene.skeleton import Skeleton
 
 __all__ = [
+    "SAME_SHAPE",
     "align_limbs",
+    "closest_turn",
     "common_axes",
     "leg_length",
     "size_ratio",
@@ -36,18 +38,18 @@ def common_axes(source: Rows, target: Rows, trunk: Sequence[int] = ()) -> Rows:
     one does; else the one that brings the trunk closest, at a multiple of a right angle
     if it is near one: poses differ, upright is upright.
     """
-    turn, gap = _closest_turn(source, target)
+    turn, gap = closest_turn(source, target)
     if gap < SAME_SHAPE:
         return turn
     if len(trunk) > 2:
         rows = list(trunk)
-        turn, _ = _closest_turn(source[rows], target[rows])
+        turn, _ = closest_turn(source[rows], target[rows])
     near = max(_right_angles(), key=lambda other: float((other * turn).sum()))
     angle = np.arccos(np.clip(((near * turn).sum() - 1) / 2, -1, 1))
     return near if np.degrees(angle) <= MOST_TILT else turn
 
 
-def _closest_turn(source: Rows, target: Rows) -> tuple[Rows, float]:
+def closest_turn(source: Rows, target: Rows) -> tuple[Rows, float]:
     """The turn (3, 3) that brings points (P, 3) closest to others, and how close.
 
     Whatever their sizes and places are (Kabsch 1976).

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -23,6 +23,8 @@ Rows = NDArray[np.float64]
 Moves = Literal["auto", "root", "all"]
 
 SIDES = ("left", "right")
+SAME_TREE = 0.9  # of the joints that match hang on partners in one rig
+SAME_BONE = 0.02  # of the longest bone: so much bones of one rig may differ
 # What each part of a limb hangs on, also where it does not in the tree: "" is the hips.
 CHAIN = {"UpperArm": "", "LowerArm": "UpperArm", "Hand": "LowerArm"}
 CHAIN |= {"UpperLeg": "", "LowerLeg": "UpperLeg", "Foot": "LowerLeg", "Toes": "Foot"}
@@ -70,6 +72,7 @@ def plan_retarget(
     if moves not in get_args(Moves):
         raise SettingError(f"moves: {moves!r}, expected one of {get_args(Moves)}")
     match = match_joints(source, target, name_map, clip=clip, bodies=bodies)
+    source = _with_rest(source, target, match)
     places = rest_world(source)[:, :, 3], rest_world(target)[:, :, 3]
     for what, at in zip(("source", "target"), places, strict=True):
         if not np.isfinite(at).all():
@@ -102,6 +105,43 @@ def plan_retarget(
         has_moves,
         {} if humans is None or has_moves else _follows(target, humans[1], match.feeds),
     )
+
+
+def _with_rest(source: Skeleton, target: Skeleton, match: Match) -> Skeleton:
+    """The source, at rest as the target is, if its own rest means nothing.
+
+    Files of motion alone often have nodes at no place, or where the first frame has
+    them. If bones match by name and are as long as the target's, or have no length at
+    all, it is the same rig, and local transforms mean the same in both.
+    """
+    pairs = match.pairs
+    if match.how == "humans" or len(pairs) < 3:
+        return source
+    nodes, ones = list(pairs), list(pairs.values())
+    partner = {one: node for node, one in pairs.items()}
+    steps = [
+        (node, one)
+        for node, one in pairs.items()
+        if partner.get(int(source.parents[one]), -1) == target.parents[node] >= 0
+    ]
+    if len(steps) < SAME_TREE * (len(pairs) - 1):
+        return source
+    mine = source.translations[[one for _, one in steps]].astype(np.float64)
+    its = target.translations[[node for node, _ in steps]].astype(np.float64)
+    ratio = 1.0
+    if mine.any():
+        length = float((mine * mine).sum())
+        ratio = float((mine * its).sum()) / length
+        far = np.linalg.norm(mine * ratio - its, axis=1).max()
+        if not ratio > 0 or far > SAME_BONE * np.linalg.norm(its, axis=1).max():
+            return source
+        places = rest_world(source)[ones, :, 3], rest_world(target)[nodes, :, 3]
+        if rest_match.closest_turn(*places)[1] < rest_match.SAME_SHAPE:
+            return source  # the same pose: axes may differ, places are right
+    moves, turns = source.translations.copy(), source.rotations.copy()
+    moves[ones] = target.translations[nodes] / np.float32(ratio)
+    turns[ones] = target.rotations[nodes]
+    return replace(source, translations=moves, rotations=turns, matrices={})
 
 
 def _trunk(humans: tuple[Human, Human] | None) -> list[int]:
