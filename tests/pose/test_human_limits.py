@@ -305,6 +305,15 @@ def test_degenerate_bodies() -> None:
     )
     limits = human_limits(flat, find_human(skeleton))
     assert np.isfinite(limits.frames).all()
+    lost = skeleton.translations.copy()
+    lost[skeleton.index("leftLowerArm")] = np.nan
+    nowhere = Skeleton(skeleton.names, skeleton.parents, lost, *parts)
+    limits = human_limits(nowhere, find_human(skeleton))
+    assert np.isfinite(limits.frames).all()
+    none = np.zeros((0, 3))
+    assert (
+        len(human_limits(Skeleton((), np.zeros(0), none, np.zeros((0, 4)), none))) == 0
+    )
     with pytest.raises(SettingError, match="nodes beyond"):
         human_limits(skeleton, Human({"head": 9999}))
 

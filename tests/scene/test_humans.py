@@ -278,6 +278,18 @@ def test_nothing_found_says_so() -> None:
     assert human.lacks == MAIN_PARTS
 
 
+def test_a_deep_tree_of_arms_is_no_human() -> None:
+    count = 20_000
+    deep = Skeleton(
+        ("LeftArm",) * count,
+        np.arange(-1, count - 1),
+        np.zeros((count, 3)),
+        np.tile([0.0, 0, 0, 1], (count, 1)),
+        np.ones((count, 3)),
+    )
+    assert "more than" in find_human(deep).source
+
+
 def vrm_one(skeleton: Skeleton, names: dict[str, str]) -> dict[str, object]:
     bones = {part: {"node": skeleton.index(name)} for part, name in names.items()}
     return {"extensions": {"VRMC_vrm": {"humanoid": {"humanBones": bones}}}}

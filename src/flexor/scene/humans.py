@@ -52,6 +52,7 @@ MAIN_PARTS: tuple[str, ...] = (
 )
 _ARM = ("UpperArm", "LowerArm", "Hand")
 _LEG = ("UpperLeg", "LowerLeg", "Foot", "Toes")
+MOST_NAMED = 2000  # nodes named like parts: a body has fewer, a crowd is none
 MOST_LEAN = 60.0  # degrees between trunk and legs of one who stands
 FAR = 1.0  # of an upper leg: hips are no further from where the legs begin
 
@@ -129,6 +130,8 @@ def find_human(skeleton: Skeleton, carried: Mapping[str, Any] | None = None) -> 
     if nodes:
         return _complete(tree, nodes, "VRM")
     said = read_names(skeleton.names)
+    if sum(bool(one.kind) for one in said) > MOST_NAMED:
+        return Human(source=f"no human: more than {MOST_NAMED} nodes are named so")
     if any(one.is_deform and one.kind for one in said):
         said = [one if one.is_deform else Said() for one in said]
     for side in SIDES:
