@@ -345,6 +345,7 @@ def test_clips_of_no_length(rng: Rng) -> None:
     np.testing.assert_array_equal(state.local[1], state.motions.layout.rest)
 
 
+@pytest.mark.jit
 def test_nothing_is_allocated(rng: Rng) -> None:
     """After the first frame, whatever is played, for one or for many."""
     grown = []

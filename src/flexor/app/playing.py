@@ -19,6 +19,7 @@ from flexor.scene.clip import Clip
 
 if TYPE_CHECKING:
     from flexor.pose.events import Event
+    from flexor.pose.model_space import WorldState
     from flexor.pose.voices import Mode
 
 __all__ = ["Player"]
@@ -174,15 +175,20 @@ class Player:
         return self.state.weights
 
     @property
-    def world(self) -> Floats:
-        """world_from_node (N, J, 3, 4) of `local` and `places`; one array, refilled."""
+    def world_state(self) -> WorldState:
+        """World matrices of `local` and `places`, as solvers in `pose` want them."""
         from flexor.pose.links import follow_links
         from flexor.pose.model_space import world_from_local
 
         self._catch_up()
         self._world.places[:] = self.state.places
         follow_links(self.hero.layout, self.state.local)
-        return world_from_local(self._world, self.state.local).matrices
+        return world_from_local(self._world, self.state.local)
+
+    @property
+    def world(self) -> Floats:
+        """world_from_node (N, J, 3, 4) of `local` and `places`; one array, refilled."""
+        return self.world_state.matrices
 
     @property
     def pose(self) -> Pose:

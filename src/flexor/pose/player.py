@@ -197,6 +197,8 @@ def advance(state: PlayerState, dt: float) -> list[Event]:
         )
     if not (np.abs(state.speeds) <= FASTEST).all():  # also where one is NaN
         raise SettingError(f"speeds: must be finite, at most {FASTEST:g}")
+    if not state.count:
+        return []
     if state.events is not None and dt > 1:
         _check_events(state, float(dt))
     at.play_on(float(dt), _NONE, *state._tables)
@@ -214,7 +216,7 @@ def _check_events(state: PlayerState, dt: float) -> None:
     clips, modes = clips[is_used], modes[is_used]
     counts = state.events.ranges[clips, 2 * modes + 1]
     lengths = state.motions.durations[clips] * np.where(modes == PING_PONG, 2, 1)
-    each = len(is_used) // max(state.count, 1)
+    each = len(is_used) // state.count
     speeds = (np.repeat(state.speeds, each) * state._voices[:, at.SPEED])[is_used]
     rounds = dt * np.abs(speeds) / np.maximum(lengths, 1e-9)
     most = np.where(modes == ONCE, 1, rounds + 2) * counts
@@ -243,7 +245,7 @@ def _passed(state: PlayerState, table: EventTable) -> list[Event]:
             break
         state._found = np.zeros((2 * count, 2), np.int32)
     levels = len(state.layers)
-    voices = len(state._voices) // max(len(state._targets), 1)
+    voices = len(state._voices) // len(state._targets)
     passed = []
     for voice, event in state._found[:count].tolist():
         row = voice // voices

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bench"]
 
-NAMES = ("pose", "skin", "frame", "envelope", "weights", "load", "draw")
+NAMES = ("pose", "player", "skin", "frame", "envelope", "weights", "load", "draw")
 
 
 def bench(
@@ -63,6 +63,10 @@ def _run(names: list[str], files: dict[str, Path]) -> Iterator[Result]:
         from flexor.app.bench import pose
 
         yield from pose.run()
+    if "player" in names:
+        from flexor.app.bench import player
+
+        yield from player.run()
     if "skin" in names:
         from flexor.app.bench import skin
 
