@@ -3,14 +3,14 @@
 // Reads JSON from standard input: {lengths: [B], starts: [N][B][4], targets: [N][3],
 // iterations}. Bones lie along X, each begins where the one before it ends; starts are
 // local rotations xyzw, targets are seen from where the chain begins. Writes JSON:
-// {errors: [N], seconds: [N], note}. The folder with node_modules is named by FLEXOR_NODE.
+// {errors: [N], seconds: [N]}. The folder with node_modules is named by FLEXOR_NODE.
 import fs from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const three = path.join(process.env.FLEXOR_NODE, 'node_modules', 'three');
 const load = (...parts) => import(pathToFileURL(path.join(three, ...parts)).href);
-const { Bone, BufferGeometry, MeshBasicMaterial, REVISION, Skeleton, SkinnedMesh, Vector3 } =
+const { Bone, BufferGeometry, MeshBasicMaterial, Skeleton, SkinnedMesh, Vector3 } =
   await load('build', 'three.module.js');
 const { CCDIKSolver } = await load('examples', 'jsm', 'animation', 'CCDIKSolver.js');
 
@@ -48,4 +48,4 @@ const solve = (start, target) => {
 for (let i = 0; i < starts.length; i++) solve(starts[i], targets[i]);
 const done = starts.map((start, i) => solve(start, targets[i]));
 const found = { errors: done.map((one) => one[0]), seconds: done.map((one) => one[1]) };
-console.log(JSON.stringify({ ...found, note: `three.js ${REVISION}, node ${process.version}` }));
+console.log(JSON.stringify(found));

@@ -8,47 +8,56 @@ from __future__ import annotations
 
 import warnings
 from importlib import import_module
-from importlib.metadata import version
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from flexor.app.bench.peer_ik import IkTask, Solved
-from flexor.errors import BackendMissing
 from flexor.maths.euler import to_euler
 
 __all__ = ["solve_ikpy"]
 
+Doubles = NDArray[np.float64]
 
-def solve_ikpy(task: IkTask) -> Solved:
-    """Solve with ikpy's own settings; BackendMissing where it is not installed."""
+
+def solve_ikpy(
+    lengths: Doubles, starts: Doubles, targets: Doubles
+) -> tuple[Doubles, float] | None:
+    """Metres (N,) from the ends of chains to their targets, and seconds a solve.
+
+    lengths (B,), starts (N, B, 4) and targets (N, 3) are as those of `solve_three`; the
+    time is the median of the N solves, with ikpy's own settings. None where it is not
+    installed.
+    """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        chain = _chain(task)
-        count, bones = len(task.starts), len(task.lengths)
+        chain = _chain(lengths)
+        if chain is None:
+            return None
+        count, bones = len(starts), len(lengths)
         places = np.zeros((count, 3 * bones + 2))  # with a fixed one at either end
-        places[:, 1:-1] = to_euler(task.starts).reshape(count, 3 * bones)
+        places[:, 1:-1] = to_euler(np.asarray(starts, float)).reshape(count, -1)
         errors, seconds = np.empty(count), np.empty(count)
-        for row, (start, target) in enumerate(zip(places, task.targets, strict=True)):
+        for row, (start, target) in enumerate(zip(places, targets, strict=True)):
             before = perf_counter()
             joints = chain.inverse_kinematics(target, initial_position=start)
             seconds[row] = perf_counter() - before
             end = chain.forward_kinematics(joints)[:3, 3]
             errors[row] = np.linalg.norm(end - target)
-    return Solved(errors, seconds, f"ikpy {version('ikpy')}, SciPy {version('scipy')}")
+    return errors, float(np.median(seconds))
 
 
-def _chain(task: IkTask) -> Any:
-    """The bones as ikpy's links."""
+def _chain(lengths: Doubles) -> Any:
+    """The bones as ikpy's links; None where it is not installed."""
     try:
         chain, link = import_module("ikpy.chain"), import_module("ikpy.link")
     except ImportError:
-        raise BackendMissing("ikpy: not installed (pip install ikpy)") from None
+        return None
 
     links = [link.OriginLink()]
     start = [0.0, 0.0, 0.0]
-    for row, length in enumerate(task.lengths.tolist()):
+    for row, length in enumerate(np.asarray(lengths).tolist()):
         for axis in ("Z", "Y", "X"):
             turn = [float(axis == letter) for letter in "XYZ"]
             name = f"bone{row}{axis}"
@@ -70,5 +79,5 @@ def _chain(task: IkTask) -> Any:
             joint_type="fixed",
         )
     )
-    turns = [False, *[True] * (3 * len(task.lengths)), False]
+    turns = [False, *[True] * (3 * len(lengths)), False]
     return chain.Chain(name="chain", links=links, active_links_mask=turns)

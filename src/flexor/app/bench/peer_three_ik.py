@@ -12,31 +12,42 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from flexor.app.bench.peer_ik import IkTask, Solved
-from flexor.errors import BackendMissing
+from flexor.errors import BackendError
 
 __all__ = ["solve_three"]
 
 SCRIPT = Path(__file__).with_name("ccd_three.mjs")
+Doubles = NDArray[np.float64]
 
 
-def solve_three(task: IkTask, iterations: int, limit: float = 600.0) -> Solved:
-    """Solve with a number of iterations; no tolerance, it ends early when none turns.
+def solve_three(
+    lengths: Doubles,
+    starts: Doubles,
+    targets: Doubles,
+    iterations: int,
+    limit: float = 600.0,
+) -> tuple[Doubles, float] | None:
+    """Metres (N,) from the ends of chains to their targets, and seconds a solve.
 
-    limit: seconds after which the process is ended. Raises BackendMissing where there
-    is no node or no three.js, or where it fails.
+    lengths: (B,), metres: bones with ball joints, along X, each begins where the one
+    before it ends; starts: (N, B, 4), local rotations to begin with; targets: (N, 3),
+    metres from where the chain begins; iterations: at most, it has no tolerance; limit:
+    seconds after which the process is ended. The time is the median of the N solves,
+    after one round to be compiled. None where there is no node or no three.js;
+    BackendError where they fail.
     """
     node = shutil.which("node")
-    if node is None:
-        raise BackendMissing("three.js: no node")
     folder = os.environ.get("FLEXOR_NODE")
-    if folder is None or not (Path(folder) / "node_modules" / "three").is_dir():
-        raise BackendMissing("three.js: FLEXOR_NODE names no folder with npm's three")
+    if node is None or folder is None:
+        return None
+    if not (Path(folder) / "node_modules" / "three").is_dir():
+        return None
     given = {
-        "lengths": task.lengths.tolist(),
-        "starts": task.starts.tolist(),
-        "targets": task.targets.tolist(),
+        "lengths": np.asarray(lengths).tolist(),
+        "starts": np.asarray(starts).tolist(),
+        "targets": np.asarray(targets).tolist(),
         "iterations": iterations,
     }
     try:
@@ -51,11 +62,10 @@ def solve_three(task: IkTask, iterations: int, limit: float = 600.0) -> Solved:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise BackendMissing(f"three.js: more than {limit:g} seconds") from None
+        raise BackendError(f"three.js: more than {limit:g} seconds") from None
     if done.returncode:
         said = done.stderr.strip().splitlines() or ["its process ended"]
         told = next((line for line in said if "Error" in line), said[-1])
-        raise BackendMissing(f"three.js: {told}")
+        raise BackendError(f"three.js: {told}")
     found = json.loads(done.stdout.splitlines()[-1])
-    errors, seconds = (np.array(found[key], float) for key in ("errors", "seconds"))
-    return Solved(errors, seconds, str(found["note"]))
+    return np.array(found["errors"], float), float(np.median(found["seconds"]))
