@@ -12,9 +12,11 @@ import numpy as np
 
 from flexor.arrays import Floats, Ints
 from flexor.pose.layout import Layout
+from flexor.pose.packed_tables import PackedTables, lay_out_packed
 from flexor.scene.clip import Clip, Track
+from flexor.scene.packed_clip import PackedClip
 
-__all__ = ["ClipTables", "pack_clip"]
+__all__ = ["ClipTables", "lay_out_tracks", "pack_clip"]
 
 KINDS = {"LINEAR": 0, "STEP": 1, "CUBICSPLINE": 2}
 ROWS = {"translation": 0, "rotation": 3, "scale": 7}
@@ -30,7 +32,9 @@ class ClipTables:
 
     times: float32, all timelines; timelines: int32 (G, 2), start and count in `times`;
     rotations, vectors, morphs: int32 (n, 5) track tables, columns as in the kernel;
-    values: float32, all keys; duration: seconds; layout: the lanes it is laid out for.
+    values: float32, all keys; duration: seconds; layout: the lanes it is laid out for;
+    packed: what of the clip is packed, None if nothing is; the tables before are of its
+    other tracks, to be sampled first.
     """
 
     times: Floats
@@ -41,17 +45,42 @@ class ClipTables:
     values: Floats
     duration: float
     layout: Layout
+    packed: PackedTables | None = None
 
 
-def pack_clip(clip: Clip, layout: Layout) -> ClipTables:
+def pack_clip(clip: Clip | PackedClip, layout: Layout) -> ClipTables:
     """Lay the clip out for a skeleton's lanes."""
+    tracks: tuple[Track, ...]
+    packed = None
+    if isinstance(clip, PackedClip):
+        still = tuple(t for t in clip.keyed if _is_still(t))
+        tracks = tuple(t for t in clip.keyed if not _is_still(t))
+        packed = lay_out_packed(clip, still, layout)
+    else:
+        tracks = clip.tracks
+    return lay_out_tracks(tracks, clip.duration, layout, packed)
+
+
+def _is_still(track: Track) -> bool:
+    """Whether a track has one value that is used as it is."""
+    is_plain = track.interpolation != "CUBICSPLINE" and track.path != "weights"
+    return is_plain and len(track.times) == 1
+
+
+def lay_out_tracks(
+    tracks: tuple[Track, ...],
+    duration: float,
+    layout: Layout,
+    packed: PackedTables | None = None,
+) -> ClipTables:
+    """Lay tracks out for a skeleton's lanes, beside what is packed."""
     lines: dict[bytes, int] = {}
     times: list[Floats] = []
     starts: list[tuple[int, int]] = []
     tables: dict[str, list[tuple[int, ...]]] = {"r": [], "v": [], "m": []}
     values: list[Floats] = []
     offset = key_count = 0
-    for track in clip.tracks:
+    for track in tracks:
         key = track.times.tobytes()
         if key not in lines:
             lines[key] = len(lines)
@@ -59,7 +88,7 @@ def pack_clip(clip: Clip, layout: Layout) -> ClipTables:
             key_count += len(track.times)
             times.append(track.times)
         line, kind = lines[key], KINDS[track.interpolation]
-        packed = _pack_values(track)
+        keys = _pack_values(track)
         if track.path == "weights":
             first, width = layout.morph_columns[track.node]
             tables["m"].append((line, first, kind, width, offset))
@@ -67,8 +96,8 @@ def pack_clip(clip: Clip, layout: Layout) -> ClipTables:
             lane = int(layout.lane_of_node[track.node])
             name = "r" if track.path == "rotation" else "v"
             tables[name].append((line, ROWS[track.path], kind, lane, offset))
-        values.append(packed)
-        offset += len(packed)
+        values.append(keys)
+        offset += len(keys)
 
     def table(name: str) -> Ints:
         return np.array(tables[name], np.int32).reshape(-1, 5)
@@ -80,8 +109,9 @@ def pack_clip(clip: Clip, layout: Layout) -> ClipTables:
         table("v"),
         table("m"),
         np.concatenate([*values, np.zeros(0, np.float32)]),
-        clip.duration,
+        duration,
         layout,
+        packed,
     )
 
 

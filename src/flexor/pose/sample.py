@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints, check_input
 from flexor.errors import ShapeError
-from flexor.pose import kernel
+from flexor.pose import kernel, kernel_packed
 from flexor.pose.clip_tables import ClipTables
 from flexor.pose.layout import ROWS, Layout
 
-__all__ = ["SampleState", "init_sample", "sample"]
+__all__ = ["PackedState", "SampleState", "init_packed", "init_sample", "sample"]
 
 
 @dataclass(slots=True, eq=False)
@@ -30,6 +31,34 @@ class SampleState:
     weights: Floats
     _spots: Floats
     _scratch: Floats
+    _packed: PackedState | None = None
+
+
+@dataclass(slots=True, eq=False)
+class PackedState:
+    """What N characters keep of a packed clip.
+
+    tables: of the clip, as the kernel takes them; blocks: int32 (N, 1), the block of
+    frames each is in, -1 at first; rows: int32 (N, 7 * width), its numbers; work:
+    float32 (32,).
+    """
+
+    tables: tuple[NDArray[np.generic], ...]
+    blocks: Ints
+    rows: Ints
+    work: Floats
+
+
+def init_packed(clip: ClipTables, count: int) -> PackedState | None:
+    """What `count` characters keep of a clip; None if nothing of it is packed."""
+    if clip.packed is None:
+        return None
+    return PackedState(
+        clip.packed.arguments(),
+        np.full((count, 1), -1, np.int32),
+        np.zeros((count, kernel_packed.ROWS * clip.packed.width), np.int32),
+        np.zeros(32, np.float32),
+    )
 
 
 def init_sample(clip: ClipTables, layout: Layout, count: int) -> SampleState:
@@ -50,6 +79,7 @@ def init_sample(clip: ClipTables, layout: Layout, count: int) -> SampleState:
         np.tile(layout.rest_weights, (count, 1)),
         np.zeros(2 * lines, np.float32),
         scratch.ravel(),
+        init_packed(clip, count),
     )
 
 
@@ -60,18 +90,30 @@ def sample(state: SampleState, moments: Floats) -> SampleState:
     """
     clip = state.clip
     check_input(moments, np.float32, (len(state.local),), "moments")
-    kernel.sample(
-        clip.times,
-        clip.timelines,
-        clip.rotations,
-        clip.vectors,
-        clip.values,
-        moments,
-        state.cursors,
-        state._spots,
-        state._scratch,
-        state.local,
-    )
+    packed = state._packed
+    if packed is None or len(clip.rotations) or len(clip.vectors):
+        kernel.sample(
+            clip.times,
+            clip.timelines,
+            clip.rotations,
+            clip.vectors,
+            clip.values,
+            moments,
+            state.cursors,
+            state._spots,
+            state._scratch,
+            state.local,
+        )
+    if packed is not None:
+        # After the others, which write the rest to all rotations they do not know.
+        kernel_packed.sample_packed(
+            *packed.tables,
+            moments,
+            packed.blocks,
+            packed.rows,
+            packed.work,
+            state.local,
+        )
     if len(clip.morphs):
         kernel.sample_weights(
             clip.times,
@@ -83,3 +125,4 @@ def sample(state: SampleState, moments: Floats) -> SampleState:
             state.weights,
         )
     return state
+

@@ -1,0 +1,135 @@
+"""A packed clip laid out for sampling: its bits as they are, the rest by lanes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Floats, Ints
+from flexor.maths import quaternions
+from flexor.pose import kernel_packed
+from flexor.pose.layout import Layout
+from flexor.scene.clip import Track
+from flexor.scene.packed_clip import BITS, BLOCK, PATHS, PackedClip
+
+__all__ = ["PackedTables", "lay_out_packed"]
+
+CLOSE = np.cos(np.radians(20))  # cosine of half the angle between close frames
+FIRST_ROW = {"translation": 0, "rotation": 3, "scale": 7}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PackedTables:
+    """One packed clip as the sampling kernel wants it.
+
+    timing: float64 (2,), start and rate; whole: int32, as in the kernel: numbers, what
+    codes mean, place in a row of each column, lanes of rotations, and where vectors and
+    what stands still go in a pose; parts: int64, six of each segment; codes: the clip's
+    own; words: the clip's own, as bytes; floats: float32, steps of each place in a row,
+    what makes rotations of them, what vectors are added to, what stands still.
+    """
+
+    timing: NDArray[np.float64]
+    whole: Ints
+    parts: NDArray[np.int64]
+    codes: NDArray[np.uint8]
+    words: NDArray[np.uint8]
+    floats: Floats
+
+    @property
+    def width(self) -> int:
+        """Numbers in one of the seven rows that a character keeps."""
+        return int(self.whole[kernel_packed.WIDTH])
+
+    def arguments(self) -> tuple[NDArray[np.generic], ...]:
+        """What the kernel takes first."""
+        return (
+            self.timing,
+            self.whole,
+            self.parts,
+            self.codes,
+            self.words,
+            self.floats,
+        )
+
+
+def lay_out_packed(
+    clip: PackedClip, still: tuple[Track, ...], layout: Layout
+) -> PackedTables:
+    """Lay a packed clip out; still: those of its other tracks that have one key."""
+    lanes = layout.lane_count
+    turning, moving = len(clip.rotation_nodes), len(clip.vector_nodes)
+    # Rows: three runs of rotations, then vectors, one place for nothing, padded.
+    run = -(-turning // 8) * 8
+    width = -(-(3 * run + 3 * moving + 1) // 8) * 8
+    nodes = layout.lane_of_node[clip.vector_nodes]
+    rows = np.array([FIRST_ROW[PATHS[path]] for path in clip.vector_paths], np.int32)
+    places = [(rows * lanes + nodes)[:, None] + lanes * np.arange(3)]
+    bases = [clip.bases]
+    for track in still:
+        wide = track.values.shape[1]
+        first = FIRST_ROW[track.path] * lanes + int(layout.lane_of_node[track.node])
+        places.append(first + lanes * np.arange(wide))
+        bases.append(track.values)
+    where = np.concatenate([part.ravel() for part in places])
+    # Where each column goes in a row.
+    which, component = np.divmod(clip.slots.astype(np.int64), 3)
+    to = np.where(
+        which < turning,
+        component * run + which,
+        3 * run + 3 * (which - turning) + component,
+    )
+    spread = np.full(2 * clip.widths.shape[2], width - 1, np.int32)
+    spread[: len(to)] = to
+    steps = np.zeros(width, np.float32)
+    steps[to] = clip.steps
+    numbers = (clip.frames, clip.segment, clip.widths.shape[2], width, run, turning)
+    codes = BITS.astype(np.int32)
+    whole = [
+        np.array([*numbers, moving, len(where) - 3 * moving], np.int32),
+        np.stack([codes, (1 << codes) - 1, (1 << codes) >> 1]).ravel(),
+        spread,
+        layout.lane_of_node[clip.rotation_nodes],
+        where.astype(np.int32),
+    ]
+    flat = [steps, _turns(clip, run), *(part.ravel() for part in bases)]
+    return PackedTables(
+        np.array([clip.start, clip.rate]),
+        np.concatenate(whole),
+        np.concatenate([clip.first_bits()[0], _close(clip)], 1).ravel(),
+        clip.widths.ravel(),
+        clip.words.view(np.uint8),
+        np.concatenate(flat).astype(np.float32),
+    )
+
+
+def _turns(clip: PackedClip, run: int) -> Floats:
+    """Of eight rotations after another a matrix and a quaternion each, by component.
+
+    left * turn * right = (left * right) * (turn, its axis seen through right)
+    """
+    factors = clip.turns.reshape(-1, 2, 4).astype(np.float64)
+    left, right = quaternions.normalise(factors).transpose(1, 0, 2)
+    seen = quaternions.to_matrix(right * np.array([-1, -1, -1, 1]))
+    table = np.zeros((kernel_packed.TURNS, run))
+    table[:9, : len(seen)] = seen.reshape(-1, 9).T
+    table[9:, : len(seen)] = quaternions.multiply(left, right).T
+    blocks = table.reshape(kernel_packed.TURNS, -1, 8).transpose(1, 0, 2)
+    return blocks.ravel().astype(np.float32)
+
+
+def _close(clip: PackedClip) -> NDArray[np.int64]:
+    """Of each segment (G, 1) whether no rotation turns by more than 40 degrees from
+    frame to frame.
+    """
+    turning = len(clip.rotation_nodes)
+    v = clip.values()[:, : 3 * turning].reshape(clip.frames, turning, 3)
+    square = (v * v).sum(2, keepdims=True)
+    q = np.concatenate([2 * v, 1 - square], 2) / (1 + square)
+    least = (q[1:] * q[:-1]).sum(2).min(1, initial=1.0)
+    far = np.flatnonzero(least < CLOSE) // (BLOCK * clip.segment)
+    close = np.ones((clip.segments, 1), np.int64)
+    close[far] = 0
+    return close
