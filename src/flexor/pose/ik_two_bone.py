@@ -19,18 +19,26 @@ from flexor.scene.skeleton import rest_world
 __all__ = ["Limb", "TwoBoneState", "init_two_bone", "limb_ends", "solve_two_bone"]
 
 
+# How far a limb is bent when its own plane counts as much as the axis that was found
+# at rest, or as one that was told: sines.
+FOUND, TOLD = 0.01, 0.05
+
+
 @dataclass(frozen=True, slots=True)
 class Limb:
     """Three nodes, each below the one before: shoulder, elbow, wrist, say.
 
     keeps: whether the end keeps the orientation it had in the world, as a foot does
-    that stays flat on the ground.
+    that stays flat on the ground; axis: what the middle bends about when the limb is
+    straight, a direction in model space at rest: the end swings about it as fingers
+    close round a thumb that points along it; None: as the limb is bent at rest.
     """
 
     start: str | int
     middle: str | int
     end: str | int
     keeps: bool = False
+    axis: tuple[float, float, float] | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -55,7 +63,7 @@ def init_two_bone(layout: Layout, limbs: Sequence[Limb], count: int) -> TwoBoneS
     """State for the limbs of `count` characters; limbs must not share nodes."""
     skeleton = layout.skeleton
     table = np.zeros((len(limbs), 7), np.int32)
-    axes = np.zeros((len(limbs), 3))
+    axes = np.zeros((len(limbs), 4))
     world = rest_world(skeleton)
     for row, limb in enumerate(limbs):
         nodes = [find_node(skeleton, n) for n in (limb.start, limb.middle, limb.end)]
@@ -64,7 +72,7 @@ def init_two_bone(layout: Layout, limbs: Sequence[Limb], count: int) -> TwoBoneS
                 one, other = (skeleton.names[nodes[i]] for i in (above, below))
                 raise SettingError(f"limb: {one!r} is not above {other!r}")
         table[row] = *nodes, *layout.lane_of_node[nodes], limb.keeps
-        axes[row] = world[nodes[1], :, :3].T @ bend_axis(world[nodes, :, 3])
+        axes[row] = _axis(limb, world[nodes])
     used = table[:, :3].ravel()
     if len(np.unique(used)) < len(used):
         raise SettingError("limbs: two of them share a node")
@@ -78,6 +86,19 @@ def init_two_bone(layout: Layout, limbs: Sequence[Limb], count: int) -> TwoBoneS
         np.zeros((count, 3 * len(limbs)), np.float32),
         np.ones((count, len(limbs)), np.float32),
     )
+
+
+def _axis(limb: Limb, world: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The axis of a limb in its middle's frame, and how much it counts; (3, 3, 4)."""
+    if limb.axis is None:
+        way, strength = bend_axis(world[:, :, 3]), FOUND
+    else:
+        way, strength = as_floats(limb.axis, (3,), "axis").astype(np.float64), TOLD
+        length = np.linalg.norm(way)
+        if length == 0:
+            raise SettingError("axis: a direction, not 0")
+        way /= length
+    return np.append(np.linalg.pinv(world[1, :, :3]) @ way, strength)
 
 
 def limb_ends(state: TwoBoneState, world: WorldState) -> Floats:

@@ -17,6 +17,8 @@ from flexor.pose.kernel_turns import arc_between, into_frame, pole_turn
 # Columns of the limb table: nodes and lanes of start, middle and end; whether the end
 # keeps its orientation.
 START, MIDDLE, END, START_LANE, MIDDLE_LANE, END_LANE, KEEPS = range(7)
+# A limb whose outer angle has a sine with a square below this takes to its own axis.
+NEARLY_STRAIGHT = 0.01
 
 
 @inline
@@ -49,31 +51,38 @@ def _turn_lane(local, lanes, lane, m, at, x, y, z, w, weight):
 
 
 @inline
-def _axis(m, at, axes, limb, ux, uy, uz, vx, vy, vz, px, py, pz):
-    """About which the middle bends: the limb's own plane, the pole's, or its axis.
+def _axis(m, at, axes, limb, ux, uy, uz, vx, vy, vz, inverse, px, py, pz):
+    """About which the middle bends: across the limb, or as it is made if that is not
+    plain: unit and across u.
 
-    u, v: the two bones; p: the pole, or 0.
+    u, v: the two bones; inverse: 1 over the product of their lengths; p: the pole.
     """
-    nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-    size = (ux * ux + uy * uy + uz * uz) * (vx * vx + vy * vy + vz * vz)
-    square = nx * nx + ny * ny + nz * nz
-    if square > 1e-10 * size:
-        return nx, ny, nz, square
-    # Straight: toward the pole if there is one, else as the joint is made.
-    nx, ny, nz = py * uz - pz * uy, pz * ux - px * uz, px * uy - py * ux
-    square = nx * nx + ny * ny + nz * nz
-    size = (px * px + py * py + pz * pz) * (ux * ux + uy * uy + uz * uz)
-    if square > 1e-10 * size:
-        return nx, ny, nz, square
-    ax, ay, az = axes[limb, 0], axes[limb, 1], axes[limb, 2]
-    nx = take(m, at) * ax + take(m, at + 1) * ay + take(m, at + 2) * az
-    ny = take(m, at + 4) * ax + take(m, at + 5) * ay + take(m, at + 6) * az
-    nz = take(m, at + 8) * ax + take(m, at + 9) * ay + take(m, at + 10) * az
-    # Across the bones, or the bend would be less than asked for.
-    square = ux * ux + uy * uy + uz * uz
-    along = (nx * ux + ny * uy + nz * uz) / max(square, 1e-30)
-    nx, ny, nz = nx - along * ux, ny - along * uy, nz - along * uz
-    return nx, ny, nz, nx * nx + ny * ny + nz * nz
+    nx, ny = (uy * vz - uz * vy) * inverse, (uz * vx - ux * vz) * inverse
+    nz = (ux * vy - uy * vx) * inverse
+    bent = nx * nx + ny * ny + nz * nz  # the square of the sine
+    if bent < NEARLY_STRAIGHT:
+        ax, ay, az = axes[limb, 0], axes[limb, 1], axes[limb, 2]
+        share = axes[limb, 3] * (1 - bent / NEARLY_STRAIGHT)
+        nx += share * (take(m, at) * ax + take(m, at + 1) * ay + take(m, at + 2) * az)
+        ny += share * (
+            take(m, at + 4) * ax + take(m, at + 5) * ay + take(m, at + 6) * az
+        )
+        nz += share * (
+            take(m, at + 8) * ax + take(m, at + 9) * ay + take(m, at + 10) * az
+        )
+        # Across the bone, or the bend would be less than asked for.
+        along = (nx * ux + ny * uy + nz * uz) / (ux * ux + uy * uy + uz * uz)
+        nx, ny, nz = nx - along * ux, ny - along * uy, nz - along * uz
+        bent = nx * nx + ny * ny + nz * nz
+        if bent < 1e-12:
+            # Straight, and made to bend about itself: toward the pole, or anyhow.
+            nx, ny, nz = py * uz - pz * uy, pz * ux - px * uz, px * uy - py * ux
+            bent = nx * nx + ny * ny + nz * nz
+            if bent < 1e-20:
+                nx, ny, nz = (uy, -ux, 0.0) if abs(ux) > abs(uz) else (0.0, uz, -uy)
+                bent = nx * nx + ny * ny + nz * nz
+    scale = 1 / math.sqrt(max(bent, 1e-300))
+    return nx * scale, ny * scale, nz * scale
 
 
 @jit(
@@ -83,10 +92,10 @@ def _axis(m, at, axes, limb, ux, uy, uz, vx, vy, vz, px, py, pz):
 def solve_two_bone(limbs, axes, world, targets, poles, weights, off, local):
     """Bring the ends of M limbs of N characters to their targets.
 
-    limbs: (M, 7), see the columns above; axes: (M, 3), what a straight limb bends
-    about, in the middle's frame; world: (N, 12 J) before the call; targets, poles:
-    (N, 3 M), world, poles 0 for none; weights: (N, M), 0 for what is not touched; off:
-    (N, M), metres that are left at full weight; local: (N, 10 L).
+    limbs: (M, 7), see the columns above; axes: (M, 4), what a straight limb bends
+    about, in the middle's frame, and how much that counts; world: (N, 12 J) before the
+    call; targets, poles: (N, 3 M), world, poles 0 for none; weights: (N, M), 0 for what
+    is not touched; off: (N, M), metres left at full weight; local: (N, 10 L).
     """
     lanes = local.shape[1] // 10
     for n in range(len(local)):
@@ -123,23 +132,21 @@ def solve_two_bone(limbs, axes, world, targets, poles, weights, off, local):
             weight = np.float64(weights[n, k])
             if weight <= 0:
                 continue
-            # Cosines of the outer angle at the middle, as it is and as it must be.
             inverse = 1 / (one * other)
-            before = (ux * vx + uy * vy + uz * vz) * inverse
-            after = 0.5 * (reach * reach - upper - lower) * inverse
-            before, after = min(max(before, -1.0), 1.0), min(max(after, -1.0), 1.0)
-            sines = math.sqrt((1 - before * before) * (1 - after * after))
-            cosine = min(max(before * after + sines, -1.0), 1.0)
-            c_half = math.sqrt(0.5 * (1 + cosine))
-            s_half = math.sqrt(0.5 * (1 - cosine))
-            if after > before:
-                s_half = -s_half  # less bent
-            nx, ny, nz, square = _axis(
-                m, b, axes, k, ux, uy, uz, vx, vy, vz, px, py, pz
+            nx, ny, nz = _axis(
+                m, b, axes, k, ux, uy, uz, vx, vy, vz, inverse, px, py, pz
             )
-            scale = s_half / math.sqrt(max(square, 1e-30))
-            bx, by, bz, bw = nx * scale, ny * scale, nz * scale, c_half
-            wx, wy, wz = turn_vector(bx, by, bz, bw, vx, vy, vz)
+            # The lower bone as it must be: the outer angle at the middle by its cosine.
+            cosine = 0.5 * (reach * reach - upper - lower) * inverse
+            cosine = min(max(cosine, -1.0), 1.0)
+            sine = math.sqrt(1 - cosine * cosine) * other
+            cosine *= other
+            scale = 1 / one
+            dx, dy, dz = ux * scale, uy * scale, uz * scale
+            wx = dx * cosine + (ny * dz - nz * dy) * sine
+            wy = dy * cosine + (nz * dx - nx * dz) * sine
+            wz = dz * cosine + (nx * dy - ny * dx) * sine
+            bx, by, bz, bw = arc_between(vx, vy, vz, wx, wy, wz, lower, nx, ny, nz)
             ex, ey, ez = ux + wx, uy + wy, uz + wz
             sx, sy, sz, sw = arc_between(
                 ex, ey, ez, tx, ty, tz, reach * far, nx, ny, nz

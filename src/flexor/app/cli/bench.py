@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bench"]
 
-NAMES = ("pose", "player", "skin", "frame", "envelope", "weights", "load", "draw")
+NAMES = ("pose", "player", "ik", "skin", "frame", "envelope", "weights", "load", "draw")
 
 
 def bench(
@@ -67,6 +67,10 @@ def _run(names: list[str], files: dict[str, Path]) -> Iterator[Result]:
         from flexor.app.bench import player
 
         yield from player.run()
+    if "ik" in names:
+        from flexor.app.bench import ik
+
+        yield from ik.run()
     if "skin" in names:
         from flexor.app.bench import skin
 
