@@ -158,7 +158,7 @@ def copy8(source, to):
         store8(to, i, load8(source, i))
 
 
-@part
+@inline
 def sample_voice(clip, time, motion, cursor, room, pose, numbers):
     """One clip at a time in seconds: the pose (10 * L,) and the morph weights (W,)."""
     clips, _, times, timelines, rotations, vectors, morphs, values = motion[:8]
