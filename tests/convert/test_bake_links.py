@@ -175,15 +175,6 @@ def test_spans_that_are_right_in_the_middle_alone_get_more_keys(
     assert worst < 1.5 * TOLERANCE
 
 
-@pytest.mark.parametrize("degrees", [1e-3, 0.5, 30, 90, 179])
-def test_angles_between_turns(rng: np.random.Generator, degrees: float) -> None:
-    way = rng.normal(size=3)
-    one, other = turn(way, 20), turn(way, 20 + degrees)
-    for sign in (1, -1):
-        got = float(angles_between(one, sign * other))
-        assert got == pytest.approx(np.radians(degrees), rel=1e-6)
-
-
 def test_a_joint_that_goes_through_half_a_turn_ends(rng: np.random.Generator) -> None:
     """Links jump there: keys get close to the place, but not without end."""
     skeleton = linked_skeleton(rng, rotations=np.array([[0.0, 0, 0, 1]] * 2))

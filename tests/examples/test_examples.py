@@ -37,7 +37,7 @@ def test_example_runs(file: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["start.md"])
+@pytest.mark.parametrize("name", ["start.md", "clips.md"])
 def test_documents_are_true(name: str) -> None:
     failed, tried = doctest.testfile(
         str(FOLDER.parent / "docs" / name), module_relative=False
@@ -48,7 +48,15 @@ def test_documents_are_true(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["flexor.samples", "flexor.app.character", "flexor.app.drawing"]
+    "name",
+    [
+        "flexor.samples",
+        "flexor.app.character",
+        "flexor.app.drawing",
+        "flexor.app.retargeting",
+        "flexor.pose.cut_clip",
+        "flexor.pose.mirror_clip",
+    ],
 )
 def test_docstrings_are_true(name: str) -> None:
     failed, tried = doctest.testmod(importlib.import_module(name))

@@ -1,0 +1,95 @@
+"""Which joint moves which: names, maps, parts of bodies."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import flexor
+from flexor.errors import SettingError
+from flexor.pose.match_joints import Feed, match_joints
+from flexor.scene.clip import Clip, Track
+from flexor.scene.humans import Human
+from flexor.scene.skeleton import Skeleton
+
+
+def chain(*names: str) -> Skeleton:
+    """Joints above each other, half a metre apart."""
+    count = len(names)
+    moves = np.tile([0, 0.5, 0], (count, 1))
+    turns = np.tile([0.0, 0, 0, 1], (count, 1))
+    return Skeleton(names, np.arange(-1, count - 1), moves, turns, np.ones((count, 3)))
+
+
+def turning(*nodes: int) -> Clip:
+    time, still = np.zeros(1), np.array([[0.0, 0, 0, 1]])
+    return Clip("c", tuple(Track(n, "rotation", time, still) for n in nodes))
+
+
+def test_equal_names() -> None:
+    match = match_joints(chain("a", "b", "c"), chain("x", "c", "b"))
+    assert match.how == "names"
+    assert match.feeds == {1: Feed(2, 2), 2: Feed(1, 1)}
+    assert match.left_source == ("a",)
+    assert match.left_target == ("x",)
+    assert match.bodies is None
+
+
+def test_of_equal_names_in_one_skeleton_the_first_counts() -> None:
+    match = match_joints(chain("a", "b", "b"), chain("b", "a", "b"))
+    assert match.feeds == {0: Feed(1, 1), 1: Feed(0, 0)}
+    same = match_joints(chain("a", "b", "b"), chain("a", "b", "b"))
+    assert same.feeds == {n: Feed(n, n) for n in range(3)}
+
+
+def test_only_what_moves_has_to_match() -> None:
+    source, target = chain("a", "b", "c", "d", "e"), chain("a", "z")
+    with pytest.raises(SettingError, match="1 joints have equal names"):
+        match_joints(source, target)
+    match = match_joints(source, target, clip=turning(0))
+    assert match.feeds == {0: Feed(0, 0)}
+    assert match.left_source == ()
+
+
+def bodies(*counts: int) -> tuple[Human, Human]:
+    """Two bodies with trunks and necks of so many joints, above each other."""
+    made = []
+    for trunk, necks in (counts[:2], counts[2:]):
+        head = 1 + trunk + necks
+        nodes = {"hips": 0, "head": head}
+        for row, part in enumerate(("UpperArm", "UpperLeg"), head + 1):
+            nodes |= {f"left{part}": row, f"right{part}": row + 2}
+        rows = tuple(range(1, head))
+        made.append(Human(nodes, rows[:trunk], rows[trunk:]))
+    return made[0], made[1]
+
+
+@pytest.mark.parametrize(
+    ("counts", "feeds"),
+    [
+        ((2, 1, 2, 1), {1: Feed(1, 1), 2: Feed(2, 2), 3: Feed(3, 3)}),
+        ((4, 1, 2, 1), {1: Feed(2, 2), 2: Feed(4, 4), 3: Feed(5, 5)}),
+        ((1, 1, 2, 1), {1: Feed(0, 1, 0.5), 2: Feed(1, 1), 3: Feed(2, 2)}),
+        ((1, 0, 1, 1), {1: Feed(1, 1), 2: Feed(1, 2, 0.5)}),
+        ((1, 2, 1, 1), {1: Feed(1, 1), 2: Feed(2, 3, 0.5)}),
+    ],
+)
+def test_trunk_and_neck_in_proportion(
+    counts: tuple[int, ...], feeds: dict[int, Feed]
+) -> None:
+    one, two = bodies(*counts)
+    source = chain(*(f"s{n}" for n in range(12)))
+    target = chain(*(f"t{n}" for n in range(12)))
+    match = match_joints(source, target, bodies=(one, two))
+    assert match.how == "humans"
+    assert match.feeds[0] == Feed(0, 0)
+    assert match.feeds[two["head"]] == Feed(one["head"], one["head"])
+    middle = {n: f for n, f in match.feeds.items() if 0 < n < two["head"]}
+    assert middle == feeds
+    assert set(match.pairs) == {n for n, f in match.feeds.items() if not f.fraction}
+
+
+def test_links_are_not_matched() -> None:
+    hero = flexor.samples.mannequin()
+    match = match_joints(hero.skeleton, hero.skeleton)
+    assert set(match.feeds) == set(range(len(hero.skeleton))) - set(hero.skeleton.links)
