@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flexor.errors import FlexorError
+from flexor.maths import quaternions
 from flexor.pose import kernel_limbs
 from flexor.pose.ik_two_bone import Limb, init_two_bone, solve_two_bone
 from flexor.pose.model_space import init_world, world_from_local
@@ -148,8 +149,18 @@ def test_the_end_can_keep_its_orientation() -> None:
     before = world.matrices[:, 2, :, :3].copy()
     state = init_two_bone(layout, [limb], 10)
     solve_two_bone(state, local, world, rng.normal(size=(10, 1, 3)) * 0.4)
-    after = world_from_local(world, local).matrices[:, 2, :, :3]
+    after = world_from_local(world, local).matrices[:, 2, :, :3].copy()
     np.testing.assert_allclose(after, before, atol=2e-6)
+    # Or be tilted from it.
+    tilts = random_rotations(rng, 10, 1)
+    local, world = posed(layout, start)
+    targets = rng.normal(size=(10, 1, 3)) * 0.4
+    solve_two_bone(state, local, world, targets, tilts=tilts)
+    after = world_from_local(world, local).matrices[:, 2, :, :3]
+    wanted = quaternions.to_matrix(tilts[:, 0]) @ before
+    np.testing.assert_allclose(after, wanted, atol=5e-6)
+    with pytest.raises(FlexorError, match="tilts: must be unit"):
+        solve_two_bone(state, local, world, targets, tilts=tilts * 2)
 
 
 @pytest.mark.parametrize("scale", [0.01, 100.0])

@@ -243,12 +243,14 @@ class Limbs(_Solver):
         targets: ArrayLike,
         *,
         poles: ArrayLike | None = None,
+        tilts: ArrayLike | None = None,
         weights: ArrayLike | None = None,
     ) -> Pose:
-        """The pose with its limbs at their targets: (N, M, 3), metres in the world."""
-        return self._solve(
-            pose, {"targets": targets, "poles": poles, "weights": weights}
-        )
+        """The pose with its limbs at their targets; see pose.ik_two_bone.
+
+        targets: (N, M, 3), metres in the world, or what can be spread to that.
+        """
+        return self._solve(pose, _limb_goals(targets, poles, tilts, weights))
 
     def apply(
         self,
@@ -256,11 +258,11 @@ class Limbs(_Solver):
         targets: ArrayLike,
         *,
         poles: ArrayLike | None = None,
+        tilts: ArrayLike | None = None,
         weights: ArrayLike | None = None,
     ) -> None:
         """The same in what a player shows, until its next step."""
-        goals = {"targets": targets, "poles": poles, "weights": weights}
-        self._apply(player, goals)
+        self._apply(player, _limb_goals(targets, poles, tilts, weights))
 
 
 class Look(_Solver):
@@ -350,6 +352,15 @@ def _goals(
 ) -> dict[str, Any]:
     named = {"targets": targets, "turns": turns, "poles": poles, "weights": weights}
     return {**named, "seconds": seconds}
+
+
+def _limb_goals(
+    targets: ArrayLike,
+    poles: ArrayLike | None,
+    tilts: ArrayLike | None,
+    weights: ArrayLike | None,
+) -> dict[str, Any]:
+    return {"targets": targets, "poles": poles, "tilts": tilts, "weights": weights}
 
 
 def _places(world: WorldState, matrices: Floats) -> Floats:

@@ -12,7 +12,7 @@ from flexor.errors import SettingError
 from flexor.pose import kernel_ik
 from flexor.pose.kernel_ik_descent import BONE_WORK, PAIR_WORK
 from flexor.pose.model_space import WorldState
-from flexor.pose.reach import Reach, as_floats, as_weights
+from flexor.pose.reach import Reach, as_floats, as_turns, as_weights
 
 __all__ = ["CcdSettings", "CcdState", "init_ccd", "solve_ccd"]
 
@@ -115,7 +115,7 @@ def solve_ccd(
     at = as_floats(targets, (count, goals, 3), "targets").reshape(count, -1)
     turned, ways = state._upright, state._no_poles
     if turns is not None:
-        turned = _unit_turns(turns, count, goals)
+        turned = as_turns(turns, (count, goals), "turns").reshape(count, -1)
     if poles is not None:
         ways = as_floats(poles, (count, goals, 3), "poles").reshape(count, -1)
     kernel_ik.solve_reach(
@@ -143,12 +143,3 @@ def solve_ccd(
         local,
     )
     return state
-
-
-def _unit_turns(turns: ArrayLike, count: int, goals: int) -> Floats:
-    """Orientations (N, 4 * M) at unit length."""
-    given = as_floats(turns, (count, goals, 4), "turns")
-    length = np.linalg.norm(given, axis=-1, keepdims=True)
-    if (np.abs(length - 1) > 0.01).any():
-        raise SettingError("turns: must be unit quaternions (x, y, z, w)")
-    return np.ascontiguousarray(given / length).reshape(count, -1)

@@ -13,7 +13,14 @@ from flexor.errors import SettingError
 from flexor.pose import kernel_limbs
 from flexor.pose.layout import Layout
 from flexor.pose.model_space import WorldState
-from flexor.pose.reach import as_floats, as_weights, bend_axis, find_node, is_above
+from flexor.pose.reach import (
+    as_floats,
+    as_turns,
+    as_weights,
+    bend_axis,
+    find_node,
+    is_above,
+)
 from flexor.scene.skeleton import rest_world
 
 __all__ = ["Limb", "TwoBoneState", "init_two_bone", "limb_ends", "solve_two_bone"]
@@ -56,6 +63,7 @@ class TwoBoneState:
     _table: Ints = field(repr=False)
     _axes: NDArray[np.float64] = field(repr=False)
     _no_poles: Floats = field(repr=False)
+    _no_tilts: Floats = field(repr=False)
     _full: Floats = field(repr=False)
 
 
@@ -84,6 +92,7 @@ def init_two_bone(layout: Layout, limbs: Sequence[Limb], count: int) -> TwoBoneS
         table,
         axes,
         np.zeros((count, 3 * len(limbs)), np.float32),
+        np.tile(np.array([0, 0, 0, 1], np.float32), (count, len(limbs))),
         np.ones((count, len(limbs)), np.float32),
     )
 
@@ -113,13 +122,16 @@ def solve_two_bone(
     targets: ArrayLike,
     *,
     poles: ArrayLike | None = None,
+    tilts: ArrayLike | None = None,
     weights: ArrayLike | None = None,
 ) -> TwoBoneState:
     """Turn the limbs of N characters so that their ends come to their targets.
 
     local: (N, 10 * L), changed; world: what `world_from_local` made of it before;
     targets: (N, M, 3), metres in the world; poles: (N, M, 3), directions in the world
-    that the middles point to, 0 for none: then limbs bend as they are bent; weights:
+    that the middles point to, 0 for none: then limbs bend as they are bent; tilts:
+    (N, M, 4), rotations in the world by which ends that keep their orientation are
+    turned from it, as a foot is on a slope; weights:
     (N, M), how much of the turning is done, 0 to 1 (1 without). A target out of reach:
     the limb is straight, or folded, toward it.
     """
@@ -131,6 +143,9 @@ def solve_two_bone(
     ways, pull = state._no_poles, state._full
     if poles is not None:
         ways = as_floats(poles, (count, limbs, 3), "poles").reshape(count, -1)
+    turned = state._no_tilts
+    if tilts is not None:
+        turned = as_turns(tilts, (count, limbs), "tilts").reshape(count, -1)
     if weights is not None:
         pull = as_weights(weights, (count, limbs))
     kernel_limbs.solve_two_bone(
@@ -139,6 +154,7 @@ def solve_two_bone(
         world.matrices.reshape(count, -1),
         at.reshape(count, -1),
         ways,
+        turned,
         pull,
         state.off,
         local,

@@ -87,15 +87,16 @@ def _axis(m, at, axes, limb, ux, uy, uz, vx, vy, vz, inverse, px, py, pz):
 
 @jit(
     "void(i4[:, ::1], f8[:, ::1], f4[:, ::1], f4[:, ::1], f4[:, ::1], f4[:, ::1],"
-    " out f4[:, ::1], out f4[:, ::1])"
+    " f4[:, ::1], out f4[:, ::1], out f4[:, ::1])"
 )
-def solve_two_bone(limbs, axes, world, targets, poles, weights, off, local):
+def solve_two_bone(limbs, axes, world, targets, poles, tilts, weights, off, local):
     """Bring the ends of M limbs of N characters to their targets.
 
     limbs: (M, 7), see the columns above; axes: (M, 4), what a straight limb bends
     about, in the middle's frame, and how much that counts; world: (N, 12 J) before the
-    call; targets, poles: (N, 3 M), world, poles 0 for none; weights: (N, M), 0 for what
-    is not touched; off: (N, M), metres left at full weight; local: (N, 10 L).
+    call; targets, poles: (N, 3 M), world, poles 0 for none; tilts: (N, 4 M), turns of
+    the world for ends that keep their orientation; weights: (N, M), 0 for what is not
+    touched; off: (N, M), metres left at full weight; local: (N, 10 L).
     """
     lanes = local.shape[1] // 10
     for n in range(len(local)):
@@ -161,5 +162,8 @@ def solve_two_bone(limbs, axes, world, targets, poles, weights, off, local):
             _turn_lane(mine, lanes, lane, m, a, sx, sy, sz, sw, weight)
             if limbs[k, KEEPS] != 0:
                 x, y, z, w = turn_both(sx, sy, sz, sw, bx, by, bz, bw)
+                qx, qy = np.float64(tilts[n, 4 * k]), np.float64(tilts[n, 4 * k + 1])
+                qz, qw = np.float64(tilts[n, 4 * k + 2]), tilts[n, 4 * k + 3]
+                x, y, z, w = turn_both(-x, -y, -z, w, qx, qy, qz, qw)
                 lane = np.int64(limbs[k, END_LANE])
-                _turn_lane(mine, lanes, lane, m, c, -x, -y, -z, w, weight)
+                _turn_lane(mine, lanes, lane, m, c, x, y, z, w, weight)

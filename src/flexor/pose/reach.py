@@ -32,6 +32,7 @@ __all__ = [
     "Effector",
     "Reach",
     "as_floats",
+    "as_turns",
     "as_weights",
     "bend_axis",
     "bone_kinds",
@@ -406,3 +407,12 @@ def as_weights(values: object, shape: tuple[int, ...]) -> Floats:
     if given.size and not (given.min() >= 0 and given.max() <= 1):
         raise SettingError("weights: must lie in 0..1")
     return given
+
+
+def as_turns(values: object, shape: tuple[int, ...], name: str) -> Floats:
+    """Rotations as float32 (*shape, 4) of unit length."""
+    given = as_floats(values, (*shape, 4), name)
+    length = np.linalg.norm(given, axis=-1, keepdims=True)
+    if (np.abs(length - 1) > 0.01).any():
+        raise SettingError(f"{name}: must be unit quaternions (x, y, z, w)")
+    return np.ascontiguousarray(given / length)
