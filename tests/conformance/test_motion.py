@@ -34,8 +34,12 @@ BODIES = {
     "Q_Astronaut_Finn_draco.glb": 0.2,
     "Q_Character_Gun.glb": 0.6,
 }
-LIMBS = (("UpperArm", "LowerArm"), ("LowerArm", "Hand"))
-LIMBS += (("UpperLeg", "LowerLeg"), ("LowerLeg", "Foot"))
+LIMBS = (
+    ("UpperArm", "LowerArm"),
+    ("LowerArm", "Hand"),
+    ("UpperLeg", "LowerLeg"),
+    ("LowerLeg", "Foot"),
+)
 T_POSE = 0.02  # seconds: these captures begin with one that is not part of the motion
 
 

@@ -167,7 +167,9 @@ def test_a_seam_jumps_only_where_motions_differ() -> None:
     times = np.array([0, 1], np.float32)
 
     def line(node: int, a: float, b: float) -> Track:
-        return Track(node, "translation", times, np.outer([a, b], np.ones(3)))
+        return Track(
+            node, "translation", times, np.outer([a, b], np.ones(3)).astype("f4")
+        )
 
     both = concatenate(
         [
@@ -184,8 +186,8 @@ def test_a_seam_jumps_only_where_motions_differ() -> None:
 
 def test_what_a_clip_lacks_holds_its_last_value() -> None:
     times = np.array([0, 1], np.float32)
-    a = Track(0, "translation", times, np.outer([0, 1], np.ones(3)))
-    b = Track(1, "translation", times, np.outer([7, 8], np.ones(3)))
+    a = Track(0, "translation", times, np.outer([0, 1], np.ones(3)).astype("f4"))
+    b = Track(1, "translation", times, np.outer([7, 8], np.ones(3)).astype("f4"))
     first, second = concatenate([Clip("a", (a,)), Clip("b", (b,))]).tracks
     assert [oracle.sample_track(first, t)[0] for t in (0.5, 1.5)] == [0.5, 1]
     assert [oracle.sample_track(second, t)[0] for t in (0.5, 1.5)] == [7, 7.5]
@@ -248,8 +250,8 @@ def test_nothing_to_join_is_refused() -> None:
 
 def test_steps_change_in_the_middle_of_a_fade() -> None:
     times = np.array([0, 1], np.float32)
-    a = Track(0, "translation", times, np.zeros((2, 3)), "STEP")
-    b = Track(0, "translation", times, np.ones((2, 3)), "STEP")
+    a = Track(0, "translation", times, np.zeros((2, 3), "f4"), "STEP")
+    b = Track(0, "translation", times, np.ones((2, 3), "f4"), "STEP")
     both = concatenate([Clip("a", (a,)), Clip("b", (b,))], fades=0.5).tracks[0]
     assert both.interpolation == "STEP"
     assert oracle.sample_track(both, 0.74)[0] == 0

@@ -18,11 +18,12 @@ def chain(*names: str) -> Skeleton:
     count = len(names)
     moves = np.tile([0, 0.5, 0], (count, 1))
     turns = np.tile([0.0, 0, 0, 1], (count, 1))
-    return Skeleton(names, np.arange(-1, count - 1), moves, turns, np.ones((count, 3)))
+    parents = np.arange(-1, count - 1, dtype=np.int32)
+    return Skeleton(names, parents, moves, turns, np.ones((count, 3), "f4"))
 
 
 def turning(*nodes: int) -> Clip:
-    time, still = np.zeros(1), np.array([[0.0, 0, 0, 1]])
+    time, still = np.zeros(1, "f4"), np.array([[0, 0, 0, 1]], "f4")
     return Clip("c", tuple(Track(n, "rotation", time, still) for n in nodes))
 
 

@@ -37,13 +37,13 @@ def even_rig(rng: Any, sizes: Any = None) -> Skeleton:
     hand[0] += 3
     places[2], places[3] = arm, arm * flip
     places[4], places[5] = hand, hand * flip
-    scales = np.ones((7, 3)) if sizes is None else sizes
+    scales = np.ones((7, 3), "f4") if sizes is None else sizes
     turns = quaternions.to_matrix(random_rotations(rng, 7))
     for node, parent in enumerate(parents):  # what mirrors is passed on
         above = 1 if parent < 0 else np.linalg.det(turns[parent])
         turns[node, :, 0] *= np.sign(above * scales[node].prod())
     world = np.concatenate([turns, places[..., None]], 2)
-    moves, rotations = np.zeros((7, 3)), np.zeros((7, 4))
+    moves, rotations = np.zeros((7, 3), "f4"), np.zeros((7, 4), "f4")
     for node, parent in enumerate(parents):
         above = world[parent] if parent >= 0 else np.eye(3, 4)
         moves[node] = above[:, :3].T @ (world[node, :, 3] - above[:, 3])

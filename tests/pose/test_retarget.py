@@ -31,8 +31,12 @@ from tests.scenes import (
 Rng = np.random.Generator
 FEW = settings(max_examples=40, deadline=None)
 SEEDS = st.integers(0, 2**32 - 1)
-LIMBS = (("UpperArm", "LowerArm"), ("LowerArm", "Hand"))
-LIMBS += (("UpperLeg", "LowerLeg"), ("LowerLeg", "Foot"))
+LIMBS = (
+    ("UpperArm", "LowerArm"),
+    ("LowerArm", "Hand"),
+    ("UpperLeg", "LowerLeg"),
+    ("LowerLeg", "Foot"),
+)
 
 
 def turning_clip(rng: Rng, nodes: int, *, moved: tuple[int, ...] = ()) -> Clip:
@@ -157,12 +161,12 @@ def trunk_of(count: int) -> Skeleton:
     """A hip, `count` joints above each other, a neck and two arms on the last."""
     names = ["hip", *(f"back{i}" for i in range(count)), "neck", "left", "right"]
     parents = [-1, *range(count), count, count, count]
-    moves = np.zeros((count + 4, 3))
+    moves = np.zeros((count + 4, 3), "f4")
     moves[1 : count + 2, 1] = 1 / (count + 1)
     moves[-2:] = [[0.5, 0, 0], [-0.5, 0, 0]]
     turns = np.tile([0.0, 0, 0, 1], (count + 4, 1))
     return Skeleton(
-        tuple(names), np.array(parents), moves, turns, np.ones((count + 4, 3))
+        tuple(names), np.array(parents), moves, turns, np.ones((count + 4, 3), "f4")
     )
 
 
@@ -190,7 +194,7 @@ def test_steps_stay_steps(rng: Rng) -> None:
     kinds = [random_track(rng, n, "rotation", "STEP", times) for n in range(3)]
     done = retarget(Clip("c", tuple(kinds)), skeleton, with_axes(skeleton, rng))
     assert {track.interpolation for track in done.tracks} == {"STEP"}
-    keys = np.zeros((4, 3, 4))  # small turns: the curve is not far from straight
+    keys = np.zeros((4, 3, 4), "f4")  # small turns: the curve is not far from straight
     keys[:, 1] = quaternions.normalise(rng.normal(size=(4, 4)) * 0.2 + [0, 0, 0, 1])
     curve = Track(2, "rotation", times, keys, "CUBICSPLINE")
     clip = Clip("c", (*kinds[:2], curve))
@@ -393,9 +397,9 @@ def test_files_of_motion_alone(hero: flexor.Character, is_bare: bool) -> None:
         bare = Skeleton(
             tuple(skeleton.names[n] for n in order),
             np.array(parents),
-            np.zeros((count, 3)),
+            np.zeros((count, 3), "f4"),
             np.tile([0.0, 0, 0, 1], (count, 1)),
-            np.ones((count, 3)),
+            np.ones((count, 3), "f4"),
         )
         tracks = [replace(track, node=row[track.node]) for track in clip.tracks]
         source, moved = bare, Clip("run", tuple(tracks))

@@ -68,7 +68,7 @@ def test_local_rows_are_those_of_a_pose(rng: Rng) -> None:
         parents,
         np.concatenate([plain.translations, plain.translations[[parent]]]),
         np.concatenate([plain.rotations, plain.rotations[[parent]]]),
-        np.ones((7, 3)),
+        np.ones((7, 3), "f4"),
         links={6: Link(parent, 0.25)},
     )
     clip = random_clip(rng, "c", 6)
