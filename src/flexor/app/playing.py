@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -228,7 +229,7 @@ def _travels(
         ways[name] = way
     # What is called by another name than its own is played by that.
     named = [
-        clip if clip.name == name else Clip(name, clip.tracks, clip.carried)
+        clip if clip.name == name else dataclasses.replace(clip, name=name)
         for name, clip in played.items()
     ]
     return named, ways

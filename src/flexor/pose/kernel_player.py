@@ -9,7 +9,8 @@ of another starts from the weights that are there.
 Many tables go to every stage; they go there as tuples:
 motion: clips, durations, times, timelines, rotations, vectors, morphs, values,
 references (C + 1, 10 * L) and reference_weights (C + 1, W), of which the last rows are
-the rest pose; room: cursors, spots, scratch, last.
+the rest pose, and what is packed (see `kernel_voice`); room: cursors, held, spots,
+scratch, last.
 """
 
 import numpy as np
@@ -32,10 +33,13 @@ from flexor.pose.kernel_travel import move_place, travel_between
 from flexor.pose.kernel_voice import (
     FREE,
     KEPT,
+    KIND,
     ONCE,
+    PACKED,
     PATH,
     clip_time,
     fill_rest,
+    sample_bits,
     sample_morphs,
     sample_plain,
     step_clock,
@@ -53,6 +57,8 @@ ELAPSED, LENGTH, SILENT, AMOUNT = range(4)
 # Columns of a layer's settings: whether it is added, to which reference (0: its clip's
 # own), whether it has no mask.
 ADDITIVE, REFERENCE, IS_WHOLE = range(3)
+# Numbers of work space for packed clips, the last of `spots`.
+PACK_WORK = 32
 # This part of a fade is all of it: twelve sixtieths are a little less than 0.2.
 NEARLY = 1 - 1e-9
 
@@ -159,11 +165,12 @@ def copy8(source, to):
 
 
 @inline
-def sample_voice(clip, time, motion, cursor, room, pose, numbers):
+def sample_voice(r, clip, time, motion, room, pose, numbers):
     """One clip at a time in seconds: the pose (10 * L,) and the morph weights (W,)."""
     clips, _, times, timelines, rotations, vectors, morphs, values = motion[:8]
     rest, rest_weights = motion[8][len(clips)], motion[9][len(clips)]
-    _, spots, scratch, last = room
+    cursors, held, spots, scratch, last = room
+    cursor = cursors[r]
     row, moment = clips[clip], np.float32(time)
     if last[0] != clip:
         fill_rest(rest, scratch, len(pose) // 10)
@@ -182,6 +189,9 @@ def sample_voice(clip, time, motion, cursor, room, pose, numbers):
         scratch,
         pose,
     )
+    if row[KIND] == PACKED:
+        work = spots[len(spots) - PACK_WORK :]
+        sample_bits(clip, moment, motion[10], held[r], work, pose)
     if len(numbers):
         sample_morphs(row, morphs, values, rest_weights, cursor, spots, numbers)
 
@@ -200,7 +210,7 @@ def pose_voice(r, row, setting, motion, marks, voices, kept, room, to, more):
         return
     clip = np.int64(marks[r, CLIP])
     time = clip_time(voices[r, POSITION], marks[r, MODE], durations[clip])
-    sample_voice(clip, time, motion, room[0][r], room, to, more)
+    sample_voice(r, clip, time, motion, room, to, more)
     if setting[ADDITIVE]:
         at = len(clips) if setting[REFERENCE] else clip
         subtract(to, references[at], len(to) // 10)
@@ -316,10 +326,12 @@ def travel_layer(
 
 @jit(
     "void(f8, i4[::1], f8[::1], i4[:, ::1], f8[::1], f4[::1], i4[:, ::1], i4[:, ::1],"
-    " i4[:, ::1], i4[:, ::1], f4[::1], f4[:, ::1], f4[:, ::1], f8[:, ::1],"
+    " i4[:, ::1], i4[:, ::1], f4[::1], f4[:, ::1], f4[:, ::1], i8[:, ::1], f8[::1],"
+    " i4[::1], i8[::1], u1[::1], f4[::1], f8[:, ::1],"
     " i4[:, ::1], f4[::1], f4[::1], out i4[::1], out f8[:, ::1], out i4[:, ::1],"
     " out f8[:, ::1], out f8[:, ::1], out i4[::1], out f4[:, ::1], out f4[:, ::1],"
-    " out i4[:, ::1], out f4[::1], out f4[::1], out i4[::1], out f4[::1],"
+    " out i4[:, ::1], out i4[:, ::1], out f4[::1], out f4[::1], out i4[::1],"
+    " out f4[::1],"
     " out f8[:, ::1], out f8[:, ::1], out f4[:, ::1], out f4[:, ::1])"
 )
 def play_on(
@@ -336,6 +348,12 @@ def play_on(
     values,
     references,
     reference_weights,
+    packs,
+    pack_timing,
+    pack_whole,
+    pack_parts,
+    pack_bytes,
+    pack_floats,
     paths,
     settings,
     masks,
@@ -349,6 +367,7 @@ def play_on(
     kept,
     kept_weights,
     cursors,
+    held,
     spots,
     scratch,
     last,
@@ -362,16 +381,17 @@ def play_on(
 
     rows: if there are any, nothing of this is done: the poses that these layers of
     characters (n * K + k) have now are written into kept, kept_weights; speeds: (N,)
-    factor of each one's clock; clips to values, paths: a motion set; references,
-    reference_weights: what added layers take off; settings: (K, 3); masks: (K * L,);
-    morph_masks: (K * W,); targets: (N * K,); layers: (N * K, 4); marks, voices, steps,
-    played: of each voice; kept, kept_weights: (N * K, ...) poses that voices hold;
-    cursors: (N * K * V, G); spots, scratch, last, work: work space; places: (N, 12);
-    travel: (N, 4), root motion of this step; local: (N, 10 * L); weights: (N, W).
+    factor of each one's clock; clips to values, packs to paths: a motion set;
+    references, reference_weights: what added layers take off; settings: (K, 3); masks:
+    (K * L,); morph_masks: (K * W,); targets: (N * K,); layers: (N * K, 4); marks,
+    voices, steps, played, cursors, held: of each voice; kept, kept_weights: (N * K,
+    ...) poses that voices hold; spots, scratch, last, work: work space; places: (N,
+    12); travel: (N, 4), root motion of this step; local: (N, 10 * L); weights: (N, W).
     """
     tables = (clips, durations, times, timelines, rotations, vectors, morphs, values)
-    motion = (*tables, references, reference_weights)
-    room, keeps = (cursors, spots, scratch, last), (kept, kept_weights)
+    packed = (packs, pack_timing, pack_whole, pack_parts, pack_bytes, pack_floats)
+    motion = (*tables, references, reference_weights, packed)
+    room, keeps = (cursors, held, spots, scratch, last), (kept, kept_weights)
     lanes, width = local.shape[1] // 10, weights.shape[1]
     levels, count = len(settings), len(voices) // len(layers)
     pose, numbers = work[: 10 * lanes], work[10 * lanes : 10 * lanes + width]

@@ -30,13 +30,17 @@ from flexor.pose.kernel import (
     _sample_vectors,
     _slerp_lanes,
 )
+from flexor.pose.kernel_packed import sample_one
 
 TRACK_KIND = 2  # column of the track tables
 # Columns of the table of clips: the kind, then first row and number of rows in each
 # of the other tables.
 KIND, LINE, ROTATION, VECTOR, MORPH, PATH = 0, 1, 3, 5, 7, 9
 COLUMNS = 11
-PLAIN = 0
+PLAIN, PACKED = range(2)
+# Columns of the table of packed clips: first and number of each of their arrays.
+WHOLE, PARTS, CODES, WORDS, FLOATS = range(0, 10, 2)
+PACK_COLUMNS = 10
 # Columns of root motion: seconds, x, y, z, heading.
 PATH_WIDTH = 5
 # How a voice goes on at the end of its clip.
@@ -134,6 +138,31 @@ def sample_plain(
     first = np.int64(row[VECTOR])
     tracks = vectors[first : first + np.int64(row[VECTOR + 1])]
     _sample_vectors(tracks, values, cursor, spots, pose, lanes)
+
+
+@inline
+def sample_bits(clip, moment, packed, held, work, pose):
+    """What of a clip is packed, at a moment, over a pose (10 * L,).
+
+    packed: the table of packed clips, then `PackedTables` of all of them, codes and
+    words in one; held: (1 + 7 * width,), the block of frames that the voice is in, -1
+    at first, and its numbers; work: (32,).
+    """
+    packs, timing, whole, parts, both, floats = packed
+    mine = packs[clip]
+    sample_one(
+        timing[2 * clip : 2 * clip + 2],
+        whole[mine[WHOLE] : mine[WHOLE] + mine[WHOLE + 1]],
+        parts[mine[PARTS] : mine[PARTS] + mine[PARTS + 1]],
+        both[mine[CODES] : mine[CODES] + mine[CODES + 1]],
+        both[mine[WORDS] : mine[WORDS] + mine[WORDS + 1]],
+        floats[mine[FLOATS] : mine[FLOATS] + mine[FLOATS + 1]],
+        moment,
+        held[:1],
+        held[1:],
+        work,
+        pose,
+    )
 
 
 @inline

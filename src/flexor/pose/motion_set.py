@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
 from flexor.errors import SettingError, ShapeError
-from flexor.pose import kernel_voice
+from flexor.pose import kernel_packed, kernel_voice
 from flexor.pose.clip_tables import ClipTables, pack_clip
 from flexor.pose.layout import Layout
 from flexor.pose.root_motion import RootMotion
 from flexor.pose.sample import init_sample, sample
 from flexor.scene.clip import Clip
+from flexor.scene.packed_clip import PackedClip
 
 __all__ = ["MotionSet", "make_motion_set"]
 
@@ -35,7 +36,9 @@ class MotionSet:
     ClipTables, numbers of timelines counted within a clip, offsets over all; paths:
     float64 (P, 5), root motion: seconds, x, y, z in metres, heading in radians;
     line_count: the most timelines that a clip has, at least 1; starts, start_weights:
-    float32 (C + 1, 10 * L) and (C + 1, W), each clip's first frame, and the rest pose.
+    float32 (C + 1, 10 * L) and (C + 1, W), each clip's first frame, and the rest pose;
+    packed: what of clips is packed, see `kernel_voice.sample_bits`; pack_width: numbers
+    that a voice holds of them, 0 where no clip is packed.
     """
 
     names: tuple[str, ...]
@@ -52,6 +55,8 @@ class MotionSet:
     line_count: int
     starts: Floats
     start_weights: Floats
+    packed: tuple[NDArray[Any], ...]
+    pack_width: int
 
     def index(self, name: str) -> int:
         """The number of a clip."""
@@ -63,7 +68,7 @@ class MotionSet:
 
 
 def make_motion_set(
-    clips: Iterable[Clip],
+    clips: Iterable[Clip | PackedClip],
     layout: Layout,
     root_motion: Mapping[str, RootMotion] | None = None,
 ) -> MotionSet:
@@ -84,7 +89,9 @@ def make_motion_set(
     tables = [pack_clip(clip, layout) for clip in given]
     paths = [_path(travels.get(name)) for name in names]
     rows = np.zeros((len(given), kernel_voice.COLUMNS), np.int32)
-    rows[:, kernel_voice.KIND] = kernel_voice.PLAIN
+    is_packed = [table.packed is not None for table in tables]
+    kinds = np.where(is_packed, kernel_voice.PACKED, kernel_voice.PLAIN)
+    rows[:, kernel_voice.KIND] = kinds
     for column, parts in (
         (kernel_voice.LINE, [table.timelines for table in tables]),
         (kernel_voice.ROTATION, [table.rotations for table in tables]),
@@ -110,6 +117,7 @@ def make_motion_set(
         _joined(paths, np.float64, (kernel_voice.PATH_WIDTH,)),
         max(1, int(lines.max(initial=0))),
         *_starts(tables, layout),
+        *_packed(tables),
     )
 
 
@@ -122,6 +130,32 @@ def _starts(tables: list[ClipTables], layout: Layout) -> tuple[Floats, Floats]:
         first = sample(init_sample(table, layout, 1), start)
         poses[number], weights[number] = first.local[0], first.weights[0]
     return poses, weights
+
+
+def _packed(tables: list[ClipTables]) -> tuple[tuple[NDArray[Any], ...], int]:
+    """Packed clips behind one another, and the most numbers that a voice holds."""
+    packs = np.zeros((len(tables), kernel_voice.PACK_COLUMNS), np.int64)
+    kinds = (np.int32, np.int64, np.uint8, np.float32)
+    parts: list[list[NDArray[Any]]] = [[np.zeros(0, kind)] for kind in kinds]
+    ends, width = [0] * len(parts), 0
+    timing = np.zeros(2 * len(tables))
+    for number, table in enumerate(tables):
+        if table.packed is None:
+            continue
+        packed = table.packed
+        timing[2 * number : 2 * number + 2] = packed.timing
+        width = max(width, 1 + kernel_packed.ROWS * packed.width)
+        for column, to, array in (
+            (kernel_voice.WHOLE, 0, packed.whole),
+            (kernel_voice.PARTS, 1, packed.parts),
+            (kernel_voice.CODES, 2, packed.codes),
+            (kernel_voice.WORDS, 2, packed.words),
+            (kernel_voice.FLOATS, 3, packed.floats),
+        ):
+            packs[number, column : column + 2] = ends[to], len(array)
+            parts[to].append(array)
+            ends[to] += len(array)
+    return (packs, timing, *(np.concatenate(part) for part in parts)), width
 
 
 def _path(motion: RootMotion | None) -> NDArray[np.float64]:

@@ -68,6 +68,7 @@ class PlayerState:
     _targets: Ints
     _fades: NDArray[np.float64]
     _cursors: Ints
+    _held: Ints
     _found: Ints
     _acts: int = 0  # how often something began to play
     _tables: tuple[Any, ...] = ()
@@ -126,6 +127,7 @@ def init_player(
         np.full(rows, -1, np.int32),
         fades,
         np.zeros((rows * voices, motions.line_count), np.int32),
+        np.full((rows * voices, motions.pack_width), -1, np.int32),
         np.zeros((256, 2), np.int32),
     )
     state._tables = _kernel_tables(state)
@@ -160,6 +162,7 @@ def _kernel_tables(state: PlayerState) -> tuple[Any, ...]:
         motions.values,
         motions.starts,
         motions.start_weights,
+        *motions.packed,
         motions.paths,
         settings,
         masks.ravel(),
@@ -173,7 +176,8 @@ def _kernel_tables(state: PlayerState) -> tuple[Any, ...]:
         np.zeros((rows, ROWS * lanes), np.float32),
         np.zeros((rows, width), np.float32),
         state._cursors,
-        np.zeros(2 * motions.line_count, np.float32),
+        state._held,
+        np.zeros(2 * motions.line_count + at.PACK_WORK, np.float32),
         np.zeros(kernel.FRACTION * lanes + lanes, np.float32),
         np.full(1, FREE, np.int32),
         np.zeros((ROWS + ROWS + kernel_blend.MIX_ROWS) * lanes + 2 * width, np.float32),

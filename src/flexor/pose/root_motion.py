@@ -19,6 +19,7 @@ from flexor.errors import SettingError, ShapeError
 from flexor.maths import quaternions, transforms
 from flexor.pose.track_values import angles_between, one_sign, sample_track, slerp
 from flexor.scene.clip import Clip, Path, Track
+from flexor.scene.packed_clip import PackedClip
 from flexor.scene.skeleton import Skeleton, rest_world
 
 __all__ = ["RootMotion", "extract_root_motion", "steady_motion"]
@@ -111,7 +112,7 @@ def steady_motion(
 
 
 def extract_root_motion(
-    clip: Clip,
+    clip: Clip | PackedClip,
     skeleton: Skeleton,
     node: int | str | None = None,
     *,
@@ -124,8 +125,10 @@ def extract_root_motion(
     the clip moves; turn: also take out how it turns about the vertical; height: also
     take out how it rises and falls. The joint then stays over the place where the clip
     starts, and what hangs below it with it; `motion.at(t)` times the world matrices of
-    the new clip are those of the old.
+    the new clip are those of the old. A packed clip is unpacked.
     """
+    if isinstance(clip, PackedClip):
+        clip = Clip(clip.name, clip.tracks, clip.carried)
     at = _travelling(clip, skeleton) if node is None else _named(skeleton, node)
     if at is None or clip.duration <= 0:
         end = max(clip.duration, 0.0)

@@ -122,7 +122,7 @@ def play(
     fresh = ~again
     new = mine[fresh]
     marks[new, at.CLIP], marks[new, at.MODE] = number, how
-    state._cursors[new] = 0
+    state._cursors[new], state._held[new, :1] = 0, -1
     weights[places[fresh], slots[fresh]] = 0
     duration = float(state.motions.durations[number])
     if starts is None:
