@@ -8,6 +8,7 @@ import pytest
 from flexor.app.bench import player
 from flexor.app.bench.synthetic import make_character
 from flexor.pose.kernel_player import CLIP, WEIGHT
+from flexor.pose.layers import layer_mask
 from flexor.pose.motion_set import MotionSet, make_motion_set
 from flexor.pose.player import advance
 from flexor.pose.root_motion import steady_motion
@@ -53,6 +54,6 @@ def test_what_is_played(motions: MotionSet) -> None:
 
 def test_the_mask_is_as_large_as_it_says(motions: MotionSet) -> None:
     state = player._player("layers2", motions, 1)
-    masks = state._tables[13].reshape(2, -1)
+    masks = [layer_mask(one, motions.layout.skeleton) for one in state.layers]
     assert masks[0].sum() == 65
     assert f"{masks[1].sum():.0f} of the joints" in player.WHAT["layers2"]
