@@ -348,6 +348,43 @@ def test_travel_can_be_left_out(hero: flexor.Character) -> None:
         np.testing.assert_allclose(end - start, wanted, atol=1e-5)
 
 
+def test_an_arm_alone_stays_at_its_shoulder(hero: flexor.Character) -> None:
+    human = find_human(hero.skeleton)
+    clip, names = hero.clips["walk"], hero.skeleton.names
+    arm = [names[human[f"left{part}"]] for part in ("UpperArm", "LowerArm", "Hand")]
+    done = retarget(clip, hero.skeleton, hero.skeleton, {name: name for name in arm})
+    assert {track.path for track in done.tracks} == {"rotation"}
+    assert len(done.tracks) == 3
+
+
+def test_keys_that_differ_by_rounding_are_one(hero: flexor.Character) -> None:
+    clip = hero.clips["walk"]
+    tracks = [
+        replace(track, times=np.nextafter(track.times, np.float32(9)))
+        if row % 2
+        else track
+        for row, track in enumerate(clip.tracks)
+    ]
+    done = retarget(Clip("walk", tuple(tracks)), hero.skeleton, hero.skeleton)
+    most = max(len(track.times) for track in clip.tracks)
+    assert max(len(track.times) for track in done.tracks) <= most + 1
+    # Side by side in one track they stay.
+    values = np.array([[0, 0, 0, 1], [0, 0, 1, 0]], "f4")[[0, 0, 1, 1]]
+    times = np.array([0, np.nextafter(np.float32(1), 0), 1, 2], "f4")
+    jump = Clip("jump", (Track(5, "rotation", times, values),))
+    done = retarget(jump, hero.skeleton, hero.skeleton)
+    np.testing.assert_array_equal(done.tracks[0].times, times)
+
+
+def test_what_leaves_float32_is_refused(rng: Rng) -> None:
+    small = random_skeleton(rng, 4)
+    clip = turning_clip(rng, 4, moved=(0,))
+    large = replace(small, translations=small.translations * np.float32(1e38))
+    tiny = replace(small, translations=small.translations * np.float32(1e-6))
+    with pytest.raises(ShapeError, match="beyond float32"):
+        retarget(clip, tiny, large)
+
+
 def test_signs_of_neighbours_are_the_same(hero: flexor.Character, rng: Rng) -> None:
     done = retarget(
         turning_clip(rng, len(hero.skeleton)),

@@ -13,7 +13,7 @@ from flexor.scene.clip import Clip
 if TYPE_CHECKING:
     from flexor.pose.retarget_plan import Plan
 
-__all__ = ["retarget", "retarget_clips"]
+__all__ = ["plan_clips", "retarget", "retarget_clips"]
 
 
 def retarget(
@@ -64,10 +64,28 @@ def retarget_clips(
 ) -> tuple[dict[str, Clip], Plan]:
     """Clips of another character as clips of the hero, and how that was done."""
     from flexor.pose.retarget import transfer
+
+    clips = {name: other.clips[name] for name in names}
+    plan = plan_clips(hero, other, clips, name_map)
+    done = {}
+    for name, clip in clips.items():
+        moved = transfer(clip, plan, travel=travel)
+        morphs = _morphs(hero, other, clip)
+        done[name] = _with_links(replace(moved, tracks=(*moved.tracks, *morphs)), hero)
+    return done, plan
+
+
+def plan_clips(
+    hero: Character,
+    other: Character,
+    names: Iterable[str],
+    name_map: Mapping[str, str] | None = None,
+) -> Plan:
+    """How clips of another character would become clips of the hero."""
     from flexor.pose.retarget_plan import plan_retarget
     from flexor.scene.humans import find_human
 
-    clips = {name: other.clips[name] for name in names}
+    clips = [other.clips[name] for name in names]
     if not clips:
         raise SettingError("there is no clip to retarget")
     source, target = other.skeleton, hero.skeleton
@@ -75,14 +93,8 @@ def retarget_clips(
         find_human(source, other.scene.carried),
         find_human(target, hero.scene.carried),
     )
-    whole = Clip("all", tuple(track for one in clips.values() for track in one.tracks))
-    plan = plan_retarget(source, target, name_map, clip=whole, bodies=bodies)
-    done = {}
-    for name, clip in clips.items():
-        moved = transfer(clip, plan, travel=travel)
-        morphs = _morphs(hero, other, clip)
-        done[name] = _with_links(replace(moved, tracks=(*moved.tracks, *morphs)), hero)
-    return done, plan
+    whole = Clip("all", tuple(track for one in clips for track in one.tracks))
+    return plan_retarget(source, target, name_map, clip=whole, bodies=bodies)
 
 
 def _names(other: Character, clip: Any) -> list[str]:

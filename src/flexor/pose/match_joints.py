@@ -79,7 +79,7 @@ def match_joints(
     """
     humans = (find_human(source), find_human(target)) if bodies is None else bodies
     humans = _with_feet(source, humans[0]), _with_feet(target, humans[1])
-    known = all(len(human.nodes) >= FEWEST for human in humans)
+    known = all(_is_body(human) for human in humans)
     moved = _moved(source, clip)
     how: How
     if name_map is not None:
@@ -108,6 +108,11 @@ def match_joints(
             if node not in feeds and node not in target.links
         ),
     )
+
+
+def _is_body(human: Human) -> bool:
+    """Whether enough of a human is known: what carries it, and some of the rest."""
+    return "hips" in human and len(human.nodes) >= FEWEST
 
 
 def _moved(source: Skeleton, clip: Clip | None) -> set[int]:
@@ -265,7 +270,7 @@ def _say_why(
     for what, skeleton, human in zip(
         ("source", "target"), (source, target), humans, strict=True
     ):
-        if len(human.nodes) < FEWEST:
+        if not _is_body(human):
             some = ", ".join(repr(name) for name in skeleton.names[:4])
             whose.append(f"the {what} ({some}, ...) is no known human body")
     return (

@@ -37,6 +37,8 @@ Rows = NDArray[np.float64]
 
 DENSE = 60.0  # keys a second where the source has curves
 STEP_GAP = 1e-3  # seconds for a jump of the source
+SAME_TIME = np.float32(1e-5)  # seconds: keys so close are at one time
+LARGEST = float(np.finfo(np.float32).max)
 STILL = 1e-6  # a track that changes by less has one key
 
 
@@ -125,20 +127,30 @@ def _within(frame: Rows, place: Rows) -> Rows:
 
 
 def _moments(clip: Clip) -> Floats:
-    """The times (T,) of all keys, with more where there are curves and jumps."""
-    found: list[Floats] = [track.times for track in clip.tracks]
+    """The times (T,) of all keys, with more where there are curves and jumps.
+
+    Of times that are one but for rounding the first is taken, if they are of different
+    tracks: side by side in one track they are a jump.
+    """
+    found: list[Floats] = [np.zeros(0, np.float32)]
+    jumps: list[Floats] = [np.zeros(0, np.float32)]
     kinds = {track.interpolation for track in clip.tracks if len(track.times) > 1}
     for track in clip.tracks:
+        gaps = np.diff(track.times)
+        is_close = gaps < SAME_TIME
+        jumps += [track.times[:-1][is_close], track.times[1:][is_close]]
+        found.append(track.times)
         if track.interpolation == "STEP" and kinds != {"STEP"}:
-            gaps = np.minimum(np.diff(track.times) / 2, np.float32(STEP_GAP))
             is_jump = np.abs(np.diff(track.values, axis=0)).max(1) > STILL
-            found.append((track.times[1:] - gaps)[is_jump])
+            before = track.times[1:] - np.minimum(gaps / 2, np.float32(STEP_GAP))
+            jumps += [before[is_jump], track.times[1:][is_jump]]
         elif track.interpolation == "CUBICSPLINE":
             first, last = float(track.times[0]), float(track.times[-1])
-            steps = np.arange(first, last, 1 / DENSE).astype(np.float32)
-            found.append(steps)
-    times: Floats = np.unique(np.concatenate([*found, np.zeros(0, np.float32)]))
-    return times
+            found.append(np.arange(first, last, 1 / DENSE).astype(np.float32))
+    times = np.unique(np.concatenate(found))
+    kept = np.append(True, np.diff(times) > SAME_TIME)[: len(times)]
+    end = np.array([clip.duration], np.float32)[: len(clip.tracks)]
+    return np.unique(np.concatenate([times[kept], *jumps, end]))
 
 
 def _visits(plan: Plan) -> list[int]:
@@ -226,6 +238,11 @@ def _as_clip(
             if node not in parts:
                 continue
             values = np.broadcast_to(parts[node], (len(times), parts[node].shape[1]))
+            if not np.abs(values).max() <= LARGEST:
+                name = rest.names[node]
+                raise ShapeError(
+                    f"clip {clip.name!r}: {name!r} would go beyond float32"
+                )
             track = Track(node, path, times, values.astype(np.float32), kind)
             spare = track if spare is None else spare
             scale = STILL * max(1.0, float(np.abs(values).max()))

@@ -24,22 +24,28 @@ LOW = 5.0  # per cent of the time in which a foot is at least as low as one that
 
 
 def placed_joints(clip: Clip, plan: Plan) -> set[int]:
-    """Joints of the target whose places come from the source."""
+    """Joints of the target whose places come from the source.
+
+    The hips of a human; else what the motion starts from: joints without partners
+    above them that the clip moves, or above which it turns nothing. An arm alone stays
+    where its shoulder is.
+    """
     feeds = plan.match.feeds
-    tops = {
-        node
-        for node in feeds
-        if node not in plan.follows
-        and not any(one in feeds for one in parents_of(plan.target, node))
-    }
-    if plan.humans is not None and "hips" in plan.humans[1]:
-        hips = plan.humans[1]["hips"]
-        if hips in feeds:
-            tops.add(hips)
+    moved = {track.node for track in clip.tracks if track.path == "translation"}
+    turned = {track.node for track in clip.tracks if track.path == "rotation"}
+    found = set()
+    for node, feed in feeds.items():
+        if any(one in feeds for one in parents_of(plan.target, node)):
+            continue
+        if feed.one in moved or not turned & set(parents_of(plan.source, feed.one)):
+            found.add(node)
+    if plan.humans is not None:
+        hips = plan.humans[1].nodes.get("hips")
+        if hips is not None and hips in feeds:
+            found.add(hips)
     if plan.has_moves:
-        moved = {t.node for t in clip.tracks if t.path == "translation"}
-        tops |= {node for node, one in plan.match.pairs.items() if one in moved}
-    return tops - plan.follows.keys()
+        found |= {node for node, one in plan.match.pairs.items() if one in moved}
+    return found - plan.follows.keys()
 
 
 def joint_place(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -153,11 +153,13 @@ def motion(
     with tidy_when_ended(), show_status("reading") as say:
         hero = _load(file)
         kept = _kept(hero, drop or [], only)
-        gained = _gather(hero, sources or [], clip or [], name_map, say)
+        gained = _gather(hero, sources or [], clip or [], name_map, not in_place, say)
         if not sources and not edits.ending and not join:
             gained = {}  # dropping alone
         say("changing clips")
         own = "" if sources else edits.ending
+        if sources:  # they are fitted without their way already
+            edits = replace(edits, in_place=False)
         done = {f"{one}{own}": _edit(c, hero, edits) for one, c in gained.items()}
         if join:
             done = _join(done, hero, fade, name)
@@ -215,6 +217,7 @@ def _gather(
     sources: list[Path],
     wanted: list[str],
     name_map: Path | None,
+    travel: bool,
     say: Callable[[str], Any],
 ) -> dict[str, Clip]:
     """The clips to be changed, as clips of the character."""
@@ -233,7 +236,9 @@ def _gather(
             continue
         say(f"fitting clips of {file.name}")
         try:
-            done, plan = retarget_clips(hero, other, mine, name_map=names)
+            done, plan = retarget_clips(
+                hero, other, mine, name_map=names, travel=travel
+            )
         except SettingError as error:
             raise SettingError(f"{file}: {error}") from None
         for name in done:
@@ -348,12 +353,12 @@ def _list(
             add_row(table, *row)
     console.print(table)
     names = None if name_map is None else _read_map(name_map)
-    from flexor.app.retargeting import retarget_clips
+    from flexor.app.retargeting import plan_clips
 
     for path, other in others:
         mine = _chosen(other.clips, wanted)
         try:
-            _, plan = retarget_clips(hero, other, mine, name_map=names)
+            plan = plan_clips(hero, other, mine, names)
         except SettingError as error:
             raise SettingError(f"{path}: {error}") from None
         console.print(_match_table(path.name, plan))
