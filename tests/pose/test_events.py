@@ -206,6 +206,8 @@ def test_bad_events(rng: Rng) -> None:
         ({"a": [(np.nan, "x")]}, "at nan s"),
         ({"a": [("x", 0.1)]}, "expected pairs of seconds and name"),
         ({"a": [0.1]}, "expected pairs"),
+        ({"a": 0.1}, "expected a list"),
+        ([(0.1, "x")], "expected events by clip"),
     ):
         with pytest.raises(SettingError, match=text):
             make_events(motions, given_events)  # type: ignore[arg-type]

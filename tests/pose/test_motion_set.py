@@ -73,6 +73,9 @@ def test_what_is_refused(rng: Rng) -> None:
     way = {"b": steady_motion(1.0, (0, 0, 1))}
     with pytest.raises(SettingError, match="root_motion: no clip 'b'"):
         make_motion_set(clips[:1], hero.layout, way)
+    way = {"a": steady_motion(1.0, (0, 0, 1))}
+    with pytest.raises(SettingError, match=r"root_motion\['a'\]: 1 s long, .* 0 s"):
+        make_motion_set(clips[:1], hero.layout, way)
 
 
 def packed_scene(rng: Rng) -> tuple[Scene, Scene]:

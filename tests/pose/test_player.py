@@ -412,6 +412,8 @@ def test_players_that_cannot_be(rng: Rng) -> None:
     for layers in ([], [Layer("a"), Layer("a")]):
         with pytest.raises(SettingError, match="layers"):
             init_player(motions, 1, layers)
+    with pytest.raises(SettingError, match="expected Layer settings"):
+        init_player(motions, 1, ["a"])  # type: ignore[list-item]
     with pytest.raises(SettingError, match="count"):
         init_player(motions, -1)
     with pytest.raises(SettingError, match="voices"):

@@ -56,8 +56,12 @@ def make_events(
     """Lay out events, given by clip as pairs of seconds and name."""
     ranges = np.zeros((len(motions.names), 6), np.int32)
     rows: list[tuple[float, float, str]] = []
+    if not isinstance(events, Mapping):
+        raise SettingError(f"events: {events!r}, expected events by clip")
     for clip, given in events.items():
         number = motions.index(clip)
+        if not isinstance(given, Iterable):
+            raise SettingError(f"events[{clip!r}]: {given!r}, expected a list")
         duration = float(motions.durations[number])
         marks = [_checked(clip, duration, one) for one in given]
         once = sorted((time, time, name) for time, name in marks)

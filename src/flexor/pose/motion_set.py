@@ -25,6 +25,8 @@ from flexor.scene.packed_clip import PackedClip
 
 __all__ = ["MotionSet", "make_motion_set"]
 
+CLOSE = 1e-4  # seconds that a way may end before or after its clip
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MotionSet:
@@ -86,6 +88,12 @@ def make_motion_set(
         if name not in names:
             there = ", ".join(map(repr, names)) or "none"
             raise SettingError(f"root_motion: no clip {name!r}; there are: {there}")
+        end, duration = travels[name].times[-1], given[names.index(name)].duration
+        if abs(end - duration) > CLOSE:
+            raise SettingError(
+                f"root_motion[{name!r}]: {end:.6g} s long, expected the clip's "
+                f"{duration:.6g} s"
+            )
     tables = [pack_clip(clip, layout) for clip in given]
     paths = [_path(travels.get(name)) for name in names]
     rows = np.zeros((len(given), kernel_voice.COLUMNS), np.int32)

@@ -94,6 +94,9 @@ def init_player(
     are fading out are frozen together, at least 2.
     """
     made = tuple(layers) if layers is not None else (Layer("base"),)
+    for layer in made:
+        if not isinstance(layer, Layer):
+            raise SettingError(f"layers: {layer!r}, expected Layer settings")
     names = [layer.name for layer in made]
     if not made or len(set(names)) != len(names):
         raise SettingError(
