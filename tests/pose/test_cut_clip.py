@@ -9,11 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import flexor
+from flexor.convert.reduce_motion import reduce_clip
 from flexor.errors import SettingError
 from flexor.maths import quaternions
 from flexor.pose.cut_clip import change_speed, concatenate, resample, reverse, trim
+from flexor.pose.mirror_clip import mirror_clip
+from flexor.pose.retarget import retarget
 from flexor.pose.track_values import angles_between
 from flexor.scene.clip import Clip, Track
+from flexor.scene.packed_clip import PackedClip
 from tests.oracle import pose as oracle
 from tests.scenes import INTERPOLATIONS, random_clip, random_skeleton, random_track
 
@@ -307,3 +312,24 @@ def test_resampled_is_the_clip_at_its_keys(rng: Rng) -> None:
         resample(clip, 0)
     with pytest.raises(SettingError, match="rate"):
         resample(clip, 1e12)
+
+
+@pytest.mark.slow
+def test_packed_clips_are_taken_too() -> None:
+    hero = flexor.samples.mannequin()
+    packed, _ = reduce_clip(hero.layout, hero.clips["walk"])
+    assert isinstance(packed, PackedClip)
+    plain = Clip("walk", packed.tracks)
+    skeleton = hero.skeleton
+    for change in (
+        lambda clip: trim(clip, 0.1, 0.5),
+        lambda clip: change_speed(clip, 2),
+        reverse,
+        lambda clip: resample(clip, 10),
+        lambda clip: concatenate([clip, clip], fades=0.1),
+        lambda clip: mirror_clip(clip, skeleton),
+        lambda clip: retarget(clip, skeleton, skeleton),
+    ):
+        made, wanted = change(packed), change(plain)
+        for one, two in zip(made.tracks, wanted.tracks, strict=True):
+            np.testing.assert_array_equal(one.values, two.values)

@@ -17,7 +17,9 @@ from flexor.arrays import Floats
 from flexor.errors import SettingError
 from flexor.maths import quaternions
 from flexor.pose.track_values import (
+    AnyClip,
     angles_between,
+    as_keys,
     one_sign,
     sample_slopes,
     sample_track,
@@ -38,7 +40,7 @@ CLOSE = 1e-6  # radians that a curve made of unit keys may be off
 SAME = 1e-6  # values that differ by less are one key at a seam
 
 
-def trim(clip: Clip, start: float = 0.0, end: float | None = None) -> Clip:
+def trim(clip: AnyClip, start: float = 0.0, end: float | None = None) -> Clip:
     """The clip from `start` to `end` seconds, beginning at 0; end None: its own.
 
     Every track gets keys exactly at the cuts, by its own interpolation; CUBICSPLINE
@@ -52,6 +54,7 @@ def trim(clip: Clip, start: float = 0.0, end: float | None = None) -> Clip:
     >>> round(trim(hero.clips["walk"], 0.25, 0.75).duration, 3)
     0.5
     """
+    clip = as_keys(clip)
     last = clip.duration
     begin = _seconds(start, "start")
     until = last if end is None else _seconds(end, "end")
@@ -67,11 +70,12 @@ def trim(clip: Clip, start: float = 0.0, end: float | None = None) -> Clip:
     return _lasting(replace(clip, tracks=tuple(tracks)), until - begin)
 
 
-def change_speed(clip: Clip, factor: float) -> Clip:
+def change_speed(clip: AnyClip, factor: float) -> Clip:
     """The clip `factor` times as quick; more than 0."""
     rate = _seconds(factor, "factor")
     if not rate > 0:
         raise SettingError(f"factor: {factor!r}, expected a number above 0")
+    clip = as_keys(clip)
     tracks = []
     for track in clip.tracks:
         times, kept = _rising(track.times.astype(np.float64) / rate)
@@ -82,8 +86,9 @@ def change_speed(clip: Clip, factor: float) -> Clip:
     return replace(clip, tracks=tuple(tracks))
 
 
-def reverse(clip: Clip) -> Clip:
+def reverse(clip: AnyClip) -> Clip:
     """The clip backwards."""
+    clip = as_keys(clip)
     last = clip.duration
     tracks = []
     for track in clip.tracks:
@@ -105,7 +110,7 @@ def reverse(clip: Clip) -> Clip:
     return _lasting(replace(clip, tracks=tuple(tracks)), last)
 
 
-def resample(clip: Clip, rate: float) -> Clip:
+def resample(clip: AnyClip, rate: float) -> Clip:
     """The clip with keys `rate` times a second and at its end, LINEAR between them.
 
     All tracks share their key times. STEP tracks stay as they are: there is nothing
@@ -116,6 +121,7 @@ def resample(clip: Clip, rate: float) -> Clip:
         raise SettingError(
             f"rate: {rate!r}, expected keys a second, above 0, at most ten million keys"
         )
+    clip = as_keys(clip)
     times = _steps(0.0, clip.duration, per_second)
     tracks = [
         track
@@ -127,7 +133,7 @@ def resample(clip: Clip, rate: float) -> Clip:
 
 
 def concatenate(
-    clips: Sequence[Clip],
+    clips: Sequence[AnyClip],
     *,
     fades: float | Sequence[float] = 0.0,
     skeleton: Skeleton | None = None,
@@ -147,6 +153,7 @@ def concatenate(
     """
     if not clips:
         raise SettingError("clips: expected at least one")
+    clips = [as_keys(clip) for clip in clips]
     widths = _fades(clips, fades)
     starts = [0.0]
     for clip, width in zip(clips[:-1], widths, strict=True):
@@ -167,7 +174,7 @@ def concatenate(
     return Clip(word, tuple(tracks), clips[0].carried)
 
 
-def _fades(clips: Sequence[Clip], fades: float | Sequence[float]) -> list[float]:
+def _fades(clips: Sequence[AnyClip], fades: float | Sequence[float]) -> list[float]:
     """Seconds of overlap at each seam; refuses more than the clips last."""
     seams = len(clips) - 1
     if isinstance(fades, int | float):

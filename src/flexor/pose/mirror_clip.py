@@ -21,6 +21,7 @@ from flexor.pose.joint_motion import rest_turns, signs_of
 from flexor.pose.match_joints import Feed, Match
 from flexor.pose.retarget import transfer
 from flexor.pose.retarget_plan import Plan
+from flexor.pose.track_values import AnyClip, as_keys
 from flexor.scene.clip import Clip, Track
 from flexor.scene.mirror_pairs import find_mirror
 from flexor.scene.skeleton import Skeleton, rest_world
@@ -31,7 +32,7 @@ Rows = NDArray[np.float64]
 
 
 def mirror_clip(
-    clip: Clip, skeleton: Skeleton, pairs: Mapping[str, str] | None = None
+    clip: AnyClip, skeleton: Skeleton, pairs: Mapping[str, str] | None = None
 ) -> Clip:
     """The clip as in a mirror: what the left did, the right does.
 
@@ -47,6 +48,7 @@ def mirror_clip(
     >>> other.duration == hero.clips["kick"].duration
     True
     """
+    clip = as_keys(clip)
     if any(not 0 <= track.node < len(skeleton) for track in clip.tracks):
         raise SettingError(f"clip {clip.name!r}: moves a node that the skeleton lacks")
     world = rest_world(skeleton)

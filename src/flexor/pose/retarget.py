@@ -26,7 +26,7 @@ from flexor.maths import quaternions
 from flexor.pose.joint_motion import Motion, at_rest, from_rest, in_motion, signs_of
 from flexor.pose.retarget_places import joint_place, placed_joints
 from flexor.pose.retarget_plan import Moves, Plan, plan_retarget
-from flexor.pose.track_values import one_sign, sample_track, slerp
+from flexor.pose.track_values import AnyClip, as_keys, one_sign, sample_track, slerp
 from flexor.scene.clip import Clip, Path, Track
 from flexor.scene.humans import Human
 from flexor.scene.skeleton import Skeleton
@@ -43,7 +43,7 @@ STILL = 1e-6  # a track that changes by less has one key
 
 
 def retarget(
-    clip: Clip,
+    clip: AnyClip,
     source: Skeleton,
     target: Skeleton,
     name_map: Mapping[str, str] | None = None,
@@ -66,14 +66,16 @@ def retarget(
     All tracks share one timeline: the key times of the source, and more where it has
     curves. What has no partner stays at rest. Morph weights are not taken over.
     """
+    clip = as_keys(clip)
     plan = plan_retarget(
         source, target, name_map, clip=clip, align=align, moves=moves, bodies=bodies
     )
     return transfer(clip, plan, travel=travel)
 
 
-def transfer(clip: Clip, plan: Plan, *, travel: bool = True) -> Clip:
+def transfer(clip: AnyClip, plan: Plan, *, travel: bool = True) -> Clip:
     """A clip of the plan's source as one of its target; see `retarget`."""
+    clip = as_keys(clip)
     count = len(plan.source)
     if any(not 0 <= track.node < count for track in clip.tracks):
         raise ShapeError(f"clip {clip.name!r}: moves a node that the source lacks")

@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 
 from flexor.maths import quaternions
 from flexor.scene.clip import Clip, Track
+from flexor.scene.packed_clip import PackedClip
 from flexor.scene.skeleton import Skeleton
 
 __all__ = [
+    "AnyClip",
     "angles_between",
+    "as_keys",
     "local_rows",
     "one_sign",
     "sample_slopes",
@@ -22,6 +25,14 @@ __all__ = [
 ]
 
 Rows = NDArray[np.float64]
+AnyClip = Clip | PackedClip
+
+
+def as_keys(clip: AnyClip) -> Clip:
+    """The clip with all of its keys, also if it is packed."""
+    if isinstance(clip, Clip):
+        return clip
+    return Clip(clip.name, clip.tracks, clip.carried)
 
 
 def sample_track(track: Track, times: Rows) -> Rows:
