@@ -30,7 +30,14 @@ from flexor.pose.kernel_ik_descent import (
     descend,
     measure,
 )
-from flexor.pose.kernel_ik_steps import bend, is_balanced, step_all, stretch, swing
+from flexor.pose.kernel_ik_steps import (
+    bend,
+    centre,
+    is_balanced,
+    step_all,
+    stretch,
+    swing,
+)
 
 # A step is worth going on with when it leaves less than this of the squares.
 GOOD = 0.25
@@ -38,8 +45,9 @@ GOOD = 0.25
 STILL = 1 - 1e-7
 # How strongly Gauss and Newton's step is damped at first.
 DAMPING = 1e-4
-# A bend must leave less than this of the squares, or it is taken back.
-WORTH = 0.99
+# A bend must leave less than this of the squares, or it is taken back; so must a
+# restart, which changes much.
+WORTH, RESTART_WORTH = 0.99, 0.1
 # How far a chain is bent that does not know where to, radians.
 BEND = 0.5
 
@@ -66,16 +74,30 @@ def _copy(work, one, other):
 
 @part
 def _reach(
-    bones, table, pulls, is_chain, most, square, work, pairs, ends, goals, system, right
+    bones,
+    table,
+    pulls,
+    is_chain,
+    may_restart,
+    most,
+    square,
+    work,
+    pairs,
+    ends,
+    goals,
+    system,
+    right,
 ):
     """Turn the bones until all points are near their goals; give the passes made.
 
-    square: how near, as the square of a distance in the base's frame.
+    may_restart: whether limited bones that are stuck may begin from elsewhere; square:
+    how near, as the square of a distance in the base's frame.
     """
     left = measure(bones, pulls, NOW, work, pairs, ends, goals)
     damping, passes, still = DAMPING, 0, 0
     is_fresh, wants_descent, wants_stretch, is_straight = True, True, False, False
-    kept = -1.0  # what the rotations leave that were kept before a bend, or none were
+    # What the rotations leave that were kept before a bend or a restart; none yet.
+    kept, worth = -1.0, WORTH
     while passes < most and _off(ends, goals) > square:
         passes += 1
         if wants_descent:
@@ -87,14 +109,17 @@ def _reach(
                 measure(bones, pulls, NOW, work, pairs, ends, goals)
                 if is_chain and stretch(bones, table, work, pairs, goals) == 2:
                     break  # straight, and too short
-                if kept >= 0 or not is_balanced(
-                    bones, table, pulls, work, pairs, ends, goals
-                ):
+                if kept >= 0:
                     break
-                # All in one line: no pass would ever leave it.
                 kept = left
                 _copy(work, NOW, KEPT)
-                bend(bones, table, BEND, work)
+                if is_balanced(bones, table, pulls, work, pairs, ends, goals):
+                    # All in one line: no pass would ever leave it.
+                    bend(bones, table, BEND, work)
+                elif may_restart and centre(bones, table, work):
+                    worth = RESTART_WORTH
+                else:
+                    break
                 left = measure(bones, pulls, NOW, work, pairs, ends, goals)
                 still, is_fresh, wants_descent = 0, True, True
             continue
@@ -120,7 +145,7 @@ def _reach(
         wants_descent = not is_good
         wants_stretch = is_chain and not is_good and not is_straight
         left = new if is_fresh else left
-    if kept >= 0 and left > kept * WORTH:
+    if kept >= 0 and left > kept * worth:
         _copy(work, KEPT, NOW)
     return passes
 
@@ -368,6 +393,7 @@ def solve_reach(
                 table,
                 pulls,
                 is_chain,
+                not is_incremental,
                 most,
                 near,
                 work,

@@ -10,16 +10,18 @@ import math
 import numpy as np
 
 from flexor.maths.kernel import inline, part
-from flexor.maths.kernel_quaternions import turn_both
+from flexor.maths.kernel_quaternions import from_angles_zyx, turn_both
 from flexor.pose.kernel_ik_descent import (
     ARM,
     AXIS,
     BASE,
     FIRST,
     FREE,
+    HIGH,
     HINGE,
     KIND,
     LAST,
+    LOW,
     MIDDLE_BONE,
     NOW,
     PLACE,
@@ -254,6 +256,27 @@ def bend(bones, table, angle, work):
             try_turn(table, bones[b, KIND], work, b, nx * s, ny * s, nz * s, c)
             for i in range(4):
                 work[b, NOW + i] = work[b, TRIED + i]
+
+
+@part
+def centre(bones, table, work):
+    """Put limited bones in the middle of what they may, to begin from elsewhere."""
+    has_any = False
+    for b in range(len(bones)):
+        if bones[b, KIND] != FREE and table[b, WEIGHT] > 0:
+            has_any = True
+            x, y, z, w = from_angles_zyx(
+                0.5 * (table[b, LOW] + table[b, HIGH]),
+                0.5 * (table[b, LOW + 1] + table[b, HIGH + 1]),
+                0.5 * (table[b, LOW + 2] + table[b, HIGH + 2]),
+            )
+            fx, fy, fz, fw = table[b, 5], table[b, 6], table[b, 7], table[b, 8]
+            x, y, z, w = turn_both(x, y, z, w, -fx, -fy, -fz, fw)
+            px, py, pz, pw = table[b, 1], table[b, 2], table[b, 3], table[b, 4]
+            x, y, z, w = turn_both(-px, -py, -pz, pw, x, y, z, w)
+            work[b, NOW], work[b, NOW + 1] = x, y
+            work[b, NOW + 2], work[b, NOW + 3] = z, w
+    return has_any
 
 
 @part
