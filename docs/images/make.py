@@ -1,8 +1,11 @@
 """Makes the pictures of README.md and docs/: `make pictures`."""
 
 import math
+from contextlib import chdir
 from io import BytesIO
 from pathlib import Path
+from runpy import run_path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from PIL import Image
@@ -66,3 +69,9 @@ for joint, (shot, words) in zip(shown, ((1, "bent"), (2, "twisted")), strict=Tru
     pictures += [on_paper(joint.before[shot]), on_paper(joint.after[shot])]
     captions += [f"a joint {words}", "the same with links"]
 save("repair.png", join_pictures(pictures, captions, columns=4), is_small=True)
+
+with TemporaryDirectory() as folder, chdir(folder):
+    run_path(str(HERE.parents[1] / "examples" / "12_feet.py"))
+    sheet = Image.open("out/feet.png").convert("RGB")
+    half = sheet.resize((sheet.width // 2, sheet.height // 2), Image.Resampling.BOX)
+save("feet.png", np.asarray(half), is_small=True)
