@@ -34,7 +34,11 @@ Rows = NDArray[np.float64]
 Place = tuple[int, Path]
 
 SLACK = 1e-3  # seconds that an end may lie behind the clip's: texts are rounded
-DENSE = 60.0  # keys a second where curves become straight lines
+DENSE = 60.0  # keys a second where clips blend
+STRAIGHT = (
+    1e-3  # of the size of values: how far curves may be off the lines they become
+)
+MOST_PIECES = 64  # of a span
 UNIT = 1e-6  # how far a rotation may be from unit length
 CLOSE = 1e-6  # radians that a curve made of unit keys may be off
 SAME = 1e-6  # values that differ by less are one key at a seam
@@ -248,9 +252,29 @@ def _straight(track: Track) -> Track:
         values = np.concatenate([track.values, track.values[:-1][is_new]])
         order = np.argsort(times, kind="stable")
         return _with(track, times[order], values[order], "LINEAR")
-    steps = _steps(float(track.times[0]), float(track.times[-1]), DENSE)
-    times = np.union1d(steps, track.times)
+    times = _curve_times(track)
     return _with(track, times, _sampled(track, times.astype("f8")), "LINEAR")
+
+
+def _curve_times(track: Track) -> Floats:
+    """Key times (T,) between which a curve is nearly straight.
+
+    A cubic is off its chord by at most an eighth of its largest second derivative,
+    which it has at one of its ends, times the square of the step.
+    """
+    values, keys = track.values.astype(np.float64), track.times.astype(np.float64)
+    length = np.diff(keys)[:, None]
+    way = values[1:, 1] - values[:-1, 1]
+    out, into = values[:-1, 2] * length, values[1:, 0] * length
+    ends = np.stack([6 * way - 4 * out - 2 * into, -6 * way + 2 * out + 4 * into])
+    bend = np.abs(ends).max(initial=0, axis=(0, 2)) / 8
+    size = STRAIGHT * max(1.0, float(np.abs(values[:, 1]).max()))
+    counts = np.clip(np.ceil(np.sqrt(bend / size)), 1, MOST_PIECES).astype(int).tolist()
+    pieces = [
+        np.linspace(keys[row], keys[row + 1], count, endpoint=False)
+        for row, count in enumerate(counts)
+    ]
+    return _rising(np.concatenate([*pieces, keys[-1:]]))[0]
 
 
 def _join(tracks: list[Track], starts: list[float], widths: list[float]) -> Track:
