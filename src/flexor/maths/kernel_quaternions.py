@@ -2,8 +2,10 @@
 
 import math
 
-from flexor.maths.euler import TINY
 from flexor.maths.kernel import inline
+
+# As in `euler`: below this part of the whole, two numbers say nothing about an angle.
+TINY = 1e-6
 
 
 @inline
