@@ -14,6 +14,7 @@ import pytest
 
 import flexor
 from flexor.app.cli.main import main
+from tests.app.test_motion import walker
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.slow
@@ -21,8 +22,9 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where a reader would be: in a folder with a hero.glb."""
+    """Where a reader would be: in a folder with a hero.glb, and a motion capture."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "walk.bvh").write_text(walker())
     flexor.save(flexor.samples.mannequin(), "hero.glb")
     return tmp_path
 
