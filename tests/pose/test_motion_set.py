@@ -96,6 +96,7 @@ def packed_scene(rng: Rng) -> tuple[Scene, Scene]:
     return plain, dataclasses.replace(plain, clips=reduced)
 
 
+@pytest.mark.slow
 def test_packed_clips_are_played(rng: Rng) -> None:
     """Beside plain ones, by characters in turns, forward, backward and in jumps: to
     the bit what sampling gives.
@@ -122,6 +123,7 @@ def test_packed_clips_are_played(rng: Rng) -> None:
                     np.testing.assert_array_equal(part, want)
 
 
+@pytest.mark.slow
 def test_packed_clips_fade(rng: Rng) -> None:
     """Mixed and added they are near what the clips they were made of give."""
     plain, scene = packed_scene(rng)
@@ -140,6 +142,7 @@ def test_packed_clips_fade(rng: Rng) -> None:
     np.testing.assert_allclose(made[0], made[1], atol=1e-2)
 
 
+@pytest.mark.slow
 def test_root_motion_of_packed_clips(rng: Rng) -> None:
     plain, scene = packed_scene(rng)
     ways = [
