@@ -17,7 +17,7 @@ from flexor.pose.player import PlayerState, advance
 from flexor.pose.voices import Mode, play, stop
 from flexor.scene.clip import Clip, Track
 from tests.oracle import player as oracle
-from tests.pose.players import player_of, smooth_scene
+from tests.pose.players import player_of, positions, smooth_scene
 from tests.scenes import plain_scene, random_skeleton
 
 Rng = np.random.Generator
@@ -121,6 +121,16 @@ def test_backward_loop() -> None:
     play(state, "walk", speed=-1)
     assert times_of(advance(state, 0.25)) == [1]
     assert times_of(advance(state, 0.75)) == [0.5, 0, 1]
+    assert times_of(advance(state, 0.5)) == [0.5]
+
+
+def test_hardly_a_step() -> None:
+    """So little before the start that it is lost in rounding: not once round."""
+    state = tiny_player(1.0, [0, 0.5, 1.0])
+    play(state, "walk", start=0.0, speed=-1)
+    assert times_of(advance(state, 1e-20)) == [0]
+    assert times_of(advance(state, 1e-20)) == []
+    assert positions(state)[0] == 0
     assert times_of(advance(state, 0.5)) == [0.5]
 
 

@@ -186,7 +186,6 @@ def _find_room(
     at.play_on(0.0, rows[full], *state._tables)
     state._marks[own[full], at.CLIP] = FREE
     state._marks[own[full, 0], at.CLIP] = KEPT
-    state._marks[own[full, 0], at.AGE] = 0
     weights[full, 0] = weights[full].sum(1)
     weights[full, 1:] = 0
     slots[full] = 1
