@@ -153,7 +153,9 @@ def motion(
     with tidy_when_ended(), show_status("reading") as say:
         hero = _load(file)
         kept = _kept(hero, drop or [], only)
-        gained = _gather(hero, sources or [], clip or [], name_map, not in_place, say)
+        gained, notes = _gather(
+            hero, sources or [], clip or [], name_map, not in_place, say
+        )
         if not sources and not edits.ending and not join:
             gained = {}  # dropping alone
         say("changing clips")
@@ -172,6 +174,8 @@ def motion(
         from flexor.app.load_save import save
 
         save(hero.with_clips({**kept, **done}, only=True), to)
+    for note in notes:
+        typer.echo(note)
     for one, made in done.items():
         typer.echo(
             f"{say_plain(one)}: {made.duration:.2f} s, {len(made.tracks)} tracks"
@@ -219,10 +223,10 @@ def _gather(
     name_map: Path | None,
     travel: bool,
     say: Callable[[str], Any],
-) -> dict[str, Clip]:
-    """The clips to be changed, as clips of the character."""
+) -> tuple[dict[str, Clip], list[str]]:
+    """The clips to be changed, as clips of the character; what is to be said."""
     if not sources:
-        return {name: hero.clips[name] for name in _chosen(hero.clips, wanted)}
+        return {name: hero.clips[name] for name in _chosen(hero.clips, wanted)}, []
     from flexor.app.retargeting import retarget_clips
 
     names = None if name_map is None else _read_map(name_map)
@@ -230,6 +234,7 @@ def _gather(
     there = [name for _, other in others for name in other.clips]
     chosen = set(_chosen(dict.fromkeys(there), wanted))
     found: dict[str, Clip] = {}
+    notes = []
     for file, other in others:
         mine = [name for name in other.clips if name in chosen]
         if not mine:
@@ -245,8 +250,8 @@ def _gather(
             if name in found:
                 raise SettingError(f"--from: two files have a clip {name!r}")
         found |= done
-        typer.echo(f"{file.name}: {_say_match(plan.match)}")
-    return found
+        notes.append(say_plain(f"{file.name}: {_say_match(plan.match)}"))
+    return found, notes
 
 
 def _chosen(clips: Any, wanted: list[str]) -> list[str]:
@@ -336,7 +341,7 @@ def _say_match(match: Match) -> str:
         more = len(match.left_source) - len(said)
         rest = f" and {more} more" if more > 0 else ""
         text += f"; not used: {', '.join(said)}{rest}"
-    return say_plain(text)
+    return text
 
 
 def _list(
@@ -362,7 +367,7 @@ def _list(
         except SettingError as error:
             raise SettingError(f"{path}: {error}") from None
         console.print(_match_table(path.name, plan))
-        typer.echo(_say_match(plan.match))
+        typer.echo(say_plain(_say_match(plan.match)))
         still = plan.match.left_target
         said = ", ".join(repr(name) for name in still)
         typer.echo(say_plain(f"at rest: {said or 'none'}"))
