@@ -20,6 +20,7 @@ from flexor.pose.pose import Pose
 from flexor.scene.clip import Clip
 from flexor.scene.finding import Finding
 from flexor.scene.mesh import Mesh
+from flexor.scene.packed_clip import PackedClip
 from flexor.scene.scene import Scene
 from flexor.scene.skeleton import Skeleton
 
@@ -100,7 +101,7 @@ class Character:
         return self.scene.meshes
 
     @property
-    def clips(self) -> Mapping[str, Clip]:
+    def clips(self) -> Mapping[str, Clip | PackedClip]:
         """The clips by name, in file order."""
         return self.scene.clips
 
@@ -141,7 +142,9 @@ class Character:
         check_envelopes(envelopes, self.scene)
         return Character(Package(self.scene, envelopes))
 
-    def with_clips(self, clips: Mapping[str, Clip], *, only: bool = False) -> Character:
+    def with_clips(
+        self, clips: Mapping[str, Clip | PackedClip], *, only: bool = False
+    ) -> Character:
         """The same character with these clips, by name, after its own; of the same
         name in their place. only: without its own.
         """

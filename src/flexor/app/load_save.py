@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 from flexor.app.character import Character
@@ -14,6 +15,8 @@ from flexor.files.gltf.write import write_gltf
 from flexor.files.package_read import read_package
 from flexor.files.package_write import write_package
 from flexor.scene.package import Package
+from flexor.scene.packed_clip import PackedClip
+from flexor.scene.scene import Scene
 
 __all__ = ["load", "save"]
 
@@ -63,6 +66,23 @@ def save(character: Character, path: str | os.PathLike[str]) -> None:
     if ending == PACKAGE:
         write_package(Package(character.scene, character.envelopes), place)
     elif ending in WRITERS:
-        write_gltf(character.scene, place)
+        write_gltf(_with_link_tracks(character.scene), place)
     else:
         raise SettingError(f"{place}: can be written as .glb, .gltf or .flexor")
+
+
+def _with_link_tracks(scene: Scene) -> Scene:
+    """The scene with the movement of links in packed clips, which leave it out: what
+    else reads the file knows no links.
+    """
+    links = scene.skeleton.links
+    packed = [n for n, clip in scene.clips.items() if isinstance(clip, PackedClip)]
+    if not links or not packed:
+        return scene
+    from flexor.convert.bake_links import bake_links
+
+    clips = {
+        name: bake_links(clip, scene.skeleton, links) if name in packed else clip
+        for name, clip in scene.clips.items()
+    }
+    return replace(scene, clips=clips)

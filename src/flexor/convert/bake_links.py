@@ -12,6 +12,7 @@ from flexor.arrays import Floats
 from flexor.maths import quaternions
 from flexor.pose.track_values import angles_between, one_sign, sample_track, slerp
 from flexor.scene.clip import Clip, Track
+from flexor.scene.packed_clip import PackedClip, unpacked
 from flexor.scene.skeleton import Link, Skeleton
 
 __all__ = ["TOLERANCE", "bake_links"]
@@ -25,7 +26,7 @@ Rows = NDArray[np.float64]
 
 
 def bake_links(
-    clip: Clip,
+    clip: Clip | PackedClip,
     skeleton: Skeleton,
     links: Mapping[int, Link],
     tolerance: float = TOLERANCE,
@@ -39,6 +40,7 @@ def bake_links(
     that goes through half a turn away from its rest makes its links jump to the other
     side; there keys stand close together.
     """
+    clip = unpacked(clip)
     by_joint: dict[int, list[tuple[int, float]]] = {}
     for node, link in links.items():
         by_joint.setdefault(link.joint, []).append((node, link.fraction))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.convert.motion_error import Rows, measure_motion, node_parts, world_of
+from flexor.convert.motion_error import Rows, measure_motion
+from flexor.convert.plan_motion import rest_reach
 from flexor.pose.clip_tables import ClipTables, lay_out_tracks
-from flexor.pose.layout import Layout
 from flexor.pose.track_values import slerp
 from flexor.scene.clip import Track
 
@@ -23,42 +23,23 @@ def drop_keys(
     as they are. tables: the original clip.
     """
     layout = tables.layout
-    reach = _reach(layout, shell)
+    reach = rest_reach(layout, shell)
     times = np.unique(np.concatenate([t.times for t in tracks] or [np.zeros(1, "f4")]))
     middles = (times[1:] + times[:-1]) / np.float32(2)
     moments = np.unique(np.concatenate([times, middles])).astype(np.float32)
     for share in SHARES:
-        fewer = [_drop(track, share * bound / reach[track.path][track.node]) for track in tracks]
-        if all(len(a.times) == len(b.times) for a, b in zip(fewer, tracks, strict=True)):
+        fewer = [
+            _drop(track, share * bound / reach[track.path][track.node])
+            for track in tracks
+        ]
+        if all(
+            len(a.times) == len(b.times) for a, b in zip(fewer, tracks, strict=True)
+        ):
             break
         made = lay_out_tracks(tuple(fewer), tables.duration, layout)
         if measure_motion(tables, made, moments, shell).worst <= bound:
             return fewer
     return tracks
-
-
-def _reach(layout: Layout, shell: float) -> dict[str, Rows]:
-    """Metres that a unit of each property of a node moves what is seen, at rest."""
-    skeleton = layout.skeleton
-    world = world_of(layout, node_parts(layout, layout.rest[None]))[0].reshape(-1, 3, 4)
-    places = world[:, :, 3]
-    far = np.full(len(skeleton), shell)
-    below: list[list[int]] = [[node] for node in range(len(skeleton))]
-    for node in skeleton.order[::-1].tolist():
-        away = places[below[node]] - places[node]
-        far[node] = shell + np.sqrt((away * away).sum(1)).max()
-        parent = skeleton.parents[node]
-        if parent >= 0:
-            below[parent] += below[node]
-    size = np.sqrt((world[:, :, :3] ** 2).sum(1)).max(1)
-    above = np.array([size[p] if p >= 0 else 1.0 for p in skeleton.parents])
-    scaled = far / np.maximum(size, 1e-9) * np.maximum(above, 1e-9)
-    return {
-        "rotation": 2 * far,  # of half the angle, which quaternions differ by
-        "translation": np.maximum(above, 1e-9),
-        "scale": scaled,
-        "weights": np.full(len(skeleton), np.inf),
-    }
 
 
 def _drop(track: Track, tolerance: float) -> Track:
@@ -78,7 +59,9 @@ def _drop(track: Track, tolerance: float) -> Track:
             continue
         inside = slice(first + 1, last)
         u = (times[inside] - times[first]) / (times[last] - times[first])
-        ends = np.broadcast_to(values[[first, last], None], (2, len(u), values.shape[1]))
+        ends = np.broadcast_to(
+            values[[first, last], None], (2, len(u), values.shape[1])
+        )
         between = _between(track.path, ends, u)
         off = np.sqrt(((between - values[inside]) ** 2).sum(1))
         worst = int(off.argmax())
@@ -97,4 +80,5 @@ def _between(path: str, ends: Rows, u: Rows) -> NDArray[np.float64]:
     if path == "rotation":
         turned: NDArray[np.float64] = slerp(ends[0], ends[1], u)
         return turned
-    return ends[0] + (ends[1] - ends[0]) * u[:, None]
+    straight: NDArray[np.float64] = ends[0] + (ends[1] - ends[0]) * u[:, None]
+    return straight

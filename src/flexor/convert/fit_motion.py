@@ -18,6 +18,7 @@ from flexor.scene.packed_clip import BITS, PATHS, PackedClip
 __all__ = ["Fit", "fit_motion", "property_bytes", "refit_motion"]
 
 GROWTH = (1.5, 1.2, 1.07)  # how much larger steps are tried, one after another
+LARGEST = 8.0  # share of the bound beyond which nothing is left of a movement
 START = 1.0  # first steps, as shares of the bound at a node's children
 TRIES = 150  # roundings of a frame that is off by more than allowed
 SMALL = 8000  # frames times nodes up to which both ways are tried
@@ -80,9 +81,7 @@ def fit_motion(
     return best
 
 
-def refit_motion(
-    plan: MotionPlan, fit: Fit, bound: float, limits: Rows
-) -> Fit | None:
+def refit_motion(plan: MotionPlan, fit: Fit, bound: float, limits: Rows) -> Fit | None:
     """The same with limits (F,) of their own for frames, none above the bound."""
     call = _Fitter(plan, fit.columns, limits, fit.follows)
     share = _search(plan, call, fit.columns, bound, fit.share.copy())
@@ -134,8 +133,12 @@ def _measure_columns(
         turns[row, 4:] = _short(_conjugate(frame))
         across = np.linalg.norm(np.cross(own[:, None], axes.T), axis=2)
         reach[row] = 4 * np.maximum(across.max(0, initial=0.0), shell)
-        moved = np.abs(v @ axes)
-        live[row] = moved.max(0) * reach[row] > DEAD * bound
+        # With the factors as they are stored: a hinge has an axis to the last digit.
+        left, right = quaternions.normalise(turns[row].reshape(2, 4).astype(float))
+        stored = quaternions.multiply(_conjugate(left), q)
+        stored = quaternions.multiply(stored, _conjugate(right))
+        moved = np.abs(stored[:, :3] / (1 + stored[:, 3:])).max(0)
+        live[row] = moved * reach[row] > DEAD * bound
         spread = _inertia(own) / count + 2 * shell * shell * np.eye(3)
         gains[row, :9] = np.linalg.inv(spread).ravel()
         gains[row, 9:] = own.sum(0) / count
@@ -160,7 +163,8 @@ def _is_free(plan: MotionPlan, node: int, bound: float, shell: float) -> bool:
 
 
 def _conjugate(q: Rows) -> Rows:
-    return q * np.array([-1.0, -1.0, -1.0, 1.0])
+    turned_back: Rows = q * np.array([-1.0, -1.0, -1.0, 1.0])
+    return turned_back
 
 
 def _short(q: Rows) -> Turns:
@@ -293,7 +297,9 @@ def _grow(call: _Fitter, columns: Columns, share: Rows, bound: float) -> Rows:
                     continue
                 tried = share.copy()
                 tried[row] *= factor
-                if call.run(_steps(columns, tried, bound), True):
+                if tried[row] < LARGEST and call.run(
+                    _steps(columns, tried, bound), True
+                ):
                     share = tried
                 else:
                     is_open[i] = False

@@ -35,7 +35,11 @@ def _turn(q, i, x, y, z):
     """A vector turned by a unit quaternion."""
     a, b, c, w = q[i], q[i + 1], q[i + 2], q[i + 3]
     u, v, t = 2 * (b * z - c * y), 2 * (c * x - a * z), 2 * (a * y - b * x)
-    return x + w * u + b * t - c * v, y + w * v + c * u - a * t, z + w * t + a * v - b * u
+    return (
+        x + w * u + b * t - c * v,
+        y + w * v + c * u - a * t,
+        z + w * t + a * v - b * u,
+    )
 
 
 @inline
@@ -151,7 +155,11 @@ def _chain(world, up, local, at, to):
 @inline
 def _displacement(world, shells, at, place):
     """How far the points around a node are off; shells: reach of each axis (3,)."""
-    x, y, z = world[at + 3] - place[3], world[at + 7] - place[7], world[at + 11] - place[11]
+    x, y, z = (
+        world[at + 3] - place[3],
+        world[at + 7] - place[7],
+        world[at + 11] - place[11],
+    )
     worst = 0.0
     for axis in range(3):
         s = shells[axis]
@@ -231,9 +239,9 @@ def _fit_node(
 
 @jit(
     "i8(i4[::1], i4[:, ::1], i4[:, ::1], i4[:, ::1], f8[:, :, ::1], f8[:, :, ::1],"
-    " f8[:, :, ::1], f8[:, :, ::1], f8[:, ::1], f8[::1], f8[::1], f8[::1], f8[::1], i8, bool, f8[::1], i8, bool,"
-    " out f8[::1], out f8[:, ::1], out i4[::1], out f8[::1], out f8[:, ::1],"
-    " out i4[:, ::1])"
+    " f8[:, :, ::1], f8[:, :, ::1], f8[:, ::1], f8[::1], f8[::1], f8[::1], f8[::1],"
+    " i8, bool, f8[::1], i8, bool, out f8[::1], out f8[:, ::1], out i4[::1],"
+    " out f8[::1], out f8[:, ::1], out i4[:, ::1])"
 )
 def fit_frames(
     frames,
@@ -264,15 +272,17 @@ def fit_frames(
     """Find the numbers of frames.
 
     frames: which; nodes: (J, 2) node and parent, parents first, J for none; chains:
-    (J, any), packed rows that move a node, nearest first, then -1; drivers: (J, 3), row of a node's rotation, translation, scale, or how it is known; local:
-    (F, J, 10), turned: (F, J, 4), places: (F, J, 12), shells: (F, J, 3), the original:
-    local parts, world rotations and matrices, and the reach of the points around a node
-    in its own units; still: (J, 10), parts that are held; turns: (R * 8,) factors;
-    gains: (R * 12,), how a rotation answers to a place that is off; steps, bases: of
-    numbers; count: R; follows: whether errors are taken back; limits: (F,), metres; tries:
-    how often a frame over its own is tried again; stops: whether to give up at the first that
-    stays over it; work: (16 * J + 60,); nudges: (2, columns); trial, found: numbers and errors of one try.
-    Results: errors (F, J), metres; numbers (F, columns); a frame over its limit, or -1.
+    (J, any), packed rows that move a node, nearest first, then -1; drivers: (J, 3), row
+    of a node's rotation, translation, scale, or how it is known; local: (F, J, 10),
+    turned: (F, J, 4), places: (F, J, 12), shells: (F, J, 3), the original: local parts,
+    world rotations and matrices, and the reach of the points around a node in its own
+    units; still: (J, 10), parts that are held; turns: (R * 8,) factors; gains:
+    (R * 12,), how a rotation answers to a place that is off; steps, bases: of numbers;
+    count: R; follows: whether errors are taken back; limits: (F,), metres; tries: how
+    often a frame over its own is tried again; stops: whether to give up at the first
+    that stays over it; work: (16 * J + 60,); nudges: (2, columns); trial, found:
+    numbers and errors of one try. Results: errors (F, J), metres; numbers (F, columns);
+    a frame over its limit, or -1.
     """
     total = len(nodes)
     world, world_q = work[: 12 * total + 12], work[12 * total + 12 : 16 * total + 16]

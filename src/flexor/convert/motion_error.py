@@ -67,7 +67,7 @@ def shell_reach(world: Rows, shell: float) -> Rows:
     """
     axes = world.reshape(*world.shape[:2], 3, 4)[..., :3]
     lengths = np.sqrt((axes * axes).sum(2))
-    reach = np.zeros_like(lengths)
+    reach: Rows = np.zeros_like(lengths)
     np.divide(shell, lengths, out=reach, where=lengths > 1e-12)
     return reach
 
@@ -76,7 +76,8 @@ def node_parts(layout: Layout, local: Floats) -> Rows:
     """Local parts (F, J, 10) of lanes (F, 10 * L), double."""
     rows = local.reshape(len(local), ROWS, layout.lane_count)
     by_node = rows[:, :, layout.lane_of_node].transpose(0, 2, 1)
-    return np.ascontiguousarray(by_node, np.float64)
+    parts: Rows = np.ascontiguousarray(by_node, np.float64)
+    return parts
 
 
 def displacements(original: Rows, other: Rows, shell: float) -> Rows:

@@ -80,15 +80,16 @@ def _size(codes: NDArray[np.uint8], blocks: int, segment: int) -> int:
     full = np.full(len(bits), segment)
     full[-1] = blocks - segment * (len(bits) - 1)
     total = int(of_block @ full + bits[-1, 0])
-    return codes.shape[0] * LEVELS * ((codes.shape[2] + 1) // 2) + total // 8
+    half = (int(codes.shape[2]) + 1) // 2
+    return len(codes) * LEVELS * half + total // 8
 
 
 def _fold(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Two columns in a byte."""
     if codes.shape[2] % 2:
         codes = np.concatenate([codes, np.zeros_like(codes[..., :1])], 2)
-    folded: NDArray[np.uint8] = codes[..., ::2] | (codes[..., 1::2] << 4)
-    return folded
+    folded = codes[..., ::2] | (codes[..., 1::2] << 4)
+    return folded.astype(np.uint8)
 
 
 def _write(rows: list[Whole], bits: Whole, segment: int) -> NDArray[np.uint32]:

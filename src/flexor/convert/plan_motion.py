@@ -16,10 +16,17 @@ from flexor.pose.sample import init_sample, sample
 from flexor.scene.clip import Clip, Track
 from flexor.scene.packed_clip import MOST_FRAMES
 
-__all__ = ["Grid", "MotionPlan", "find_grid", "plan_motion", "trim_tracks"]
+__all__ = [
+    "Grid",
+    "MotionPlan",
+    "find_grid",
+    "plan_motion",
+    "rest_reach",
+    "trim_tracks",
+]
 
 ON_GRID = 0.02  # share of a frame that a key may be off its frame
-UNIT = 2e-5  # how far the length of a rotation that is packed may be off 1
+UNIT = 0.15  # share of the bound that rotations not of unit length may be off
 MOST_TURN = 4.0  # tangent of a quarter of the largest angle from the middle
 # Least cosine of half the angle from frame to frame of a movement. A rotation that goes
 # further (40 degrees) is a cut: what is between such frames is no motion to keep.
@@ -178,8 +185,32 @@ def _regular(times: Rows) -> Grid | None:
     return grid
 
 
+def rest_reach(layout: Layout, shell: float) -> dict[str, Rows]:
+    """Metres that a unit of each property of a node moves what is seen, at rest."""
+    skeleton = layout.skeleton
+    world = world_of(layout, node_parts(layout, layout.rest[None]))[0].reshape(-1, 3, 4)
+    places = world[:, :, 3]
+    far = np.full(len(skeleton), shell)
+    below: list[list[int]] = [[node] for node in range(len(skeleton))]
+    for node in skeleton.order[::-1].tolist():
+        away = places[below[node]] - places[node]
+        far[node] = shell + np.sqrt((away * away).sum(1)).max()
+        parent = skeleton.parents[node]
+        if parent >= 0:
+            below[parent] += below[node]
+    size = np.sqrt((world[:, :, :3] ** 2).sum(1)).max(1)
+    above = np.array([size[p] if p >= 0 else 1.0 for p in skeleton.parents])
+    scaled = far / np.maximum(size, 1e-9) * np.maximum(above, 1e-9)
+    return {
+        "rotation": 2 * far,  # of half the angle, which quaternions differ by
+        "translation": np.maximum(above, 1e-9),
+        "scale": scaled,
+        "weights": np.full(len(skeleton), np.inf),
+    }
+
+
 def plan_motion(
-    tracks: list[Track], grid: Grid, tables: ClipTables, shell: float
+    tracks: list[Track], grid: Grid, tables: ClipTables, bound: float, shell: float
 ) -> MotionPlan:
     """Sort the tracks; tables: the original clip, laid out."""
     layout = tables.layout
@@ -188,6 +219,8 @@ def plan_motion(
     flips = np.where((parts[1:, :, 3:7] * parts[:-1, :, 3:7]).sum(2) < 0, -1.0, 1.0)
     parts[1:, :, 3:7] *= np.cumprod(flips, 0)[..., None]
     rotations, vectors, keyed = [], [], []
+    # Packed rotations are of unit length, the original's are used as they are.
+    slack = UNIT * bound / rest_reach(layout, shell)["rotation"]
     is_small = len(layout.skeleton) < MOST_NODES
     for track in tracks:
         moves = track.interpolation == "LINEAR" and len(track.times) > 1
@@ -197,7 +230,7 @@ def plan_motion(
             keyed.append(track)
         elif track.path != "rotation":
             vectors.append(track)
-        elif _can_turn(track, parts[:, track.node, 3:7]):
+        elif _can_turn(track, parts[:, track.node, 3:7], slack[track.node]):
             rotations.append(track)
         else:
             keyed.append(track)
@@ -221,10 +254,10 @@ def plan_motion(
     )
 
 
-def _can_turn(track: Track, frames: Rows) -> bool:
+def _can_turn(track: Track, frames: Rows, slack: float) -> bool:
     """Whether a rotation is of unit length and stays on one side of a middle."""
     lengths = np.sqrt((track.values.astype(np.float64) ** 2).sum(1))
-    if (np.abs(lengths - 1) > UNIT).any():
+    if (np.abs(lengths - 1) > slack).any():
         return False
     return bool(turn_from(middle_rotation(frames), frames).max() <= MOST_TURN)
 

@@ -68,15 +68,16 @@ class MotionReport:
     raw_bytes, bytes: of the keys it had, and of all that is needed to sample it now;
     p99, worst: metres that points around the joints are off, what 99 of 100 of them at
     all moments looked at stay below, and the largest; node, moment: where and when that
-    is; moments: how many were looked at; tracks, packed, keyed: how many it had, how
-    many of them are packed, how many have kept keys.
+    is; None for a clip that was packed before; moments: how many were looked at;
+    tracks, packed, keyed: how many it had, how many of them are packed, how many have
+    kept keys.
     """
 
     name: str
     raw_bytes: int
     bytes: int
-    p99: float
-    worst: float
+    p99: float | None
+    worst: float | None
     node: str
     moment: float
     moments: int
@@ -132,7 +133,7 @@ def reduce_clip(
     forms: list[Clip | PackedClip] = [clip]
     forms += _keyed_forms(clip, tracks, tables, (bound, shell))
     if grid is not None:
-        plan = plan_motion(tracks, grid, tables, shell)
+        plan = plan_motion(tracks, grid, tables, bound, shell)
         cuts = plan.cuts
         forms += _packed_forms(clip, plan, tables, (bound, shell))
     if grid is not None and cuts.any():
@@ -170,12 +171,13 @@ def _report(
     else:
         keyed = len(form.tracks)
     tracks = clip.tracks
+    is_old = isinstance(clip, PackedClip)
     return MotionReport(
         clip.name,
         track_bytes(tracks),
         _size(form),
-        error.p99 * rule.unit,
-        error.worst * rule.unit,
+        None if is_old else error.p99 * rule.unit,
+        None if is_old else error.worst * rule.unit,
         names[error.node] if names else "",
         error.moment,
         moments,

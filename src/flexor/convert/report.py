@@ -12,6 +12,7 @@ from flexor.maths import transforms
 from flexor.scene.clip import Clip
 from flexor.scene.finding import Finding
 from flexor.scene.mesh import Primitive
+from flexor.scene.packed_clip import PackedClip
 from flexor.scene.scene import Scene
 from flexor.scene.skeleton import rest_world
 
@@ -129,13 +130,14 @@ def _report_mesh(scene: Scene, row: int) -> MeshReport:
     )
 
 
-def _report_clip(clip: Clip) -> ClipReport:
+def _report_clip(clip: Clip | PackedClip) -> ClipReport:
+    tracks = clip.tracks
     return ClipReport(
         clip.name,
         clip.duration,
-        len(clip.tracks),
-        sum(len(track.times) for track in clip.tracks),
-        tuple(sorted({track.interpolation for track in clip.tracks})),
+        len(tracks),
+        sum(len(track.times) for track in tracks),
+        tuple(sorted({track.interpolation for track in tracks})),
     )
 
 
@@ -261,6 +263,9 @@ def _count_bytes(scene: Scene) -> dict[str, int]:
             for target in p.targets:
                 morphs += add(target.positions, target.normals, target.tangents)
     for clip in scene.clips.values():
+        if isinstance(clip, PackedClip):
+            motion += clip.nbytes
+            continue
         for track in clip.tracks:
             motion += add(track.times, track.values)
     skinning += add(*(skin.inverse_binds for skin in scene.skins))

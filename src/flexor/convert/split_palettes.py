@@ -25,6 +25,7 @@ from flexor.scene.mesh import (
     Primitive,
 )
 from flexor.scene.normals import vertex_normals
+from flexor.scene.packed_clip import PackedClip
 from flexor.scene.scene import Scene
 from flexor.scene.skeleton import Skeleton
 from flexor.scene.weights import Skin, SkinWeights
@@ -343,12 +344,19 @@ def _beside(nodes: Iterable[int], new_nodes: dict[int, list[int]]) -> list[int]:
     return [each for node in nodes for each in (node, *new_nodes.get(node, ()))]
 
 
-def _follow(clip: Clip, new_nodes: dict[int, list[int]]) -> Clip:
+def _follow(
+    clip: Clip | PackedClip, new_nodes: dict[int, list[int]]
+) -> Clip | PackedClip:
     """The clip with its tracks of morph weights for the copies of nodes too."""
+    own = clip.keyed if isinstance(clip, PackedClip) else clip.tracks
     tracks = [
         replace(track, node=node)
-        for track in clip.tracks
+        for track in own
         if track.path == "weights"
         for node in new_nodes.get(track.node, ())
     ]
-    return replace(clip, tracks=(*clip.tracks, *tracks)) if tracks else clip
+    if not tracks:
+        return clip
+    if isinstance(clip, PackedClip):
+        return replace(clip, keyed=(*own, *tracks))
+    return replace(clip, tracks=(*own, *tracks))

@@ -17,9 +17,18 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
 from flexor.errors import AssetError
-from flexor.files.package_records import Checks, carried, read_records, text, whole
+from flexor.files.package_motion import pack_motion, read_motion
+from flexor.files.package_records import (
+    Checks,
+    carried,
+    flag,
+    read_records,
+    text,
+    whole,
+)
 from flexor.files.tensors import TensorFile
 from flexor.scene.clip import WIDTH, Clip, Interpolation, Path, Track
+from flexor.scene.packed_clip import PackedClip
 
 __all__ = ["LazyClips", "pack_clips", "read_clips"]
 
@@ -27,16 +36,22 @@ KINDS = [(path, how) for path in get_args(Path) for how in get_args(Interpolatio
 FIRST_WEIGHTS = len(KINDS) - len(get_args(Interpolation))
 # Numbers in a key of each kind; for morphs they depend on the node.
 PARTS = [3 if how == "CUBICSPLINE" else 1 for _, how in KINDS]
-CLIP: Checks = {"name": text, "title": text, "tracks": whole, "carried": carried}
+CLIP: Checks = {
+    "name": text,
+    "title": text,
+    "tracks": whole,
+    "packed": flag,
+    "carried": carried,
+}
 SIZES = np.array([WIDTH.get(p, 1) * n for (p, _), n in zip(KINDS, PARTS, strict=True)])
 
 
-class LazyClips(Mapping[str, Clip]):
+class LazyClips(Mapping[str, Clip | PackedClip]):
     """The clips of a package by name, each made when it is first asked for.
 
     items: of each clip its key, its name and what it carries; ends: the track behind
     its last one; tables: tracks, numbers in a key of each track, times and values, all
-    checked. Pickled, it is a plain dict.
+    checked. Packed clips are given to it. Pickled, it is a plain dict.
     """
 
     __slots__ = ("_begins", "_made", "_rows", "_tables")
@@ -55,7 +70,7 @@ class LazyClips(Mapping[str, Clip]):
         }
         self._tables = tables
         self._begins: NDArray[np.int64] | None = None
-        self._made: dict[str, Clip] = {}
+        self._made: dict[str, Clip | PackedClip] = {}
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -66,11 +81,11 @@ class LazyClips(Mapping[str, Clip]):
     def __contains__(self, key: object) -> bool:
         return key in self._rows
 
-    def __getitem__(self, key: str) -> Clip:
+    def __getitem__(self, key: str) -> Clip | PackedClip:
         made = self._made.get(key)
         if made is None:
             # Of two threads that make the same clip, both get the one kept first.
-            made = self._made.setdefault(key, self._make(key))
+            made = self._made.setdefault(key, self.tracks_of(key))
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -79,7 +94,12 @@ class LazyClips(Mapping[str, Clip]):
     def __repr__(self) -> str:
         return f"LazyClips({list(self._rows)})"
 
-    def _make(self, key: str) -> Clip:
+    def give(self, key: str, clip: PackedClip) -> None:
+        """Put a packed clip in its place."""
+        self._made[key] = clip
+
+    def tracks_of(self, key: str) -> Clip:
+        """What is not packed of a clip: all of most of them."""
         name, carried, first, end = self._rows[key]
         tracks, sizes, all_times, all_values = self._tables
         if self._begins is None:  # where the values of each track begin
@@ -119,18 +139,24 @@ def read_clips(
     sizes = SIZES[:0]
     if tracks.size:
         sizes = _check_tracks(file, (tracks, times, values), target_counts)
-    items, ends, end = [], [], 0
+    items, ends, packed, end = [], [], [], 0
     for item in read_records(file.path, json, "clips", CLIP):
         key = item.get("name", "")
         items.append((key, item.get("title", key), item.get("carried")))
         end += item.get("tracks", 0)
         ends.append(end)
+        if item.get("packed", False):
+            packed.append(key)
     if end != tracks.shape[1]:
         reason = f"{tracks.shape[1]} tracks, the clips name {end}"
         raise AssetError(file.path, "/clips", reason)
     clips = LazyClips(items, ends, (tracks, sizes, times, values))
     if len(clips) != len(items):
         raise AssetError(file.path, "/clips", "two clips have the same name")
+    others = [clips.tracks_of(key) for key in packed]
+    motion = read_motion(file, arrays, others, len(target_counts))
+    for key, clip in zip(packed, motion, strict=True):
+        clips.give(key, clip)
     return clips
 
 
@@ -169,7 +195,7 @@ def _check_tracks(
 
 
 def pack_clips(
-    clips: Mapping[str, Clip], arrays: dict[str, NDArray[Any]]
+    clips: Mapping[str, Clip | PackedClip], arrays: dict[str, NDArray[Any]]
 ) -> list[dict[str, Any]]:
     """Put the tracks of all clips into `arrays`; return the JSON of the clips."""
     records = []
@@ -178,8 +204,10 @@ def pack_clips(
     times: list[Floats] = []
     values: list[Floats] = []
     key_count = 0
+    packed = [clip for clip in clips.values() if isinstance(clip, PackedClip)]
     for key, clip in clips.items():
-        for track in clip.tracks:
+        tracks = clip.keyed if isinstance(clip, PackedClip) else clip.tracks
+        for track in tracks:
             line = track.times.tobytes()
             at = lines.get(line)
             if at is None or not track.values.size:
@@ -189,7 +217,9 @@ def pack_clips(
             kind = KINDS.index((track.path, track.interpolation))
             rows.append((track.node, kind, at, at + len(track.times) - 1))
             values.append(track.values.ravel())
-        record: dict[str, Any] = {"name": key, "tracks": len(clip.tracks)}
+        record: dict[str, Any] = {"name": key, "tracks": len(tracks)}
+        if isinstance(clip, PackedClip):
+            record["packed"] = True
         if clip.name != key:
             record["title"] = clip.name
         if clip.carried is not None:
@@ -199,4 +229,5 @@ def pack_clips(
         arrays["times"] = np.concatenate(times)
         arrays["values"] = np.concatenate(values)
         arrays["tracks"] = np.array(rows, np.int32).T.ravel()
+    pack_motion(packed, arrays)
     return records

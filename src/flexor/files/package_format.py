@@ -8,6 +8,7 @@ at only when they are asked for.
 Versions, of which every one has a file in tests/data/packages:
 
 1. Scene and envelopes.
+2. Packed clips. A file without any is still written as version 1.
 
 A reader takes its own version and all before it. It ignores arrays and texts it does
 not know: what adds to a file needs no new version, what changes the meaning does.
@@ -25,6 +26,7 @@ from flexor.files.tensors import TensorFile
 __all__ = [
     "ENVELOPES",
     "FORMAT",
+    "OLDEST",
     "VERSION",
     "Bytes",
     "check_bytes",
@@ -35,7 +37,8 @@ __all__ = [
 
 Bytes = bytes | memoryview
 
-FORMAT, VERSION = "flexor", 1
+FORMAT, OLDEST, VERSION = "flexor", 1, 2
+READ = tuple(str(number) for number in range(OLDEST, VERSION + 1))
 ENVELOPES = "envelopes"  # the name of their array
 # What stands before the checksum, behind the eight bytes of the header's size.
 START = b'{"__metadata__":{"checksum":"'
@@ -69,12 +72,12 @@ def check_format(file: TensorFile) -> None:
         text = "a safetensors file, but not a package of flexor"
         raise AssetError(file.path, "format", text)
     version = file.metadata.get("version", "")
-    if version == str(VERSION):
+    if version in READ:
         return
     if not (version.isascii() and version.isdigit() and len(version) < 10):
         text = f"{version[:20]!r}, expected a number"
         raise AssetError(file.path, "version", text)
-    text = f"format version {version}, this release reads version {VERSION}"
+    text = f"format version {version}, this release reads up to version {VERSION}"
     hint = "; a newer release of flexor is needed" if int(version) > VERSION else ""
     raise VersionError(file.path, "version", text + hint)
 

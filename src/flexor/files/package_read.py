@@ -27,6 +27,7 @@ from flexor.files.package_looks import (
     read_textures,
 )
 from flexor.files.package_meshes import KINDS, check_joints, read_meshes
+from flexor.files.package_motion import MOTION, MOTION_FLOATS
 from flexor.files.package_records import (
     Checks,
     carried,
@@ -59,6 +60,7 @@ FLOATS = {
     "node_weights": ("F32", ()),
     "times": ("F32", ()),
     "values": ("F32", ()),
+    **MOTION_FLOATS,
 }
 TOP: Checks = {"names": texts, "carried": carried}
 ON_NODE: Checks = {"node": whole, "carried": carried}
@@ -71,6 +73,7 @@ SKIN: Checks = {
 WANTED = Wanted(
     {
         **FLOATS,
+        **MOTION,
         "nodes": ("I32", ()),
         "matrix_nodes": ("I32", ()),
         "links": ("I32", (2,)),

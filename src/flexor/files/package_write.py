@@ -18,7 +18,7 @@ from flexor.arrays import Floats
 from flexor.errors import AssetError
 from flexor.files.package_clips import pack_clips
 from flexor.files.package_envelopes import pack_envelopes
-from flexor.files.package_format import ENVELOPES, FORMAT, VERSION, seal
+from flexor.files.package_format import ENVELOPES, FORMAT, OLDEST, VERSION, seal
 from flexor.files.package_meshes import FIRST_MORPH, KINDS, TEXCOORDS
 from flexor.files.package_read import FLOATS, WANTED, read_package
 from flexor.files.package_records import record
@@ -63,7 +63,8 @@ def _layout(package: Package) -> tuple[bytes, list[memoryview]]:
     metadata = {
         "checksum": "0" * 16,
         "format": FORMAT,
-        "version": str(VERSION),
+        # What older releases can read is theirs to read.
+        "version": str(VERSION if "packed" in arrays else OLDEST),
         "scene": text,
     }
     # Floats that are looked at are neighbours, so that one look is enough: the layout

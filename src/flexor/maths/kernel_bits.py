@@ -34,7 +34,9 @@ if config.DISABLE_JIT:
     def load_bytes(array: Any, at: int) -> Any:
         """Eight bytes from `at` on as one number, the first being the lowest."""
         assert 0 <= at <= len(array) - 8
-        return np.int64(int.from_bytes(array[at : at + 8].tobytes(), "little", signed=True))
+        return np.int64(
+            int.from_bytes(array[at : at + 8].tobytes(), "little", signed=True)
+        )
 
 else:
     load_bytes = _load_bytes

@@ -179,9 +179,19 @@ def _turn_eight(rows, one, other, u, floats, at, run, i, is_close, work):
     x, y, z = fma8(x, f, a * g), fma8(y, f, b * g), fma8(z, f, c * g)
     w = fma8(w, p, d * q)
     k = at + TURNS * i
-    a = fma8(load8(floats, k), x, fma8(load8(floats, k + 8), y, load8(floats, k + 16) * z))
-    b = fma8(load8(floats, k + 24), x, fma8(load8(floats, k + 32), y, load8(floats, k + 40) * z))
-    c = fma8(load8(floats, k + 48), x, fma8(load8(floats, k + 56), y, load8(floats, k + 64) * z))
+    a = fma8(
+        load8(floats, k), x, fma8(load8(floats, k + 8), y, load8(floats, k + 16) * z)
+    )
+    b = fma8(
+        load8(floats, k + 24),
+        x,
+        fma8(load8(floats, k + 32), y, load8(floats, k + 40) * z),
+    )
+    c = fma8(
+        load8(floats, k + 48),
+        x,
+        fma8(load8(floats, k + 56), y, load8(floats, k + 64) * z),
+    )
     x, y = load8(floats, k + 72), load8(floats, k + 80)
     z, d = load8(floats, k + 88), load8(floats, k + 96)
     store8(work, 0, fma8(d, a, fma8(x, w, fma8(y, c, splat8(np.float32(-1)) * z * b))))
@@ -206,9 +216,9 @@ def sample_one(
 ):
     """Sample a packed clip for one character; all arrays are flat.
 
-    timing, whole, parts, codes, words, floats: of `PackedTables`; time: seconds; spot: (1,), rows: (7 * width,),
-    what the character keeps, spot -1 at first; work: (32,), work space; local:
-    (10 * L,), of which is written what the clip moves or holds.
+    timing, whole, parts, codes, words, floats: of `PackedTables`; time: seconds; spot:
+    (1,), rows: (7 * width,), what the character keeps, spot -1 at first; work: (32,),
+    work space; local: (10 * L,), of which is written what the clip moves or holds.
     """
     width = np.int64(take(whole, WIDTH))
     last = np.int64(take(whole, FRAMES)) - 1

@@ -125,4 +125,3 @@ def sample(state: SampleState, moments: Floats) -> SampleState:
             state.weights,
         )
     return state
-

@@ -82,3 +82,8 @@ class Clip:
         object.__setattr__(self, "tracks", tuple(self.tracks))
         ends = [float(track.times[-1]) for track in self.tracks]
         object.__setattr__(self, "duration", max(ends, default=0.0))
+
+    @property
+    def nodes(self) -> set[int]:
+        """Nodes that it moves."""
+        return {track.node for track in self.tracks}

@@ -24,9 +24,18 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, freeze
 from flexor.errors import ShapeError
 from flexor.maths import quaternions
-from flexor.scene.clip import Path, Track
+from flexor.scene.clip import Clip, Path, Track
 
-__all__ = ["BITS", "BLOCK", "LEVELS", "PATHS", "PackedClip", "track_bytes", "words_for"]
+__all__ = [
+    "BITS",
+    "BLOCK",
+    "LEVELS",
+    "PATHS",
+    "PackedClip",
+    "track_bytes",
+    "unpacked",
+    "words_for",
+]
 
 BLOCK = 4  # frames from one stored value to the next
 LEVELS = 3  # stored, in the middle, and between
@@ -163,7 +172,7 @@ class PackedClip:
             moved = values[:, at : at + 3] + self.bases[row]
             path = PATHS[self.vector_paths[row]]
             made.append(Track(node, path, keys, moved.astype(np.float32)))
-        return tuple(made)
+        return _lasting(made, self.duration)
 
     def _times(self) -> Floats:
         times = (self.start + np.arange(self.frames) / self.rate).astype(np.float32)
@@ -218,7 +227,7 @@ class PackedClip:
         after = self._read(inner, 3) + ((middle + stored[1:]) >> 1)
         rows = np.stack([stored[:-1], before, middle, after], 1)
         flat = rows.reshape(BLOCK * self.blocks, len(self.slots))
-        whole = np.concatenate([flat, stored[-1:]])
+        whole: NDArray[np.int64] = np.concatenate([flat, stored[-1:]])
         return whole[: self.frames]
 
     def _read(self, blocks: NDArray[np.int64], row: int) -> NDArray[np.int64]:
@@ -237,7 +246,30 @@ class PackedClip:
         pair = words[at >> 5] | (words[(at >> 5) + 1] << np.uint64(32))
         shifted = pair >> (at & 31).astype(np.uint64)
         mask = (np.uint64(1) << bits.astype(np.uint64)) - np.uint64(1)
-        return (shifted & mask).astype(np.int64) - ((1 << bits) >> 1)
+        field = (shifted & mask).astype(np.int64)
+        numbers: NDArray[np.int64] = field - ((1 << bits) >> 1)
+        return numbers
+
+
+def unpacked(clip: Clip | PackedClip) -> Clip:
+    """The clip as one of plain tracks."""
+    if isinstance(clip, Clip):
+        return clip
+    return Clip(clip.name, clip.tracks, clip.carried)
+
+
+def _lasting(tracks: list[Track], duration: float) -> tuple[Track, ...]:
+    """Tracks of which one lasts as long as the clip, if one can be made to."""
+    end, ends = np.float32(duration), [track.times[-1] for track in tracks]
+    if ends and max(ends) < end:
+        for row, track in enumerate(tracks):
+            if track.interpolation != "CUBICSPLINE":
+                times = np.append(track.times, end)
+                values = np.concatenate([track.values, track.values[-1:]])
+                how = track.interpolation
+                tracks[row] = Track(track.node, track.path, times, values, how)
+                break
+    return tuple(tracks)
 
 
 def words_for(bits: int) -> int:
@@ -254,4 +286,5 @@ def track_bytes(tracks: tuple[Track, ...]) -> int:
 def _one_sign(q: NDArray[np.float64]) -> NDArray[np.float64]:
     """Neighbours (T, 4) in one hemisphere."""
     flips = np.where((q[1:] * q[:-1]).sum(1) < 0, -1.0, 1.0)
-    return q * np.concatenate([[1.0], np.cumprod(flips)])[:, None]
+    signed: NDArray[np.float64] = q * np.append(1.0, np.cumprod(flips))[:, None]
+    return signed

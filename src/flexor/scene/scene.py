@@ -16,6 +16,7 @@ from flexor.scene.clip import Clip
 from flexor.scene.finding import Finding
 from flexor.scene.material import Image, Material, Sampler, Texture
 from flexor.scene.mesh import Mesh
+from flexor.scene.packed_clip import PackedClip
 from flexor.scene.skeleton import Skeleton
 from flexor.scene.unchecked import filled
 from flexor.scene.weights import Skin
@@ -48,7 +49,7 @@ class Scene:
     node_skin: Ints
     meshes: tuple[Mesh, ...] = ()
     skins: tuple[Skin, ...] = ()
-    clips: Mapping[str, Clip] = field(default_factory=dict)
+    clips: Mapping[str, Clip | PackedClip] = field(default_factory=dict)
     materials: tuple[Material, ...] = ()
     textures: tuple[Texture, ...] = ()
     samplers: tuple[Sampler, ...] = ()
@@ -100,7 +101,7 @@ class Scene:
         """Refuse numbers of nodes that do not exist."""
         count = len(self.skeleton)
         for clip in self.clips.values():
-            if any(not 0 <= track.node < count for track in clip.tracks):
+            if any(not 0 <= node < count for node in clip.nodes):
                 raise ShapeError(f"clip {clip.name!r}: a track names a missing node")
         for roots in self.root_sets:
             if any(not 0 <= node < count for node in roots.nodes):
@@ -131,7 +132,8 @@ class Scene:
                     f"expected {wanted[node]}"
                 )
         for clip in self.clips.values():
-            for track in clip.tracks:
+            # Morph weights are never packed.
+            for track in clip.keyed if isinstance(clip, PackedClip) else clip.tracks:
                 width = track.values.shape[-1]
                 if track.path == "weights" and width != wanted[track.node]:
                     raise ShapeError(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flexor.app.cli.envelope_table import LEGEND, print_envelopes
+from flexor.app.cli.motion_table import print_motion, say_motion
 from flexor.app.cli.progress import show_progress, tidy_when_ended
 from flexor.app.cli.tables import open_console, say_count
 from flexor.errors import FlexorError, SettingError
@@ -21,6 +23,7 @@ from flexor.files.replace import check_parent, writing
 if TYPE_CHECKING:
     from flexor.convert.envelope import EnvelopeSettings
     from flexor.convert.envelope_report import EnvelopeReport
+    from flexor.convert.reduce_motion import MotionReport, MotionSettings
 
 __all__ = ["convert"]
 
@@ -40,7 +43,8 @@ Out = Annotated[
     ),
 ]
 Report = Annotated[
-    bool, typer.Option("--report", help="Print what the envelopes cost and save.")
+    bool,
+    typer.Option("--report", help="Print what envelopes and packed motion save."),
 ]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print the report as JSON instead of tables.")
@@ -57,11 +61,27 @@ Ids = Annotated[
         "table from number to place."
     ),
 ]
+MotionError = Annotated[
+    float,
+    typer.Option(
+        help="Metres that a point 3 cm from a joint may be off in packed motion; 0: "
+        "every key is kept as it is."
+    ),
+]
+MotionUnit = Annotated[
+    float,
+    typer.Option(
+        help="Metres in one unit of the file: 1 for glTF, often not for .bvh, such as "
+        "0.0564 for the captures of CMU."
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """One file: where it came from, how large it was and is, and its envelopes."""
+    """One file: where it came from, how large it was and is, its envelopes and what
+    became of its motion.
+    """
 
     file: Path
     out: Path | None
@@ -69,6 +89,7 @@ class Converted:
     out_bytes: int | None
     multi: EnvelopeReport
     one: EnvelopeReport
+    motion: list[MotionReport]
 
 
 def convert(
@@ -79,8 +100,11 @@ def convert(
     split: Split = True,
     search: Search = True,
     ids: Ids = "places",
+    motion_error: MotionError = 1e-4,
+    motion_unit: MotionUnit = 1.0,
 ) -> None:
-    """Write a package: the character with its envelopes, mapped at once when loaded.
+    """Write a package: the character with its envelopes and its motion packed, mapped
+    at once when loaded.
 
     Of several files, those that cannot be converted are named, and the others are.
     """
@@ -91,7 +115,9 @@ def convert(
     places = _places(files, out)
 
     from flexor.convert.envelope import EnvelopeSettings
+    from flexor.convert.reduce_motion import MotionSettings
 
+    motion = MotionSettings(error=motion_error, unit=motion_unit)
     settings = EnvelopeSettings(
         split=split,
         search=search,
@@ -104,10 +130,11 @@ def convert(
         names = ", ".join(str(one.out) for one in done if one.out is not None)
         return f"stopped; written: {names}" if names else "stopped, nothing was written"
 
-    with tidy_when_ended(say_left), show_progress("files", len(files), "") as advance:
+    is_one = len(files) == 1
+    with tidy_when_ended(say_left), _bar("files", len(files), not is_one) as advance:
         for file, place in zip(files, places, strict=True):
             try:
-                one = _convert(file, place, settings)
+                one = _convert(file, place, settings, motion, is_one)
             except FlexorError as error:
                 if len(files) == 1:
                     raise
@@ -127,11 +154,29 @@ def convert(
         raise SettingError(f"{failed} of {len(files)} files could not be converted")
 
 
-def _convert(file: Path, place: Path | None, settings: EnvelopeSettings) -> Converted:
+@contextmanager
+def _bar(what: str, count: int, is_shown: bool) -> Iterator[Callable[[], None]]:
+    """Progress, or none."""
+    if not is_shown:
+        yield lambda: None
+        return
+    with show_progress(what, count, "") as advance:
+        yield advance
+
+
+def _convert(
+    file: Path,
+    place: Path | None,
+    settings: EnvelopeSettings,
+    motion: MotionSettings,
+    shows_clips: bool,
+) -> Converted:
     """Convert one file; place: None to write nothing."""
+    from flexor.app.character import Character
     from flexor.app.load_save import load, save
     from flexor.convert.envelope import DEFAULTS, convert_scene
     from flexor.convert.envelope_report import report_envelope
+    from flexor.convert.reduce_motion import reduce_motion
 
     character = load(file)
     size = file.stat().st_size  # now: it may be what is written
@@ -144,10 +189,12 @@ def _convert(file: Path, place: Path | None, settings: EnvelopeSettings) -> Conv
     for finding in findings:
         if finding.level == "warning":
             typer.echo(f"flexor: {file.name}: {finding}", err=True)
+    with _bar("clips", len(character.clips), shows_clips) as advance:
+        scene, moved = reduce_motion(character.scene, motion, each=advance)
     if place is not None:
         with writing(place):
             place.parent.mkdir(exist_ok=True)
-        save(character.with_envelopes(envelopes), place)
+        save(Character(scene).with_envelopes(envelopes), place)
     return Converted(
         file,
         place,
@@ -155,6 +202,7 @@ def _convert(file: Path, place: Path | None, settings: EnvelopeSettings) -> Conv
         None if place is None else place.stat().st_size,
         report_envelope(envelopes.multi),
         report_envelope(envelopes.one),
+        moved,
     )
 
 
@@ -190,10 +238,13 @@ def _places(files: Sequence[Path], out: str) -> list[Path | None]:
 
 
 def _as_json(one: Converted) -> dict[str, Any]:
-    return {
+    out = {
         key: str(value) if isinstance(value, Path) else value
         for key, value in dataclasses.asdict(one).items()
     }
+    for row, report in zip(out["motion"], one.motion, strict=True):
+        row["ratio"] = report.ratio
+    return out
 
 
 def _say(one: Converted) -> str:
@@ -206,7 +257,7 @@ def _say(one: Converted) -> str:
             f"; {say_count(one.multi.vertices)} vertices, of which a frame holds at "
             f"most {say_count(one.multi.peak)} at once"
         )
-    return text
+    return text + say_motion(one.motion)
 
 
 def _print_report(done: Sequence[Converted]) -> None:
@@ -214,3 +265,5 @@ def _print_report(done: Sequence[Converted]) -> None:
     for one in done:
         print_envelopes(one.file.name, one.multi, one.one)
     console.print(LEGEND)
+    for one in done:
+        print_motion(one.file.name, one.motion)

@@ -24,6 +24,7 @@ from flexor.files.replace import replace_file
 from flexor.scene.clip import Clip
 from flexor.scene.material import Image, Texture
 from flexor.scene.mesh import TRIANGLES, Mesh, MorphTarget, Primitive
+from flexor.scene.packed_clip import PackedClip
 from flexor.scene.scene import Scene
 from flexor.scene.weights import Skin, SkinWeights
 
@@ -69,7 +70,7 @@ def _document(scene: Scene) -> tuple[dict[str, Any], bytes]:
         "skins": [_skin(skin, buffer) for skin in scene.skins],
         # An animation without a channel is not valid glTF.
         "animations": [
-            _animation(clip, buffer) for clip in scene.clips.values() if clip.tracks
+            _animation(clip, buffer) for clip in scene.clips.values() if clip.nodes
         ],
         "materials": [material_json(material) for material in scene.materials],
         "textures": [_texture(texture) for texture in scene.textures],
@@ -223,7 +224,7 @@ def _skin(skin: Skin, buffer: BufferWriter) -> dict[str, Any]:
     return out | (skin.carried or {})
 
 
-def _animation(clip: Clip, buffer: BufferWriter) -> dict[str, Any]:
+def _animation(clip: Clip | PackedClip, buffer: BufferWriter) -> dict[str, Any]:
     samplers: list[dict[str, Any]] = []
     channels: list[dict[str, Any]] = []
     for track in clip.tracks:
