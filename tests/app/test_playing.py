@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
 from typing import Any
 
 import numpy as np
 import pytest
 
 import flexor
+from flexor.app import playing
 from flexor.app.character import Character
 from flexor.errors import SettingError
 from flexor.maths import transforms
@@ -142,6 +144,13 @@ def test_repr(hero: Character) -> None:
 @pytest.fixture(scope="module")
 def mannequin() -> Character:
     return flexor.samples.mannequin()
+
+
+@pytest.mark.slow
+def test_docstrings_are_true() -> None:
+    failed, tried = doctest.testmod(playing)
+    assert tried
+    assert not failed
 
 
 @pytest.mark.slow
