@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where a reader would be: in a folder with a hero.glb, and a motion capture."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "walk.bvh").write_text(walker())
+    (tmp_path / "wave.bvh").write_text(walker())
     flexor.save(flexor.samples.mannequin(), "hero.glb")
     return tmp_path
 
