@@ -148,6 +148,40 @@ def test_trees_that_differ_from_side_to_side(rng: np.random.Generator) -> None:
         np.testing.assert_allclose(after, flip @ before[TWINS] @ flip, atol=1e-4)
 
 
+def test_a_sword_stays_in_its_hand(rng: np.random.Generator) -> None:
+    plain = even_rig(rng)
+    skeleton = Skeleton(
+        (*NAMES, "sword", "tip"),
+        np.array([*plain.parents, 4, 7], np.int32),
+        np.concatenate([plain.translations, rng.normal(size=(2, 3))]),
+        np.concatenate([plain.rotations, random_rotations(rng, 2)]),
+        np.ones((9, 3), "f4"),
+    )
+    clip = random_clip(rng, "c", 9, interpolation="LINEAR")
+    other = mirror_clip(clip, skeleton)
+    for track, made in zip(clip.tracks, other.tracks, strict=True):
+        if track.node > 6:
+            assert made is track
+        else:
+            assert made.node == TWINS[track.node]
+
+
+def test_twins_in_another_pose_are_found_by_the_tree(rng: np.random.Generator) -> None:
+    skeleton = even_rig(rng)
+    moves = skeleton.translations.copy()
+    moves[5] *= 3  # the right hand is elsewhere
+    posed = replace(skeleton, translations=moves)
+    assert find_mirror(NAMES, rest_world(posed)).twins[5] == 5
+    clip = random_clip(rng, "c", 7, interpolation="LINEAR")
+    other = mirror_clip(clip, posed)
+    nodes = [TWINS[track.node] for track in clip.tracks]
+    assert [track.node for track in other.tracks] == nodes
+    again = mirror_clip(other, posed)
+    for track, original in zip(again.tracks, clip.tracks, strict=True):
+        if track.path == "translation":
+            np.testing.assert_allclose(track.values, original.values, atol=1e-4)
+
+
 def test_what_cannot_be_mirrored_is_refused(rng: np.random.Generator) -> None:
     skeleton = even_rig(rng)
     clip = random_clip(rng, "c", 7)

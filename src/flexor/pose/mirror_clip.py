@@ -23,7 +23,7 @@ from flexor.pose.retarget import transfer
 from flexor.pose.retarget_plan import Plan
 from flexor.pose.track_values import AnyClip, as_keys
 from flexor.scene.clip import Clip, Track
-from flexor.scene.mirror_pairs import find_mirror
+from flexor.scene.mirror_pairs import find_mirror, swap_side
 from flexor.scene.skeleton import Skeleton, rest_world
 
 __all__ = ["mirror_clip"]
@@ -36,9 +36,10 @@ def mirror_clip(
 ) -> Clip:
     """The clip as in a mirror: what the left did, the right does.
 
-    pairs: names of joints, left to right; without it they are found by name and place.
-    Where the rest pose is symmetric, joints go where the mirror image of their twins
-    did. Morph weights stay with their node.
+    pairs: names of joints, left to right; without it they are found by name and place,
+    or by name and tree. Where the rest pose is symmetric, joints go where the mirror
+    image of their twins did. What hangs on one side alone, such as a sword, stays in
+    its hand, with its own tracks; morph weights stay with their node.
 
     Examples
     --------
@@ -54,17 +55,22 @@ def mirror_clip(
     world = rest_world(skeleton)
     if pairs is None:
         mirror = find_mirror(skeleton.names, world)
+        twins = _paired_by_tree(skeleton, mirror.twins)
     else:
         mirror = find_mirror(_called(skeleton, pairs), world)
+        twins = mirror.twins
     flip = np.eye(3)
     flip[mirror.axis, mirror.axis] = -1
-    if not _is_even(skeleton, mirror.twins):
-        return _mirror_sampled(clip, skeleton, mirror.twins, flip)
+    twins, is_held = _held(skeleton, twins)
+    kept = [t for t in clip.tracks if t.path == "weights" or is_held[t.node]]
+    if not _is_even(skeleton, twins, is_held):
+        done = _mirror_sampled(clip, skeleton, twins, is_held, flip)
+        return replace(clip, tracks=(*done.tracks, *kept))
     turns = rest_turns(skeleton)
     tracks = [
         track
-        if track.path == "weights"
-        else _mirror(track, skeleton, int(mirror.twins[track.node]), flip, turns, world)
+        if track.path == "weights" or is_held[track.node]
+        else _mirror(track, skeleton, int(twins[track.node]), flip, turns, world)
         for track in clip.tracks
     ]
     return replace(clip, tracks=tuple(tracks))
@@ -82,10 +88,50 @@ def _called(skeleton: Skeleton, pairs: Mapping[str, str]) -> list[str]:
     return names
 
 
-def _is_even(skeleton: Skeleton, twins: Ints) -> bool:
-    """Whether the parents of twins are twins, all over the tree."""
+def _paired_by_tree(skeleton: Skeleton, twins: Ints) -> Ints:
+    """Twins (J,), with those that hang alike and are called alike on both sides.
+
+    At rest they need not stand where the other's mirror image is.
+    """
+    own = twins.copy()
+    for node in skeleton.order.tolist():
+        if own[node] != node:
+            continue
+        parent = int(skeleton.parents[node])
+        other = int(own[parent]) if parent >= 0 else -1
+        called = {name for name, _ in swap_side(skeleton.names[node])}
+        for twin in skeleton.children(other):
+            if own[twin] == twin != node and skeleton.names[twin] in called:
+                own[[node, twin]] = twin, node
+                break
+    return own
+
+
+def _held(skeleton: Skeleton, twins: Ints) -> tuple[Ints, NDArray[np.bool_]]:
+    """Twins (J,) without those of things that one side holds; which nodes these are.
+
+    A sword has no twin, but hangs on a hand that has one: it stays in that hand, and so
+    does all below it.
+    """
+    own, is_held = twins.copy(), np.zeros(len(twins), bool)
+    while True:
+        before = int(is_held.sum())
+        for node in skeleton.order.tolist():
+            parent = int(skeleton.parents[node])
+            if parent < 0 or is_held[node]:
+                continue
+            if is_held[parent] or (own[node] == node and own[parent] != parent):
+                is_held[node] = True
+                other = int(own[node])
+                own[[node, other]] = node, other
+        if int(is_held.sum()) == before:
+            return own, is_held
+
+
+def _is_even(skeleton: Skeleton, twins: Ints, is_held: NDArray[np.bool_]) -> bool:
+    """Whether the parents of twins are twins, but for what is held."""
     above = np.append(twins, -1)[skeleton.parents]
-    return bool((skeleton.parents[twins] == above).all())
+    return bool((is_held | (skeleton.parents[twins] == above)).all())
 
 
 def _mirror(
@@ -150,15 +196,19 @@ def _within(world: Rows, node: int) -> Rows:
     return np.linalg.pinv(_linear(world, node)).astype(np.float64)
 
 
-def _mirror_sampled(clip: Clip, skeleton: Skeleton, twins: Ints, flip: Rows) -> Clip:
+def _mirror_sampled(
+    clip: Clip,
+    skeleton: Skeleton,
+    twins: Ints,
+    is_held: NDArray[np.bool_],
+    flip: Rows,
+) -> Clip:
     """For trees that are not the same on both sides: key by key, in model space."""
     feeds = {
         node: Feed(int(twin), int(twin))
         for node, twin in enumerate(twins.tolist())
-        if node not in skeleton.links
+        if node not in skeleton.links and not is_held[node]
     }
     match = Match(feeds, "given")
     plan = Plan(skeleton, skeleton, match, flip, 1.0, {}, True, {})
-    done = transfer(clip, plan)
-    weights = [track for track in clip.tracks if track.path == "weights"]
-    return replace(clip, tracks=(*done.tracks, *weights))
+    return transfer(clip, plan)
