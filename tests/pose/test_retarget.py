@@ -16,6 +16,7 @@ from flexor.errors import SettingError, ShapeError
 from flexor.maths import quaternions
 from flexor.pose.retarget import retarget
 from flexor.pose.retarget_plan import plan_retarget
+from flexor.pose.track_values import as_keys
 from flexor.scene.clip import Clip, Track
 from flexor.scene.humans import find_human
 from flexor.scene.skeleton import Skeleton
@@ -442,7 +443,7 @@ def test_files_of_motion_alone(hero: flexor.Character, is_bare: bool) -> None:
         source, moved = bare, Clip("run", tuple(tracks))
     else:
         source = hero.posed(hero.pose("run", 0.2)).skeleton
-        moved = clip
+        moved = as_keys(clip)
     done = retarget(moved, source, skeleton)
     for moment in np.linspace(0, clip.duration, 6).tolist():
         expected = places_at(skeleton, clip, moment)

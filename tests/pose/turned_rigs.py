@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from flexor.maths import quaternions, transforms
-from flexor.scene.clip import Clip
+from flexor.pose.track_values import AnyClip, as_keys
 from flexor.scene.skeleton import Skeleton
 from tests.oracle import pose as oracle
 from tests.scenes import random_rotations, rest_world
@@ -43,7 +43,8 @@ def from_world(
     )
 
 
-def places_at(skeleton: Skeleton, clip: Clip | None, time: float) -> Any:
+def places_at(skeleton: Skeleton, clip: AnyClip | None, time: float) -> Any:
     """Where all joints are (J, 3), by the slow twin."""
-    local = oracle.local_matrices(skeleton, clip, time)
+    keys = None if clip is None else as_keys(clip)
+    local = oracle.local_matrices(skeleton, keys, time)
     return oracle.world_matrices(skeleton, local)[:, :, 3]

@@ -12,6 +12,7 @@ from flexor.scene.clip import Clip
 
 if TYPE_CHECKING:
     from flexor.pose.retarget_plan import Plan
+    from flexor.pose.track_values import AnyClip
 
 __all__ = ["plan_clips", "retarget", "retarget_clips"]
 
@@ -109,7 +110,7 @@ def _names(other: Character, clip: Any) -> list[str]:
     return names
 
 
-def _morphs(hero: Character, other: Character, clip: Clip) -> list[Any]:
+def _morphs(hero: Character, other: Character, clip: AnyClip) -> list[Any]:
     """Morph weights, where a node of the same name has as many of them."""
     nodes = {name: row for row, name in reversed(list(enumerate(hero.skeleton.names)))}
     columns = hero.layout.morph_columns

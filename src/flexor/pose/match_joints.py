@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.clip import Clip
+from flexor.pose.track_values import AnyClip
 from flexor.scene.humans import PARTS, Human, find_human
 from flexor.scene.mirror_pairs import swap_side
 from flexor.scene.skeleton import Skeleton, rest_world
@@ -67,7 +67,7 @@ def match_joints(
     target: Skeleton,
     name_map: Mapping[str, str] | None = None,
     *,
-    clip: Clip | None = None,
+    clip: AnyClip | None = None,
     bodies: tuple[Human, Human] | None = None,
 ) -> Match:
     """Find what moves what.
@@ -115,7 +115,7 @@ def _is_body(human: Human) -> bool:
     return "hips" in human and len(human.nodes) >= FEWEST
 
 
-def _moved(source: Skeleton, clip: Clip | None) -> set[int]:
+def _moved(source: Skeleton, clip: AnyClip | None) -> set[int]:
     """Nodes that a clip turns; without a clip all."""
     if clip is None:
         return set(range(len(source)))

@@ -13,7 +13,7 @@ from flexor.errors import SettingError, ShapeError
 from flexor.pose import rest_match
 from flexor.pose.joint_motion import parents_of
 from flexor.pose.match_joints import Feed, Match, match_joints
-from flexor.scene.clip import Clip
+from flexor.pose.track_values import AnyClip
 from flexor.scene.humans import MAIN_PARTS, Human
 from flexor.scene.skeleton import Skeleton, rest_world
 
@@ -60,7 +60,7 @@ def plan_retarget(
     target: Skeleton,
     name_map: Mapping[str, str] | None = None,
     *,
-    clip: Clip | None = None,
+    clip: AnyClip | None = None,
     align: bool | None = None,
     moves: Moves = "auto",
     bodies: tuple[Human, Human] | None = None,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flexor.app.character import Character
     from flexor.pose.match_joints import Match
     from flexor.pose.retarget_plan import Plan
-    from flexor.scene.clip import Clip
+    from flexor.pose.track_values import AnyClip
 
 __all__ = ["motion"]
 
@@ -205,7 +205,7 @@ def _load(file: Path) -> Character:
     return load(file)
 
 
-def _kept(hero: Character, drop: list[str], only: bool) -> dict[str, Clip]:
+def _kept(hero: Character, drop: list[str], only: bool) -> dict[str, AnyClip]:
     """The clips of the character that stay."""
     for name in drop:
         if name not in hero.clips:
@@ -223,7 +223,7 @@ def _gather(
     name_map: Path | None,
     travel: bool,
     say: Callable[[str], Any],
-) -> tuple[dict[str, Clip], list[str]]:
+) -> tuple[dict[str, AnyClip], list[str]]:
     """The clips to be changed, as clips of the character; what is to be said."""
     if not sources:
         return {name: hero.clips[name] for name in _chosen(hero.clips, wanted)}, []
@@ -233,7 +233,7 @@ def _gather(
     others = [(file, _load(file)) for file in sources]
     there = [name for _, other in others for name in other.clips]
     chosen = set(_chosen(dict.fromkeys(there), wanted))
-    found: dict[str, Clip] = {}
+    found: dict[str, AnyClip] = {}
     notes = []
     for file, other in others:
         mine = [name for name in other.clips if name in chosen]
@@ -295,7 +295,7 @@ def _parse_trim(text: str) -> tuple[float, float | None] | None:
     return start, end
 
 
-def _edit(clip: Clip, hero: Character, edits: Edits) -> Clip:
+def _edit(clip: AnyClip, hero: Character, edits: Edits) -> AnyClip:
     """One clip after another change."""
     from flexor.pose import cut_clip
 
@@ -315,8 +315,8 @@ def _edit(clip: Clip, hero: Character, edits: Edits) -> Clip:
 
 
 def _join(
-    clips: dict[str, Clip], hero: Character, fade: float, name: str
-) -> dict[str, Clip]:
+    clips: dict[str, AnyClip], hero: Character, fade: float, name: str
+) -> dict[str, AnyClip]:
     from flexor.pose.cut_clip import concatenate
 
     made = name or "-".join(clips)
@@ -324,7 +324,7 @@ def _join(
     return {made: concatenate(parts, fades=fade, skeleton=hero.skeleton, name=made)}
 
 
-def _check_names(done: dict[str, Clip], kept: dict[str, Clip]) -> None:
+def _check_names(done: dict[str, AnyClip], kept: dict[str, AnyClip]) -> None:
     """Refuse a new clip that would take the place of one that is to stay."""
     for name in done:
         if name in kept:
