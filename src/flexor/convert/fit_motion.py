@@ -17,11 +17,11 @@ from flexor.scene.packed_clip import BITS, PATHS, PackedClip
 
 __all__ = ["Fit", "fit_motion", "property_bytes", "refit_motion"]
 
-GROWTH = (1.5, 1.2, 1.07)  # how much larger steps are tried, one after another
+GROWTH = (1.4, 1.15, 1.06)  # how much larger steps are tried, one after another
+BUDGET = 5_000_000  # frames times nodes that are fitted while steps are made larger
 LARGEST = 8.0  # share of the bound beyond which nothing is left of a movement
 START = 1.0  # first steps, as shares of the bound at a node's children
 TRIES = 150  # roundings of a frame that is off by more than allowed
-SMALL = 8000  # frames times nodes up to which both ways are tried
 FEW = 0.3  # share of the frames
 ROUNDS = 60  # how often steps are made smaller
 DEAD = 0.2  # share of the bound that a column may move without being stored
@@ -62,23 +62,26 @@ def fit_motion(
     """The smallest packed form found that stays within the bound; None if none does."""
     best: Fit | None = None
     limits = np.full(plan.grid.frames, bound)
-    is_small = plan.parts[..., 0].size <= SMALL
-    for follows in (True, False):
-        if follows != plan.can_follow and not (is_small and plan.can_follow):
-            continue
+    title = name, duration
+    for follows in (True, False) if plan.can_follow else (False,):
         columns = _measure_columns(plan, bound, shell, follows)
         call = _Fitter(plan, columns, limits, follows)
         share = np.full(len(columns.reach), START if follows else START / 3)
         # Of a vector's three components none can be taken back.
         share[len(plan.rotations) :] *= 0.8
         found = _search(plan, call, columns, bound, share)
-        if found is None:
-            continue
-        grown = _grow(call, columns, found, bound)
-        made = _finish(plan, call, columns, grown, bound, (name, duration))
-        if made is not None and (best is None or made.nbytes < best.clip.nbytes):
-            best = Fit(made, columns, follows, grown)
-    return best
+        if found is not None:
+            made = _finish(plan, call, columns, found, bound, title)
+            if made is not None and (best is None or made.nbytes < best.clip.nbytes):
+                best = Fit(made, columns, follows, found)
+    if best is None:
+        return None
+    call = _Fitter(plan, best.columns, limits, best.follows)
+    grown = _grow(call, best.columns, best.share, bound)
+    made = _finish(plan, call, best.columns, grown, bound, title)
+    if made is None or made.nbytes > best.clip.nbytes:
+        return best
+    return Fit(made, best.columns, best.follows, grown)
 
 
 def refit_motion(plan: MotionPlan, fit: Fit, bound: float, limits: Rows) -> Fit | None:
@@ -171,10 +174,10 @@ def _short(q: Rows) -> Turns:
     return np.rint(q * 32767).astype(np.int16)
 
 
-def _arms(plan: MotionPlan, follows: bool, free: set[int]) -> list[Rows]:
-    """Of each node the places (n, K, 3), seen from it in some frames, of nodes that its
-    turns move: its children and what hangs on those that are not free to turn, or all
-    below it if they do not take back what it is off by.
+def _arms(plan: MotionPlan, follows: bool, free: set[int]) -> dict[int, Rows]:
+    """Of each node that moves the places (n, K, 3), seen from it in some frames, of
+    nodes that its turns move: its children and what hangs on those that are not free to
+    turn, or all below it if they do not take back what it is off by.
     """
     skeleton = plan.layout.skeleton
     count = len(skeleton)
@@ -184,8 +187,8 @@ def _arms(plan: MotionPlan, follows: bool, free: set[int]) -> list[Rows]:
             children[parent].append(node)
     places = plan.world.reshape(-1, count, 3, 4)[..., 3]
     few = slice(None, None, max(1, len(places) // 32))
-    arms = []
-    for node in range(count):
+    arms = {}
+    for node in {track.node for track in (*plan.rotations, *plan.vectors)}:
         inverse = _conjugate(plan.turned[few, node])
         own: list[Rows] = []
         open_nodes = list(children[node])
@@ -197,7 +200,7 @@ def _arms(plan: MotionPlan, follows: bool, free: set[int]) -> list[Rows]:
                 open_nodes += children[below]
             if distance >= 1e-6:
                 own.append(_turn(inverse, away))
-        arms.append(np.stack(own, 1) if own else np.zeros((len(inverse), 0, 3)))
+        arms[node] = np.stack(own, 1) if own else np.zeros((len(inverse), 0, 3))
     return arms
 
 
@@ -232,7 +235,7 @@ def _axes(arms: Rows, v: Rows, shell: float) -> Rows:
 
 
 def _vector_reach(
-    plan: MotionPlan, track: Track, arms: list[Rows], shell: float
+    plan: MotionPlan, track: Track, arms: dict[int, Rows], shell: float
 ) -> float:
     """Metres that a translation, or a scale, moves what is seen when it grows by 1."""
     parent = plan.layout.skeleton.parents[track.node]
@@ -289,12 +292,16 @@ def _grow(call: _Fitter, columns: Columns, share: Rows, bound: float) -> Rows:
     frame stays within the bound.
     """
     order = np.argsort(-columns.live.sum(1), kind="stable").tolist()
+    left = max(20, BUDGET // max(call.errors.size, 1))
     for factor in GROWTH:
         is_open = [bool(columns.live[row].any()) for row in order]
         while any(is_open):
             for i, row in enumerate(order):
                 if not is_open[i]:
                     continue
+                left -= 1
+                if left < 0:
+                    return share
                 tried = share.copy()
                 tried[row] *= factor
                 if tried[row] < LARGEST and call.run(

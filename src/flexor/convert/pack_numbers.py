@@ -9,7 +9,7 @@ from flexor.scene.packed_clip import BITS, BLOCK, LEVELS, words_for
 
 __all__ = ["SEGMENTS", "pack_numbers"]
 
-SEGMENTS = (2, 4, 6, 8, 12, 16, 32)  # blocks in a segment that are tried
+SEGMENTS = (2, 4, 8, 16, 32)  # blocks in a segment that are tried
 
 Whole = NDArray[np.int64]
 

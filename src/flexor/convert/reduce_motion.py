@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from flexor.arrays import Floats
 from flexor.convert.drop_keys import drop_keys
@@ -129,15 +128,12 @@ def reduce_clip(
     tracks = trim_tracks(clip, layout)
     grid = find_grid(tracks)
     moments = _moments(clip, grid)
-    cuts = np.zeros(0, bool)
     forms: list[Clip | PackedClip] = [clip]
-    forms += _keyed_forms(clip, tracks, tables, (bound, shell))
     if grid is not None:
         plan = plan_motion(tracks, grid, tables, bound, shell)
-        cuts = plan.cuts
-        forms += _packed_forms(clip, plan, tables, (bound, shell))
-    if grid is not None and cuts.any():
-        moments = _without_cuts(clip, grid, cuts, moments)
+        moments = _without_cuts(clip, plan, moments)
+        forms += _packed_forms(clip, plan, tables, moments, (bound, shell))
+    forms += _keyed_forms(clip, tracks, tables, (bound, shell))
     # The smallest first; the original is always right.
     for form in sorted(forms, key=_size):
         if form is clip:
@@ -197,11 +193,11 @@ def _moments(clip: Clip, grid: Grid | None) -> Floats:
     return np.unique(np.concatenate([times, middles, *before])).astype(np.float32)
 
 
-def _without_cuts(
-    clip: Clip, grid: Grid, cuts: NDArray[np.bool_], moments: Floats
-) -> Floats:
+def _without_cuts(clip: Clip, plan: MotionPlan, moments: Floats) -> Floats:
     """The moments without those inside a cut that are neither keys nor frames."""
-    frames = grid.times
+    cuts, frames = plan.cuts, plan.grid.times
+    if not cuts.any():
+        return moments
     span = np.clip(np.searchsorted(frames, moments, "right") - 1, 0, len(cuts) - 1)
     keys = np.concatenate([frames, *(track.times for track in clip.tracks)])
     return moments[~cuts[span] | np.isin(moments, keys)]
@@ -239,14 +235,18 @@ def _keyed(clip: Clip, tracks: list[Track]) -> PackedClip:
 
 
 def _packed_forms(
-    clip: Clip, plan: MotionPlan, tables: ClipTables, limits: tuple[float, float]
+    clip: Clip,
+    plan: MotionPlan,
+    tables: ClipTables,
+    moments: Floats,
+    limits: tuple[float, float],
 ) -> list[PackedClip]:
     """What can be packed packed; and once more without tracks that are then larger."""
     forms = []
     for _ in range(2):
         if not plan.rotations and not plan.vectors:
             break
-        made = _fit(clip, plan, tables, limits)
+        made = _fit(clip, plan, tables, moments, limits)
         if made is None:
             break
         forms.append(replace(made, carried=clip.carried))
@@ -269,32 +269,34 @@ def _larger_tracks(plan: MotionPlan, made: PackedClip) -> set[int]:
 
 
 def _fit(
-    clip: Clip, plan: MotionPlan, tables: ClipTables, limits: tuple[float, float]
+    clip: Clip,
+    plan: MotionPlan,
+    tables: ClipTables,
+    moments: Floats,
+    limits: tuple[float, float],
 ) -> PackedClip | None:
-    """A packed form that is also within the bound between frames, if there is one.
+    """A packed form that is within the bound at all moments, if one is found.
 
     Where two frames are apart, small errors of both can be seen more in between: those
-    two are fitted more strictly. In a cut nothing is in between.
+    two are fitted more strictly.
     """
     bound, shell = limits
     aim = bound * INNER
     fit = fit_motion(plan, aim, shell, clip.name, clip.duration)
     strict = np.full(plan.grid.frames, aim)
-    times = plan.grid.times
-    middles = (times[1:] + times[:-1]) / np.float32(2)
+    place = (moments.astype(np.float64) - plan.grid.start) * plan.grid.rate
+    before = np.clip(np.floor(place + 1e-3), 0, len(strict) - 1).astype(int)
+    after = np.clip(np.ceil(place - 1e-3), 0, len(strict) - 1).astype(int)
     for _ in range(REFITS):
         if fit is None:
             return None
         packed = pack_clip(fit.clip, plan.layout)
-        off = motion_errors(tables, packed, middles, shell).max(1, initial=0.0)
-        on = motion_errors(tables, packed, times, shell).max(1, initial=0.0)
-        bad = np.flatnonzero((off > bound) & ~plan.cuts)
-        worse = np.flatnonzero(on > bound)
-        if not len(bad) and not len(worse):
+        off = motion_errors(tables, packed, moments, shell).max(1, initial=0.0)
+        bad = off > bound
+        if not bad.any():
             return fit.clip
-        less: Rows = np.maximum(0.3, 0.9 * aim / np.maximum(off, aim))
-        for frame in bad.tolist():
-            strict[frame : frame + 2] *= less[frame]
-        strict[worse] *= 0.97
+        less: Rows = np.maximum(0.3, 0.97 * bound / off[bad])
+        for frames in (before[bad], after[bad]):
+            np.minimum.at(strict, frames, strict[frames] * less)
         fit = refit_motion(plan, fit, aim, strict)
-    return None if fit is None else fit.clip
+    return None

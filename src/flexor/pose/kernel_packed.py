@@ -18,9 +18,9 @@ from flexor.maths.kernel_bits import load_bytes
 from flexor.maths.kernel_ints import as_floats8, load_ints8
 from flexor.maths.kernel_lanes import fma8, load8, put, splat8, store8, take
 
-# The first whole numbers of a clip: frames, blocks in a segment, pairs of columns,
-# numbers in a row, rotations that move, rounded up to eight, and their number, vectors
-# that move, numbers that stand still; then, for each code, bits, mask and middle of a
+# The first whole numbers of a clip: frames, blocks in a segment (the power of two),
+# pairs of columns, numbers in a row, rotations that move, rounded up to eight, and
+# their number, vectors that move, numbers that stand still; then, for each code, bits, mask and middle of a
 # number; then the slots of columns, the lanes of rotations, the places of vectors and
 # of what stands still. Its floats are the steps of a row, the turns of rotations (a
 # matrix and a quaternion), the bases of vectors and what stands still.
@@ -55,6 +55,27 @@ def _read_row(words, bit, codes, at, whole, pairs, rows, to):
 
 
 @inline
+def _read_both(words, bit, more, codes, at, whole, pairs, rows, to):
+    """The same for the two rows of the last level, the second `more` bits behind."""
+    width = np.int64(take(whole, WIDTH))
+    for pair in range(pairs):
+        both = np.int64(take(codes, at + pair))
+        one, other = both & 15, both >> 4
+        early = load_bytes(words, bit >> 3) >> (bit & 7)
+        late = load_bytes(words, (bit + more) >> 3) >> ((bit + more) & 7)
+        mask, middle = take(whole, MASKS + one), take(whole, MIDDLES + one)
+        slot = to + np.int64(take(whole, SLOTS + 2 * pair))
+        put(rows, slot, np.int32((np.int32(early) & mask) - middle))
+        put(rows, slot + width, np.int32((np.int32(late) & mask) - middle))
+        wide = np.int64(take(whole, BITS + one))
+        mask, middle = take(whole, MASKS + other), take(whole, MIDDLES + other)
+        slot = to + np.int64(take(whole, SLOTS + 2 * pair + 1))
+        put(rows, slot, np.int32((np.int32(early >> wide) & mask) - middle))
+        put(rows, slot + width, np.int32((np.int32(late >> wide) & mask) - middle))
+        bit += wide + np.int64(take(whole, BITS + other))
+
+
+@inline
 def _first_bit(parts, part, inside):
     """Where a block begins, which is the given one of its segment."""
     return take(parts, PART * part) + inside * take(parts, PART * part + 4)
@@ -65,16 +86,15 @@ def _read_inner(whole, parts, codes, words, block, rows):
     """The three frames inside a block whose stored ones are there."""
     pairs, width = np.int64(take(whole, PAIRS)), np.int64(take(whole, WIDTH))
     segment = np.int64(take(whole, SEGMENT))
-    part = block // segment
-    bit = _first_bit(parts, part, block - part * segment)
+    part = block >> segment
+    bit = _first_bit(parts, part, block - (part << segment))
     at = part * 3 * pairs + pairs
     bit += take(parts, PART * part + 1)
     _read_row(words, bit, codes, at, whole, pairs, rows, MIDDLE * width)
     bit += take(parts, PART * part + 2)
     at += pairs
-    _read_row(words, bit, codes, at, whole, pairs, rows, EARLY * width)
-    bit += take(parts, PART * part + 3)
-    _read_row(words, bit, codes, at, whole, pairs, rows, LATE * width)
+    more = take(parts, PART * part + 3)
+    _read_both(words, bit, more, codes, at, whole, pairs, rows, EARLY * width)
     one, two = (block & 3) * width, ((block + 1) & 3) * width
     zero, three = ((block - 1) & 3) * width, ((block + 2) & 3) * width
     for i in range(width):
@@ -98,8 +118,8 @@ def _enter_block(whole, parts, codes, words, block, last, spot, rows):
     first = block + 2 if there >= 0 and block == there + 1 else block - 1
     for stored in range(first, block + 3):
         wanted = min(max(stored, 0), last)
-        part = wanted // segment
-        bit = _first_bit(parts, part, wanted - part * segment)
+        part = wanted >> segment
+        bit = _first_bit(parts, part, wanted - (part << segment))
         at, to = part * 3 * pairs, (stored & 3) * width
         _read_row(words, bit, codes, at, whole, pairs, rows, to)
     if block < last:
@@ -236,7 +256,7 @@ def sample_one(
     inside = frame & 3
     one = _row_of(block, inside) * width
     other = _row_of(block, inside + 1) * width if u > 0 else one
-    is_close = take(parts, PART * (block // np.int64(take(whole, SEGMENT))) + 5) != 0
+    is_close = take(parts, PART * (block >> np.int64(take(whole, SEGMENT))) + 5) != 0
     lanes, run = len(local) // 10, np.int64(take(whole, RUN))
     turning = np.int64(take(whole, TURNING))
     to = SLOTS + 2 * np.int64(take(whole, PAIRS))

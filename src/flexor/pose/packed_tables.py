@@ -85,7 +85,8 @@ def lay_out_packed(
     spread[: len(to)] = to
     steps = np.zeros(width, np.float32)
     steps[to] = clip.steps
-    numbers = (clip.frames, clip.segment, clip.widths.shape[2], width, run, turning)
+    power = clip.segment.bit_length() - 1
+    numbers = (clip.frames, power, clip.widths.shape[2], width, run, turning)
     codes = BITS.astype(np.int32)
     whole = [
         np.array([*numbers, moving, len(where) - 3 * moving], np.int32),

@@ -51,7 +51,7 @@ class PackedClip:
 
     start: seconds of the first frame; rate: frames a second; frames: how many;
     duration: seconds; segment: blocks of four frames that share the bits of their
-    numbers. rotation_nodes: uint16 (R,); turns: int16 (R, 8), left and right factor of
+    numbers, a power of two. rotation_nodes: uint16 (R,); turns: int16 (R, 8), left and right factor of
     each, xyzw; vector_nodes: uint16 (V,); vector_paths: uint8 (V,), rows of `PATHS`;
     bases: float32 (V, 3), what their columns are added to. slots: uint16 (D,), rising,
     the column's property times three plus its component, rotations before vectors;
@@ -89,6 +89,8 @@ class PackedClip:
         put(self, "keyed", tuple(self.keyed))
         if not 1 <= self.frames <= MOST_FRAMES or not 1 <= self.segment <= MOST_FRAMES:
             raise ShapeError("frames, segment: expected at least 1 and at most 2**24")
+        if self.segment & (self.segment - 1):
+            raise ShapeError(f"segment: {self.segment}, expected a power of two")
         if not self.rate > 0 or self.duration < 0:
             raise ShapeError("rate: must be above 0; duration: not below")
         turning, moving = len(self.rotation_nodes), len(self.vector_nodes)

@@ -19,7 +19,18 @@ if TYPE_CHECKING:
 
 __all__ = ["bench"]
 
-NAMES = ("pose", "player", "ik", "skin", "frame", "envelope", "weights", "load", "draw")
+NAMES = (
+    "pose",
+    "player",
+    "ik",
+    "skin",
+    "frame",
+    "envelope",
+    "weights",
+    "load",
+    "motion",
+    "draw",
+)
 
 
 def bench(
@@ -40,6 +51,8 @@ def bench(
     For draw, also how fast others draw the same: moderngl on Mesa's llvmpipe and
     raylib, where they are installed (pip install 'flexor\[bench]'; on Debian and
     Ubuntu apt-get install libegl1 libgl1 libgl1-mesa-dri).
+
+    For motion: how small clips become, how far they are off, and what sampling costs.
 
     For weights: how long new weights take and how close they come to a character's own;
     also for bounded biharmonic weights, where pip install libigl tetgen was done.
@@ -91,6 +104,10 @@ def _run(names: list[str], files: dict[str, Path]) -> Iterator[Result]:
         from flexor.app.bench import load as load_bench
 
         yield from load_bench.run(files)
+    if "motion" in names:
+        from flexor.app.bench import motion
+
+        yield from motion.run(characters)
     if "draw" in names:
         from flexor.app.bench import draw
 
