@@ -52,3 +52,58 @@ def descend(lengths: Any, rotations: Any, target: Any, weights: Any) -> Any:
         local = above.T @ turn @ frames[bone]
         turned[bone] = quaternions.from_matrix(local)
     return turned
+
+
+def frames_of(parents: Any, places: Any, rotations: Any) -> tuple[Any, Any]:
+    """Frames (J, 3, 3) and places (J, 3) in the world of nodes, parents first."""
+    frames, spots = [], []
+    for parent, place, rotation in zip(parents, places, rotations, strict=True):
+        turn = quaternions.to_matrix(rotation)
+        above = np.eye(3) if parent < 0 else frames[parent]
+        frames.append(above @ turn)
+        spots.append(above @ place + (0 if parent < 0 else spots[parent]))
+    return np.array(frames), np.array(spots)
+
+
+def is_below(parents: Any, node: int, bone: int) -> bool:
+    """Whether a node hangs on a bone."""
+    node = parents[node]
+    return bool(node >= 0 and (node == bone or is_below(parents, node, bone)))
+
+
+def descend_tree(
+    parents: Any,
+    places: Any,
+    rotations: Any,
+    bones: Any,
+    effectors: Any,
+    targets: Any,
+    weights: Any,
+    hinges: Any = None,
+) -> Any:
+    """Rotations (J, 4) after one pass over bones, the last one first.
+
+    effectors: M nodes that are to be at targets (M, 3), pulling by weights (M,); each
+    bone turns about the sum of their pulls, by what brings the weighted squares down
+    most. hinges: (J, 3), an axis for each bone in its parent's frame, or None.
+    """
+    turned = np.array(rotations, np.float64)
+    for bone in reversed(bones):
+        frames, spots = frames_of(parents, places, turned)
+        above = np.eye(3) if parents[bone] < 0 else frames[parents[bone]]
+        held = [m for m, node in enumerate(effectors) if is_below(parents, node, bone)]
+        arms = spots[[effectors[m] for m in held]] - spots[bone]
+        goals = np.asarray(targets)[held] - spots[bone]
+        pulls = np.asarray(weights, np.float64)[held, None]
+        axis = (pulls * np.cross(arms, goals)).sum(0)
+        if hinges is not None:
+            axis = above @ hinges[bone]
+        axis /= np.linalg.norm(axis)
+        # Only what lies across the axis turns.
+        flat_arms = arms - np.outer(arms @ axis, axis)
+        flat_goals = goals - np.outer(goals @ axis, axis)
+        sine = (pulls * np.cross(flat_arms, flat_goals)).sum(0) @ axis
+        cosine = (pulls * flat_arms * flat_goals).sum()
+        turn = about(axis, np.arctan2(sine, cosine))
+        turned[bone] = quaternions.from_matrix(above.T @ turn @ frames[bone])
+    return turned
