@@ -22,12 +22,15 @@ from flexor.convert import envelope as converter
 from flexor.convert.envelope import EnvelopeSettings, convert_scene
 from flexor.convert.envelope_report import report_envelope
 from flexor.errors import ShapeError
+from flexor.files.gltf.write import write_gltf
 from flexor.scene import package
 from flexor.scene.envelope import Envelope
+from flexor.scene.packed_clip import PackedClip
 from flexor.scene.weights import SkinWeights
 from tests.app.conftest import Done
 from tests.files import bvh_text
 from tests.output.moving import read_back
+from tests.packed_clips import wave_scene
 from tests.same import differences
 from tests.scenes import random_scene
 
@@ -96,7 +99,7 @@ def test_a_package_that_loads(run: Any, folder: Path, tmp_path: Path) -> None:
 
 def test_what_is_said(run: Any, folder: Path, tmp_path: Path) -> None:
     out, file = tmp_path / "a.flexor", folder / "mannequin.glb"
-    done = run("convert", file, "-o", out)
+    done = run("convert", file, "-o", out, "--motion-error", "0")
     report = report_envelope(flexor.load(out).envelopes.multi)
     assert done.out == (
         f"{out}: {out.stat().st_size:,} bytes "
@@ -720,3 +723,59 @@ def test_a_broken_package(run: Any, folder: Path, tmp_path: Path) -> None:
     ):
         refused(run(*words), "broken.flexor")
     assert [path.name for path in tmp_path.iterdir()] == ["broken.flexor"]
+
+
+def moving(folder: Path) -> Path:
+    """A skeleton that moves, as a file."""
+    scene = wave_scene(np.random.default_rng(1))
+    write_gltf(scene, folder / "wave.glb")
+    return folder / "wave.glb"
+
+
+@pytest.mark.slow
+def test_motion_is_packed(run: Any, tmp_path: Path) -> None:
+    file, out = moving(tmp_path), tmp_path / "a.flexor"
+    done = run("convert", file, "-o", out)
+    assert " : 1, off by at most 0." in done.out
+    made = flexor.load(out)
+    assert isinstance(made.clips["wave"], PackedClip)
+    moments = np.linspace(0, 1, 50)
+    given = flexor.load(file).pose_many("wave", moments).world[..., 3]
+    off = np.linalg.norm(made.pose_many("wave", moments).world[..., 3] - given, axis=2)
+    assert off.max() <= 1.02e-4
+    # Again: what is packed stays as it is.
+    assert run("convert", out, "-o", tmp_path / "b.flexor").code == 0
+    assert list(differences(made.scene, flexor.load(tmp_path / "b.flexor").scene)) == []
+
+
+@pytest.mark.slow
+def test_every_key_is_kept_if_asked(run: Any, tmp_path: Path) -> None:
+    file, out = moving(tmp_path), tmp_path / "a.flexor"
+    done = run("convert", file, "-o", out, "--motion-error", "0")
+    assert "motion" not in done.out
+    assert list(differences(flexor.load(file).scene, flexor.load(out).scene)) == []
+
+
+@pytest.mark.slow
+def test_the_report_of_motion(run: Any, tmp_path: Path) -> None:
+    file = moving(tmp_path)
+    tree = json.loads(run("convert", file, "--json").out)
+    (clip,) = tree[0]["motion"]
+    assert clip["name"] == "wave"
+    assert 0 < clip["worst"] <= 1e-4
+    assert clip["ratio"] == pytest.approx(clip["raw_bytes"] / clip["bytes"])
+    loose = json.loads(run("convert", file, "--json", "--motion-error", "0.001").out)[
+        0
+    ]["motion"][0]
+    assert loose["bytes"] < clip["bytes"]
+    table = run("convert", file, "--report").out
+    assert "worst mm" in table
+    assert "wave" in table
+
+
+def test_errors_of_motion_that_cannot_be(run: Any, tmp_path: Path) -> None:
+    file = moving(tmp_path)
+    for option, value in (("--motion-error", "-1"), ("--motion-unit", "0")):
+        done = run("convert", file, "--report", option, value)
+        assert done.code != 0
+        assert option[9:] in done.err

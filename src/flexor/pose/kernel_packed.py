@@ -20,10 +20,11 @@ from flexor.maths.kernel_lanes import fma8, load8, put, splat8, store8, take
 
 # The first whole numbers of a clip: frames, blocks in a segment (the power of two),
 # pairs of columns, numbers in a row, rotations that move, rounded up to eight, and
-# their number, vectors that move, numbers that stand still; then, for each code, bits, mask and middle of a
-# number; then the slots of columns, the lanes of rotations, the places of vectors and
-# of what stands still. Its floats are the steps of a row, the turns of rotations (a
-# matrix and a quaternion), the bases of vectors and what stands still.
+# their number, vectors that move, numbers that stand still; then, for each code, bits,
+# mask and middle of a number; then the slots of columns, the lanes of rotations, the
+# places of vectors and of what stands still. Its floats are the steps of a row, the
+# turns of rotations (a matrix and a quaternion), the bases of vectors and what stands
+# still.
 FRAMES, SEGMENT, PAIRS, WIDTH, RUN, TURNING, MOVING, STILL = range(8)
 BITS, MASKS, MIDDLES, SLOTS = 8, 24, 40, 56
 TURNS = 13

@@ -51,9 +51,9 @@ class PackedClip:
 
     start: seconds of the first frame; rate: frames a second; frames: how many;
     duration: seconds; segment: blocks of four frames that share the bits of their
-    numbers, a power of two. rotation_nodes: uint16 (R,); turns: int16 (R, 8), left and right factor of
-    each, xyzw; vector_nodes: uint16 (V,); vector_paths: uint8 (V,), rows of `PATHS`;
-    bases: float32 (V, 3), what their columns are added to. slots: uint16 (D,), rising,
+    numbers, a power of two. rotation_nodes: uint16 (R,); turns: int16 (R, 8), left and
+    right factor of each, xyzw; vector_nodes: uint16 (V,); vector_paths: uint8 (V,),
+    rows of `PATHS`; bases: float32 (V, 3), what their columns are added to. slots: uint16 (D,), rising,
     the column's property times three plus its component, rotations before vectors;
     steps: float32 (D,). widths: uint8 (G, 3, half of D rounded up), for each segment
     and level four bits for each column, rows of `BITS`; words: uint32, the numbers,

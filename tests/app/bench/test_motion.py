@@ -1,0 +1,39 @@
+"""The bench of motion: its figures, and that they are those of the report."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from flexor.app.bench import motion
+from flexor.app.character import Character
+from flexor.convert.reduce_motion import reduce_motion
+from tests.packed_clips import arm, wave, wave_scene
+from tests.scenes import plain_scene
+
+KINDS = ("ratio", "worst_mm", "p99_mm")
+
+
+@pytest.mark.slow
+def test_figures_of_a_character() -> None:
+    scene = wave_scene(np.random.default_rng(3))
+    results = {r.name: r for r in motion.run({"wave": Character(scene)})}
+    report = reduce_motion(scene)[1][0]
+    wanted = (report.ratio, 1e3 * (report.worst or 0), 1e3 * (report.p99 or 0))
+    for kind, value in zip(KINDS, wanted, strict=True):
+        assert results[f"motion/{kind}/wave"].value == pytest.approx(value)
+    for crowd in ("single", "crowd256"):
+        for kind in ("sample_ns", "cost", "seek"):
+            assert results[f"motion/{kind}/{crowd}/wave"].value > 0
+
+
+@pytest.mark.slow
+def test_a_skeleton_in_other_units_is_measured_twice() -> None:
+    clip = wave(np.random.default_rng(3))
+    hero = Character(plain_scene(arm(size=20.0), clip))
+    names = {r.name for r in motion.run({"big": hero})}
+    assert {"motion/ratio/big", "motion/ratio/big/as_1.7m"} <= names
+
+
+def test_nothing_to_measure() -> None:
+    assert list(motion.run({"still": Character(plain_scene(arm()))})) == []
