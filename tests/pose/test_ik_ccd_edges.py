@@ -365,3 +365,19 @@ def test_flat_bones_in_the_chain_stay_finite(turn: float) -> None:
     assert np.isfinite(state.off).all()
     lengths = np.linalg.norm(rotations_of(layout, local), axis=2)
     np.testing.assert_allclose(lengths, 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("far", [0.6, 2.0])
+def test_a_pole_on_the_line_says_nothing(far: float) -> None:
+    """Nor does any pole to a chain that is straight."""
+    rng = np.random.default_rng(33)
+    layout = chain(QUARTERS)
+    reach = make_reach(layout, [Effector("b4", "b0")])
+    targets = rng.normal(size=(6, 1, 3))
+    targets *= far / np.linalg.norm(targets, axis=2, keepdims=True)
+    start = random_rotations(rng, 6, 4)
+    fine = CcdSettings(100, 1e-7)
+    _, plain = solved(layout, reach, start, targets, fine)
+    poles = targets if far < 1 else rng.normal(size=(6, 1, 3))
+    _, poled = solved(layout, reach, start, targets, fine, poles=poles)
+    np.testing.assert_allclose(poled, plain, atol=1e-6)
