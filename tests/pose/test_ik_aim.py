@@ -175,3 +175,108 @@ def test_bad_aims_are_refused() -> None:
         solve_aim(state, local, world, (0, 0, 0), weights=2)
     with pytest.raises(FlexorError, match="world"):
         solve_aim(init_aim(BODY, HEAD, 2), np.tile(local, (2, 1)), world, (0, 0, 0))
+
+
+@pytest.mark.parametrize("has_limits", [False, True])
+@pytest.mark.parametrize("scale", [0.01, 50.0, (-1, 1, 1), (2, 2, -2)])
+def test_below_a_scaled_or_mirrored_node_it_looks_alike(
+    scale: Any, has_limits: bool
+) -> None:
+    """Rotations are the same, for targets that are scaled or mirrored too."""
+    rng = np.random.default_rng(3)
+    size = np.broadcast_to(scale, 3)
+    rest = np.concatenate([[[0, 0, 0, 1.0]], REST])
+    places = np.concatenate([np.zeros((1, 3)), BODY.skeleton.translations])
+    scales = np.ones((5, 3))
+    parents = range(-1, 4)
+    plain = tree(parents, places, rest)
+    scales[0] = size
+    scaled = tree(parents, places, rest, scales)
+    start = np.tile(rest, (8, 1, 1))
+    start[:, 1:] = random_rotations(rng, 8, 4)
+    limits = box_limits(5, (-50, -40, -20), (50, 40, 60)) if has_limits else None
+    targets = rng.normal(size=(8, 3)) * 2 + [0, 1.6, 0]
+    eye, up = (0.02, 0.05, 0.04), np.array([0.2, 1, 0.1])
+    found = []
+    for layout, factor in ((plain, np.ones(3)), (scaled, size)):
+        # Directions at rest are told in the world: those of the image.
+        forward = tuple(np.sign(factor) * (0.1, 0.2, 1))
+        high = tuple(np.sign(factor) * (0, 1, -0.2))
+        aim = Aim(["b2", "b3", "b4"], forward=forward, up=high, eye=eye)
+        local, world = posed(layout, start)
+        state = init_aim(layout, aim, 8, limits=limits)
+        ups = up * np.sign(factor)
+        solve_aim(state, local, world, targets * factor, ups=ups)
+        found.append((rotations_of(layout, local), state.off.copy()))
+    assert angles_between(found[0][0], found[1][0]).max() < 1e-4
+    np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-4)
+    # And what is left is told as it is.
+    local, world = posed(scaled, found[1][0])
+    frames = world.matrices[:, 4].astype(np.float64)
+    to = targets * size - frames @ [*eye, 1]
+    head = posed(scaled, rest[None])[1].matrices[0, 4, :, :3].astype(np.float64)
+    way = frames[:, :, :3] @ (np.linalg.inv(head) @ forward)
+    cosine = (way * to).sum(1) / np.linalg.norm(way, axis=1)
+    off = np.arccos(np.clip(cosine / np.linalg.norm(to, axis=1), -1, 1))
+    np.testing.assert_allclose(found[1][1], off, atol=1e-3)
+    assert (off.max() > 0.1) == has_limits
+
+
+def test_a_joint_of_no_size_stays_finite() -> None:
+    scales = np.ones((4, 3))
+    scales[3] = 0
+    for limits in (None, box_limits(4, (-5, -5, -5), (5, 5, 5))):
+        layout = tree([-1, 0, 1, 2], UPWARD, REST, scales)
+        local, world = posed(layout, REST[None])
+        state = init_aim(layout, HEAD, 1, limits=limits)
+        before = local.copy()
+        solve_aim(state, local, world, (1, 2, 3), ups=(0, 1, 0))
+        np.testing.assert_array_equal(local, before)  # it looks nowhere
+        assert state.off[0] == 0
+    # Flat along the axis that it is to turn about.
+    scales[:] = 1
+    scales[0] = [1, 0, 1]
+    layout = tree([-1, 0, 1, 2], UPWARD, None, scales)
+    for limits in (None, box_limits(4, (-5, -5, -5), (5, 5, 5))):
+        local, world = posed(layout, np.tile([0, 0, 0, 1.0], (1, 4, 1)))
+        state = init_aim(layout, HEAD, 1, limits=limits)
+        solve_aim(state, local, world, (3, 1, 0))
+        assert np.isfinite(local).all()
+        assert np.isfinite(state.off).all()
+
+
+def test_no_weight_touches_nothing() -> None:
+    rng = np.random.default_rng(4)
+    local, world = posed(BODY, random_rotations(rng, 3, 4) * 1.1)
+    before = local.copy()
+    state = init_aim(BODY, HEAD, 3)
+    solve_aim(state, local, world, rng.normal(size=(3, 3)), weights=0)
+    np.testing.assert_array_equal(local, before)
+
+
+def test_the_length_of_rotations_does_not_matter() -> None:
+    rng = np.random.default_rng(5)
+    start, targets = random_rotations(rng, 4, 4), rng.normal(size=(4, 3)) * 3
+    for limits in (None, box_limits(4, (-60, -40, -20), (60, 40, 20))):
+        found = []
+        for factor in (1, 3):
+            local, world = posed(BODY, start)
+            local.reshape(4, 10, -1)[:, 3:7] *= factor
+            state = init_aim(BODY, HEAD, 4, limits=limits)
+            solve_aim(state, local, world, targets)
+            found.append(rotations_of(BODY, local)[:, 1:])
+        assert angles_between(*found).max() < 1e-5
+
+
+def test_a_target_nearer_than_the_eye_stays_finite() -> None:
+    """The eye stands out so far that the line of sight passes the target by."""
+    aim = Aim(["b2", "b3"], eye=(3.0, 1.0, -2.0))
+    rng = np.random.default_rng(6)
+    _, world = posed(BODY, REST[None])
+    targets = world.matrices[0, 3, :, 3] + rng.normal(size=(10, 3)) * 0.1
+    state, local = looks(aim, np.tile(REST, (10, 1, 1)), targets)
+    assert np.isfinite(local).all()
+    at, way, _ = sight(local, aim)
+    to = targets - at
+    cosine = (way * to).sum(1) / np.linalg.norm(to, axis=1)
+    np.testing.assert_allclose(state.off, np.arccos(cosine), atol=1e-3)

@@ -261,3 +261,123 @@ def test_bad_limbs_and_goals_are_refused() -> None:
             solve_two_bone(state, local, world, **named)
     with pytest.raises(FlexorError, match="world"):
         solve_two_bone(state, local, init_world(chain((1,)), 1), (0, 0, 0))
+
+
+def about(axis: Any, angle: float) -> Any:
+    """A quaternion by an angle about a unit axis."""
+    return np.append(np.sin(angle / 2) * np.asarray(axis), np.cos(angle / 2))
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.01])
+def test_a_straight_limb_bends_about_the_axis_it_is_told(scale: float) -> None:
+    """In model space at rest, whatever its length, and wherever the limb is now."""
+    rng = np.random.default_rng(5)
+    rest = random_rotations(rng, 4)
+    scales = np.ones((4, 3))
+    scales[0] = scale
+    # The limb lies along X at rest, its frames anyhow.
+    places, frame = [np.zeros(3)], quaternions.to_matrix(rest[0])
+    for step, turn in zip((0.1, 0.5, 0.4), rest[1:], strict=True):
+        places.append(frame.T @ [step / scale, 0, 0])
+        frame = frame @ quaternions.to_matrix(turn)
+    layout = tree(range(-1, 3), places, rest, scales)
+    moved = rest.copy()
+    moved[0] = quaternions.multiply(random_rotations(rng), rest[0])
+    turn = quaternions.multiply(moved[0], rest[0] * [-1, -1, -1, 1])
+    model = quaternions.to_matrix(turn)
+    for axis in ((0, 0, 1), (0, 0, 7.0), (0, -2, 1), (5, 0, 1)):
+        limb = Limb("b1", "b2", "b3", axis=axis)
+        across = np.array([0, *axis[1:]]) / np.linalg.norm(axis[1:])
+        target = model @ [0.7, 0, 0]
+        off, local = bent(layout, moved[None], target, limb)
+        assert off[0] < 1e-6
+        nodes = places_of(layout, local)[0] @ model
+        np.testing.assert_allclose(nodes[3], [0.7, 0, 0], atol=1e-5)
+        # The end has swung about the axis, so the middle stands out against it.
+        side = np.cross(nodes[2] - nodes[1], nodes[3] - nodes[2])
+        np.testing.assert_allclose(side / np.linalg.norm(side), across, atol=1e-3)
+    with pytest.raises(FlexorError, match="axis: a direction"):
+        init_two_bone(layout, [Limb("b1", "b2", "b3", axis=(0, 0, 0))], 1)
+
+
+def test_a_bent_limb_keeps_its_plane_whatever_it_is_told() -> None:
+    layout = chain((0.5, 0.5))
+    for angle in (0.2, -0.2, 1.5, 3.0):
+        start = np.array([[[0, 0, 0, 1], about((0, 1, 0), angle)]])
+        found = []
+        for axis in (None, (0, 0, 1), (0, -1, 0)):
+            limb = Limb("b0", "b1", "b2", axis=axis)
+            _, local = bent(layout, start, (0.3, 0.3, 0.2), limb)
+            found.append(local)
+        np.testing.assert_allclose(found[1], found[0], atol=1e-6)
+        np.testing.assert_allclose(found[2], found[0], atol=1e-6)
+
+
+def test_from_bent_to_straight_nothing_jumps() -> None:
+    """Little by little the axis that it is told takes over from its plane."""
+    layout = chain((0.5, 0.5))
+    limb = Limb("b0", "b1", "b2", axis=(0, 0, 1))
+    angles = np.linspace(0.2, 0, 201)
+    start = np.tile([0, 0, 0, 1.0], (201, 2, 1))
+    start[:, 1] = [about((0, 1, 0), angle) for angle in angles]
+    _, local = bent(layout, start, (0.8, 0, 0), limb)
+    nodes = places_of(layout, local)
+    sides = np.arctan2(nodes[:, 1, 2], -nodes[:, 1, 1])  # 0: as it is told
+    np.testing.assert_allclose(sides[[0, -1]], [np.pi / 2, 0], atol=1e-3)
+    steps = np.diff(sides)
+    assert (steps < 1e-3).all()
+    assert steps.min() > -0.05
+
+
+@pytest.mark.parametrize("way", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, -2, 2)])
+def test_a_limb_that_is_told_its_own_line_bends_anyhow(way: Any) -> None:
+    line = np.array(way) / np.linalg.norm(way)
+    layout = tree([-1, 0, 1], [np.zeros(3), line * 0.5, line * 0.4])
+    limb = Limb("b0", "b1", "b2", axis=tuple(line))
+    start = np.tile([0, 0, 0, 1.0], (1, 2, 1))
+    target = line * 0.6
+    pole = np.cross(line, [0.3, 0.5, -0.8])
+    for poles in (None, line, pole):
+        off, local = bent(layout, start, target, limb, poles=poles)
+        nodes = places_of(layout, local)[0]
+        np.testing.assert_allclose(nodes[2], target, atol=1e-5)
+        assert off[0] < 1e-6
+    side = nodes[1] - line * (nodes[1] @ line)
+    assert side @ pole > 0.999 * np.linalg.norm(side) * np.linalg.norm(pole)
+
+
+def test_an_end_that_keeps_its_orientation_turns_by_the_weight_too() -> None:
+    rng = np.random.default_rng(6)
+    layout = chain((0.5, 0.4, 0.1))
+    limb = Limb("b0", "b1", "b2", keeps=True)
+    start = random_rotations(rng, 6, 3)
+    targets, tilts = rng.normal(size=(6, 1, 3)) * 0.4, random_rotations(rng, 6, 1)
+    _, full = bent(layout, start, targets, limb, tilts=tilts)
+    _, part = bent(layout, start, targets, limb, tilts=tilts, weights=0.3)
+    whole = angles_between(rotations_of(layout, full)[:, :3], start)
+    turned = angles_between(rotations_of(layout, part)[:, :3], start)
+    np.testing.assert_allclose(turned, whole * 0.3, atol=2e-5)
+
+
+def test_a_limb_of_no_length_says_how_far_its_target_is() -> None:
+    layout = tree([-1, 0, 1], [[0.5, 0, 0], [0, 0, 0], [0.4, 0, 0]])
+    start = np.tile([0, 0, 0, 1.0], (1, 2, 1))
+    off, local = bent(layout, start, (0.5, 3, 4), ARM)
+    np.testing.assert_allclose(off, 5, atol=1e-6)
+    np.testing.assert_allclose(rotations_of(layout, local)[0, :2], start[0])
+
+
+def test_frames_that_are_flat_stay_finite() -> None:
+    """About the axis of the turn, or in all of them at the end."""
+    upright = np.tile([0, 0, 0, 1.0], (1, 3, 1))
+    start = upright.copy()
+    start[0, 1] = about((0, 1, 0), 1.0)
+    for flat, size in ((0, [1, 0, 1]), (2, [0, 0, 0])):
+        scales = np.ones((3, 3))
+        scales[flat] = size
+        layout = tree([-1, 0, 1], [[0, 0, 0], [0.5, 0, 0], [0.4, 0, 0]], None, scales)
+        limb = Limb("b0", "b1", "b2", keeps=True)
+        _, local = bent(layout, start, (0.2, 0, 0.5), limb)
+        assert np.isfinite(local).all()
+        lengths = np.linalg.norm(rotations_of(layout, local), axis=2)
+        np.testing.assert_allclose(lengths, 1, atol=1e-5)
