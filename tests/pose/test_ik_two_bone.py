@@ -381,3 +381,39 @@ def test_frames_that_are_flat_stay_finite() -> None:
         assert np.isfinite(local).all()
         lengths = np.linalg.norm(rotations_of(layout, local), axis=2)
         np.testing.assert_allclose(lengths, 1, atol=1e-5)
+
+
+def test_a_pole_on_the_line_says_nothing() -> None:
+    rng = np.random.default_rng(7)
+    layout = chain((0.5, 0.4))
+    start = random_rotations(rng, 12, 2)
+    targets = rng.normal(size=(12, 1, 3))
+    targets *= 0.7 / np.linalg.norm(targets, axis=2, keepdims=True)
+    targets = targets.astype(np.float32)
+    _, plain = bent(layout, start, targets)
+    for poles in (targets, -2 * targets):
+        _, poled = bent(layout, start, targets, poles=poles)
+        np.testing.assert_allclose(poled, plain, atol=1e-6)
+
+
+def test_the_opposite_way_is_half_a_circle_in_its_plane() -> None:
+    """A target opposite to where the end is: the limb turns about its own axis."""
+    layout = chain((0.5, 0.4))
+    axis = np.array([0.6, 0, 0.8])
+    start = np.array([[about(axis, 0.4), about((0, 0, 1), 1.1)]])
+    before = places_of(layout, posed(layout, start)[0])[0]
+    off, local = bent(layout, start, -before[2])
+    after = places_of(layout, local)[0]
+    assert off[0] < 1e-6
+    np.testing.assert_allclose(after, -before, atol=1e-5)
+
+
+def test_no_weight_touches_nothing() -> None:
+    rng = np.random.default_rng(8)
+    layout = chain((0.5, 0.4, 0.1))
+    limb = Limb("b0", "b1", "b2", keeps=True)
+    local, world = posed(layout, random_rotations(rng, 3, 3) * 1.1)
+    before = local.copy()
+    state = init_two_bone(layout, [limb], 3)
+    solve_two_bone(state, local, world, rng.normal(size=(3, 1, 3)), weights=0)
+    np.testing.assert_array_equal(local, before)
