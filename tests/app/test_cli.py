@@ -118,7 +118,7 @@ def test_no_permission(hero_file: Path, tmp_path: Path) -> None:
 def test_unknown_bench_names_those_there_are() -> None:
     done = run("bench", "nothing")
     assert done.returncode == 2
-    names = "pose, skin, frame, envelope, weights, load, draw"
+    names = "pose, player, ik, skin, frame, envelope, weights, load, motion, draw"
     assert done.stderr == f"flexor: no bench 'nothing'; there are: {names}\n"
 
 

@@ -237,6 +237,7 @@ def test_json(run: Any, folder: Path, tmp_path: Path) -> None:
     assert (done.code, done.err) == (0, "")
     (row,) = json.loads(done.out)
     envelopes = flexor.load(out).envelopes
+    assert {one["name"] for one in row.pop("motion")} == set(flexor.load(out).clips)
     assert row == {
         "file": str(file),
         "out": str(out),

@@ -17,6 +17,7 @@ from flexor.pose.layout import ROWS
 from flexor.pose.pose import Pose
 from flexor.pose.root_motion import RootMotion, extract_root_motion
 from flexor.scene.clip import Clip
+from flexor.scene.packed_clip import PackedClip
 
 if TYPE_CHECKING:
     from flexor.pose.events import Event
@@ -57,7 +58,7 @@ class Player:
         layers: Sequence[Layer | str] | None = None,
         events: Mapping[str, Iterable[tuple[float, str]]] | None = None,
         root_motion: bool | Iterable[str] | Mapping[str, Travel] = False,
-        clips: Mapping[str, Clip] | None = None,
+        clips: Mapping[str, Clip | PackedClip] | None = None,
     ) -> None:
         from flexor.pose.model_space import init_world
         from flexor.pose.motion_set import make_motion_set
@@ -203,8 +204,8 @@ class Player:
 
 
 def _travels(
-    hero: Character, clips: Mapping[str, Clip], asked: Any
-) -> tuple[list[Clip], dict[str, RootMotion]]:
+    hero: Character, clips: Mapping[str, Clip | PackedClip], asked: Any
+) -> tuple[list[Clip | PackedClip], dict[str, RootMotion]]:
     """Clips to be played, on the spot where that is asked for, and their ways."""
     given: dict[str, Any] = {}
     if isinstance(asked, Mapping):

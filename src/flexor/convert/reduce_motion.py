@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -24,6 +26,7 @@ from flexor.convert.plan_motion import (
     trim_tracks,
 )
 from flexor.errors import SettingError
+from flexor.maths.threads import thread_count
 from flexor.pose.clip_tables import ClipTables, pack_clip
 from flexor.pose.layout import Layout, make_layout
 from flexor.scene.clip import Clip, Track
@@ -96,14 +99,20 @@ def reduce_motion(
     *,
     each: Callable[[], None] = lambda: None,
 ) -> tuple[Scene, list[MotionReport]]:
-    """The scene with its clips packed; `each` is called after each of them."""
+    """The scene with its clips packed; `each` is called after each of them.
+
+    Clips are shared out among threads; the result does not depend on how many.
+    """
     layout = make_layout(scene)
     clips: dict[str, Clip | PackedClip] = {}
     reports = []
-    for key, clip in scene.clips.items():
-        clips[key], report = reduce_clip(layout, clip, settings)
-        reports.append(report)
-        each()
+    one = partial(reduce_clip, layout, settings=settings)
+    with ThreadPoolExecutor(thread_count()) as pool:
+        done = pool.map(one, scene.clips.values())
+        for key, (form, report) in zip(scene.clips, done, strict=True):
+            clips[key] = form
+            reports.append(report)
+            each()
     return replace(scene, clips=clips), reports
 
 

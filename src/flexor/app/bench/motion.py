@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
+from flexor import samples
 from flexor.app.bench.timing import Result, best_seconds
 from flexor.app.character import Character
 from flexor.convert.reduce_motion import MotionReport, MotionSettings, reduce_clip
@@ -36,9 +37,7 @@ def run(characters: Mapping[str, Character]) -> Iterator[Result]:
     were 1.7 m large.
     """
     if not characters:
-        from flexor.samples import mannequin
-
-        hero = mannequin()
+        hero = samples.mannequin()
         for name in ("walk", "idle"):
             yield from _measure(
                 f"mannequin/{name}", hero, {name: hero.clips[name]}, 1.0
