@@ -5,10 +5,11 @@ of four frames, its first, the first of the next, one more), and the three in be
 Going forward, a block costs four rows of bits; a jump costs seven. Rotations lie in a
 row as three runs, so that eight are made at once.
 
-Tried: rows as float32 (predictions of large numbers are not exact); rotations in the
-lanes of the skeleton, so that they need not be put there one by one (more of them are
-made than move); the same bits for eight columns, so that those can be spread at once
-(a fifth more bits).
+Where most lanes of a skeleton turn, rotations lie in a row as they do in a pose, and go
+there eight at a time; else only those that turn do, and go one by one.
+
+Tried: rows as float32 (predictions of large numbers are not exact); the same bits for
+eight columns, so that those can be spread at once (a fifth more bits).
 """
 
 import numpy as np
@@ -27,6 +28,9 @@ from flexor.maths.kernel_lanes import fma8, load8, put, splat8, store8, take
 # still.
 FRAMES, SEGMENT, PAIRS, WIDTH, RUN, TURNING, MOVING, STILL = range(8)
 BITS, MASKS, MIDDLES, SLOTS = 8, 24, 40, 56
+# Instead of their number, of rotations that lie in a row as in a pose, eight lanes
+# after another: then the lanes are the first of each eight.
+AS_LANES = -1
 TURNS = 13
 # Rows that a character keeps: four stored frames, each at its number modulo four, then
 # those in between.
@@ -56,9 +60,10 @@ def _read_row(words, bit, codes, at, whole, pairs, rows, to):
 
 
 @inline
-def _read_both(words, bit, more, codes, at, whole, pairs, rows, to):
-    """The same for the two rows of the last level, the second `more` bits behind."""
-    width = np.int64(take(whole, WIDTH))
+def _read_both(words, bit, more, codes, at, whole, pairs, rows, to, apart):
+    """The same for two rows of one level and segment, the second `more` bits behind,
+    written `apart` numbers behind.
+    """
     for pair in range(pairs):
         both = np.int64(take(codes, at + pair))
         one, other = both & 15, both >> 4
@@ -67,12 +72,12 @@ def _read_both(words, bit, more, codes, at, whole, pairs, rows, to):
         mask, middle = take(whole, MASKS + one), take(whole, MIDDLES + one)
         slot = to + np.int64(take(whole, SLOTS + 2 * pair))
         put(rows, slot, np.int32((np.int32(early) & mask) - middle))
-        put(rows, slot + width, np.int32((np.int32(late) & mask) - middle))
+        put(rows, slot + apart, np.int32((np.int32(late) & mask) - middle))
         wide = np.int64(take(whole, BITS + one))
         mask, middle = take(whole, MASKS + other), take(whole, MIDDLES + other)
         slot = to + np.int64(take(whole, SLOTS + 2 * pair + 1))
         put(rows, slot, np.int32((np.int32(early >> wide) & mask) - middle))
-        put(rows, slot + width, np.int32((np.int32(late >> wide) & mask) - middle))
+        put(rows, slot + apart, np.int32((np.int32(late >> wide) & mask) - middle))
         bit += wide + np.int64(take(whole, BITS + other))
 
 
@@ -95,7 +100,7 @@ def _read_inner(whole, parts, codes, words, block, rows):
     bit += take(parts, PART * part + 2)
     at += pairs
     more = take(parts, PART * part + 3)
-    _read_both(words, bit, more, codes, at, whole, pairs, rows, EARLY * width)
+    _read_both(words, bit, more, codes, at, whole, pairs, rows, EARLY * width, width)
     one, two = (block & 3) * width, ((block + 1) & 3) * width
     zero, three = ((block - 1) & 3) * width, ((block + 2) & 3) * width
     for i in range(width):
@@ -117,12 +122,21 @@ def _enter_block(whole, parts, codes, words, block, last, spot, rows):
     there = np.int64(take(spot, 0))
     # Going on to the next block, three of its stored frames are there.
     first = block + 2 if there >= 0 and block == there + 1 else block - 1
-    for stored in range(first, block + 3):
+    stored = first
+    while stored < block + 3:
         wanted = min(max(stored, 0), last)
         part = wanted >> segment
         bit = _first_bit(parts, part, wanted - (part << segment))
         at, to = part * 3 * pairs, (stored & 3) * width
-        _read_row(words, bit, codes, at, whole, pairs, rows, to)
+        after = min(max(stored + 1, 0), last)
+        if stored < block + 2 and after >> segment == part:
+            more = (after - wanted) * take(parts, PART * part + 4)
+            apart = ((stored + 1) & 3) * width - to
+            _read_both(words, bit, more, codes, at, whole, pairs, rows, to, apart)
+            stored += 2
+        else:
+            _read_row(words, bit, codes, at, whole, pairs, rows, to)
+            stored += 1
     if block < last:
         _read_inner(whole, parts, codes, words, block, rows)
     put(spot, 0, np.int32(block))
@@ -261,15 +275,21 @@ def sample_one(
     lanes, run = len(local) // 10, np.int64(take(whole, RUN))
     turning = np.int64(take(whole, TURNING))
     to = SLOTS + 2 * np.int64(take(whole, PAIRS))
-    for i in range(0, turning, 8):
+    for i in range(0, run, 8):
         _turn_eight(rows, one, other, u, floats, width, run, i, is_close, work)
+        if turning == AS_LANES:
+            lane = 3 * lanes + np.int64(take(whole, to + (i >> 3)))
+            for c in range(4):
+                store8(local, lane + c * lanes, load8(work, 8 * c))
+            continue
         for k in range(min(8, turning - i)):
             lane = 3 * lanes + np.int64(take(whole, to + i + k))
             put(local, lane, take(work, k))
             put(local, lane + lanes, take(work, 8 + k))
             put(local, lane + 2 * lanes, take(work, 16 + k))
             put(local, lane + 3 * lanes, take(work, 24 + k))
-    first, bases, to = 3 * run, width + TURNS * run, to + turning
+    to += run >> 3 if turning == AS_LANES else turning
+    first, bases = 3 * run, width + TURNS * run
     moving = 3 * np.int64(take(whole, MOVING))
     for i in range(moving):
         number = take(rows, one + first + i)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +11,13 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints
 from flexor.maths import quaternions
 from flexor.pose import kernel_packed
-from flexor.pose.layout import Layout
+from flexor.pose.layout import ROWS, Layout
 from flexor.scene.clip import Track
 from flexor.scene.packed_clip import BITS, BLOCK, PATHS, PackedClip
 
 __all__ = ["PackedTables", "lay_out_packed"]
 
+PUT = 0.08  # what putting one rotation in its place costs, eight made being 1
 CLOSE = np.cos(np.radians(20))  # cosine of half the angle between close frames
 FIRST_ROW = {"translation": 0, "rotation": 3, "scale": 7}
 
@@ -61,8 +63,8 @@ def lay_out_packed(
     """Lay a packed clip out; still: those of its other tracks that have one key."""
     lanes = layout.lane_count
     turning, moving = len(clip.rotation_nodes), len(clip.vector_nodes)
+    spots, run, number, lane_table = _place_rotations(clip, layout)
     # Rows: three runs of rotations, then vectors, one place for nothing, padded.
-    run = -(-turning // 8) * 8
     width = -(-(3 * run + 3 * moving + 1) // 8) * 8
     nodes = layout.lane_of_node[clip.vector_nodes]
     rows = np.array([FIRST_ROW[PATHS[path]] for path in clip.vector_paths], np.int32)
@@ -78,7 +80,7 @@ def lay_out_packed(
     which, component = np.divmod(clip.slots.astype(np.int64), 3)
     to = np.where(
         which < turning,
-        component * run + which,
+        component * run + np.append(spots, 0)[np.minimum(which, turning)],
         3 * run + 3 * (which - turning) + component,
     )
     spread = np.full(2 * clip.widths.shape[2], width - 1, np.int32)
@@ -86,16 +88,21 @@ def lay_out_packed(
     steps = np.zeros(width, np.float32)
     steps[to] = clip.steps
     power = clip.segment.bit_length() - 1
-    numbers = (clip.frames, power, clip.widths.shape[2], width, run, turning)
+    numbers = (clip.frames, power, clip.widths.shape[2], width, run, number)
     codes = BITS.astype(np.int32)
     whole = [
         np.array([*numbers, moving, len(where) - 3 * moving], np.int32),
         np.stack([codes, (1 << codes) - 1, (1 << codes) >> 1]).ravel(),
         spread,
-        layout.lane_of_node[clip.rotation_nodes],
+        lane_table,
         where.astype(np.int32),
     ]
-    flat = [steps, _turns(clip, run), *(part.ravel() for part in bases)]
+    turns = _turns(clip, spots, run)
+    if number == kernel_packed.AS_LANES:
+        _rest_of_lanes(turns, spots, lane_table, layout)
+    blocks = turns.reshape(kernel_packed.TURNS, -1, 8).transpose(1, 0, 2)
+    flat: list[NDArray[Any]] = [steps, blocks.ravel()]
+    flat += [part.ravel() for part in bases]
     return PackedTables(
         np.array([clip.start, clip.rate]),
         np.concatenate(whole),
@@ -106,8 +113,38 @@ def lay_out_packed(
     )
 
 
-def _turns(clip: PackedClip, run: int) -> Floats:
-    """Of eight rotations after another a matrix and a quaternion each, by component.
+def _place_rotations(
+    clip: PackedClip, layout: Layout
+) -> tuple[NDArray[np.int64], int, int, Ints]:
+    """Place of each rotation in its run, the run's length, their number or that they
+    lie as in a pose, and the lanes that go with it.
+    """
+    count = len(clip.rotation_nodes)
+    lanes = layout.lane_of_node[clip.rotation_nodes].astype(np.int64)
+    eights = np.unique(lanes >> 3)
+    run = -(-count // 8) * 8
+    others = (t.path == "rotation" and len(t.times) > 1 for t in clip.keyed)
+    # To put one rotation in its place takes about a tenth of making eight.
+    if any(others) or len(eights) > run / 8 + PUT * count:
+        return np.arange(count), run, count, lanes.astype(np.int32)
+    spots = 8 * np.searchsorted(eights, lanes >> 3) + (lanes & 7)
+    run = 8 * len(eights)
+    return spots, run, kernel_packed.AS_LANES, (8 * eights).astype(np.int32)
+
+
+def _rest_of_lanes(
+    turns: NDArray[np.float64], spots: NDArray[np.int64], firsts: Ints, layout: Layout
+) -> None:
+    """Let lanes without a packed rotation, among others that have one, be at rest."""
+    rest = layout.rest.reshape(ROWS, -1)[3:7]
+    every = (firsts[:, None] + np.arange(8)).ravel()
+    is_free = np.ones(len(every), bool)
+    is_free[spots] = False
+    turns[9:, is_free] = rest[:, every[is_free]]
+
+
+def _turns(clip: PackedClip, spots: NDArray[np.int64], run: int) -> NDArray[np.float64]:
+    """A matrix and a quaternion (13, run) for each place in the run.
 
     left * turn * right = (left * right) * (turn, its axis seen through right)
     """
@@ -115,10 +152,9 @@ def _turns(clip: PackedClip, run: int) -> Floats:
     left, right = quaternions.normalise(factors).transpose(1, 0, 2)
     seen = quaternions.to_matrix(right * np.array([-1, -1, -1, 1]))
     table = np.zeros((kernel_packed.TURNS, run))
-    table[:9, : len(seen)] = seen.reshape(-1, 9).T
-    table[9:, : len(seen)] = quaternions.multiply(left, right).T
-    blocks = table.reshape(kernel_packed.TURNS, -1, 8).transpose(1, 0, 2)
-    return blocks.ravel().astype(np.float32)
+    table[:9, spots] = seen.reshape(-1, 9).T
+    table[9:, spots] = quaternions.multiply(left, right).T
+    return table
 
 
 def _close(clip: PackedClip) -> NDArray[np.int64]:
