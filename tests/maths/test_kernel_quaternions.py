@@ -71,6 +71,7 @@ def test_angles_are_those_of_euler(q: Any) -> None:
     apart = angles - euler.to_euler(q)
     # Half a circle is the same either way round.
     np.testing.assert_allclose(np.exp(1j * apart), 1, atol=1e-9)
+    assert np.abs(angles).max() <= np.pi
     assert is_same(kernel.from_angles_zyx(*angles), q)
 
 
