@@ -10,9 +10,13 @@ import pytest
 
 import flexor
 from flexor.app.character import Character
+from flexor.convert.reduce_motion import reduce_motion
 from flexor.errors import AssetError, SettingError, ShapeError
+from flexor.scene.packed_clip import PackedClip
+from flexor.scene.skeleton import Link, Skeleton
+from tests.packed_clips import arm, wave
 from tests.same import differences
-from tests.scenes import random_scene
+from tests.scenes import plain_scene, random_scene
 
 
 def test_load_what_was_saved(tmp_path: Path) -> None:
@@ -82,3 +86,26 @@ def test_characters_can_be_pickled_and_copied() -> None:
     for twin in (pickle.loads(pickle.dumps(hero)), copy.deepcopy(hero)):
         assert list(differences(hero.scene, twin.scene)) == []
         assert twin.pose("mixed", 0.4).world.tobytes() == pose.world.tobytes()
+
+
+@pytest.mark.slow
+def test_links_move_in_files_of_packed_motion(tmp_path: Path) -> None:
+    """Packed clips leave links out; a .glb has tracks for them, for other engines."""
+    skeleton = arm(4)
+    linked = Skeleton(
+        (*skeleton.names, "link"),
+        np.append(skeleton.parents, 0),
+        np.concatenate([skeleton.translations, skeleton.translations[1:2]]),
+        np.tile(np.array([0, 0, 0, 1], np.float32), (5, 1)),
+        np.ones((5, 3)),
+        links={4: Link(1, 0.5)},
+    )
+    scene = plain_scene(linked, wave(np.random.default_rng(1), 4))
+    packed, _ = reduce_motion(scene)
+    assert isinstance(packed.clips["wave"], PackedClip)
+    flexor.save(Character(packed), tmp_path / "a.glb")
+    made = flexor.load(tmp_path / "a.glb")
+    assert 4 in made.clips["wave"].nodes
+    moments = np.linspace(0, 1, 31)
+    a, b = (one.pose_many("wave", moments) for one in (Character(packed), made))
+    np.testing.assert_allclose(a.world, b.world, atol=2e-4)

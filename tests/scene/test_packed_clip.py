@@ -79,6 +79,18 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"frames": 400}, "widths|words"),
     ({"segment": 3}, "power of two"),
     ({"segment": 0}, "segment"),
+    ({"segment": 128}, "segment"),
+    ({"frames": 1 << 23}, "frames"),
+    (
+        {
+            "frames": 1 << 20,
+            "slots": np.zeros(0),
+            "steps": np.zeros(0),
+            "widths": np.zeros((4097, 3, 0)),
+            "segment": 64,
+        },
+        "too many for what they hold",
+    ),
     ({"rate": 0.0}, "rate"),
     ({"rate": float("nan")}, "rate: must be finite"),
     ({"start": float("inf")}, "start: must be finite"),

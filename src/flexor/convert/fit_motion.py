@@ -407,6 +407,8 @@ def _pack(
 ) -> PackedClip | None:
     """A clip of numbers; None where one is too large."""
     used = np.flatnonzero((numbers != 0).any(0))
+    if not len(used):
+        return None  # nothing moves: that is better said with keys
     packed = pack_numbers(np.ascontiguousarray(numbers[:, used]))
     if packed is None:
         return None

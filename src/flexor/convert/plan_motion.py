@@ -14,7 +14,7 @@ from flexor.pose.clip_tables import ClipTables
 from flexor.pose.layout import Layout
 from flexor.pose.sample import init_sample, sample
 from flexor.scene.clip import Clip, Track
-from flexor.scene.packed_clip import MOST_FRAMES
+from flexor.scene.packed_clip import MOST_FRAMES, MOST_VALUES
 
 __all__ = [
     "Grid",
@@ -162,11 +162,12 @@ def find_grid(tracks: list[Track]) -> Grid | None:
     moving = [t for t in tracks if t.interpolation == "LINEAR" and len(t.times) > 1]
     if not moving:
         return None
+    most = MOST_VALUES // (3 * len(moving))
     every = np.unique(np.concatenate([track.times for track in moving]))
     longest = max(moving, key=lambda track: len(track.times)).times
     for times in (every, longest):
         grid = _regular(times.astype(np.float64))
-        if grid is not None:
+        if grid is not None and grid.frames <= most:
             return grid
     return None
 

@@ -63,7 +63,7 @@ def read_motion(
     if len(table) != len(others) or len(arrays["packed_timing"]) != len(others):
         text = f"{len(table)}, the clips name {len(others)}"
         raise file.error("packed", text)
-    if table.size and (table.min() < 0 or table[:, :2].max() > MOST_FRAMES):
+    if table.size and (table.min() < 0 or table[:, 0].max() > MOST_FRAMES):
         raise file.error("packed", "a number below 0, or more frames than can be")
     if (table[:, :2] < 1).any():
         raise file.error("packed", "no frames, or segments without any")

@@ -42,7 +42,10 @@ LEVELS = 3  # stored, in the middle, and between
 # Bits of a number, by the four bits that say how many.
 BITS = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 17, 22], np.uint8)
 PATHS: tuple[Path, ...] = ("translation", "scale")  # of vectors, by their number
-MOST_FRAMES = 1 << 24
+MOST_FRAMES = 1 << 22
+MOST_SEGMENT = 64
+# Values of all frames: what a clip becomes when it is unpacked.
+MOST_VALUES = 1 << 26
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,11 +56,12 @@ class PackedClip:
     duration: seconds; segment: blocks of four frames that share the bits of their
     numbers, a power of two. rotation_nodes: uint16 (R,); turns: int16 (R, 8), left and
     right factor of each, xyzw; vector_nodes: uint16 (V,); vector_paths: uint8 (V,),
-    rows of `PATHS`; bases: float32 (V, 3), what their columns are added to. slots: uint16 (D,), rising,
-    the column's property times three plus its component, rotations before vectors;
-    steps: float32 (D,). widths: uint8 (G, 3, half of D rounded up), for each segment
-    and level four bits for each column, rows of `BITS`; words: uint32, the numbers,
-    frame by frame as decoding wants them. keyed: all other tracks. Takes ownership.
+    rows of `PATHS`; bases: float32 (V, 3), what their columns are added to. slots:
+    uint16 (D,), rising, the column's property times three plus its component, rotations
+    before vectors; steps: float32 (D,). widths: uint8 (G, 3, half of D rounded up), for
+    each segment and level four bits for each column, rows of `BITS`; words: uint32, the
+    numbers, block by block: the first frame, the third, the second, the fourth. keyed:
+    all other tracks. Takes ownership.
     """
 
     name: str
@@ -87,8 +91,10 @@ class PackedClip:
         for name in ("frames", "segment"):
             put(self, name, operator.index(getattr(self, name)))
         put(self, "keyed", tuple(self.keyed))
-        if not 1 <= self.frames <= MOST_FRAMES or not 1 <= self.segment <= MOST_FRAMES:
-            raise ShapeError("frames, segment: expected at least 1 and at most 2**24")
+        if not 1 <= self.frames <= MOST_FRAMES:
+            raise ShapeError(f"frames: {self.frames}, expected 1 to {MOST_FRAMES}")
+        if not 1 <= self.segment <= MOST_SEGMENT:
+            raise ShapeError(f"segment: {self.segment}, expected 1 to {MOST_SEGMENT}")
         if self.segment & (self.segment - 1):
             raise ShapeError(f"segment: {self.segment}, expected a power of two")
         if not self.rate > 0 or self.duration < 0:
@@ -120,6 +126,10 @@ class PackedClip:
         if (self.vector_paths >= len(PATHS)).any():
             raise ShapeError(f"vector_paths: must lie in 0..{len(PATHS) - 1}")
         most = 3 * (len(self.rotation_nodes) + len(self.vector_nodes))
+        if self.frames > 1 and not (
+            len(self.slots) and most * self.frames <= MOST_VALUES
+        ):
+            raise ShapeError(f"frames: {self.frames}, too many for what they hold")
         slots = self.slots.astype(np.int64)
         if (slots >= most).any() or (np.diff(slots) <= 0).any():
             raise ShapeError(f"slots: must rise and stay below {most}")
