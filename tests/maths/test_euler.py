@@ -121,3 +121,13 @@ def test_the_shorter_way_round() -> None:
     np.testing.assert_allclose(
         np.degrees(found), [[-170, 10, -10], [100, -10, 10]], atol=1e-12
     )
+
+
+def test_half_a_circle_is_met_from_both_sides() -> None:
+    """Its float32 is a little more than it: an angle of 180 is allowed, not far off."""
+    low = np.radians([-90, -30, -180]).astype(np.float32)
+    high = np.radians([180, 30, 100]).astype(np.float32)
+    for angles in ((10, 10, 180), (-180, 10, 20), (10, 10, 179.99999)):
+        got = clamp_angles(np.radians(np.array(angles, np.float64)), low, high)
+        apart = np.exp(1j * got) - np.exp(1j * np.radians(angles))
+        assert np.abs(apart).max() < 1e-5

@@ -69,6 +69,8 @@ class _Solver(ABC):
 
     def _solve(self, pose: Pose, goals: dict[str, Any]) -> Pose:
         hero = self.hero
+        if len(pose) == 1 and self.count > 1:
+            pose = _spread(pose, self.count)
         if len(pose) != self.count or pose.world.shape[-3] != len(hero.skeleton):
             raise ShapeError(
                 f"a pose of {len(pose)} moments and {pose.world.shape[-3]} nodes, "
@@ -106,7 +108,8 @@ class Reach(_Solver):
     chains: by the node that is to be somewhere, the first bone of its chain (names, or
     parts of a body such as "leftHand"); or `Effector` settings, for offsets, weights
     and orientations. limits: `Limits`, a text file of them, or "human"; willing: by
-    name, how much of each turn a bone takes, 0 to 1; settings: passes, tolerance, and
+    name, how much of each turn a bone takes, 0 to 1 (joints that share a limb's twist
+    take none unless they are named); settings: passes, tolerance, and
     whether to go on from the last solution; count: characters.
 
     Examples
@@ -140,6 +143,7 @@ class Reach(_Solver):
             effectors,
             willing={find.name(name): part for name, part in (willing or {}).items()},
             limits=find_limits(hero, limits),
+            rigid=find.rolls,
         )
         self.settings = settings
         self.state = init_ccd(reach, count)
@@ -343,6 +347,14 @@ def find_limits(hero: Character, limits: Limits | str | Path | None) -> Limits |
     return read_limits(limits, hero.skeleton)
 
 
+def _spread(pose: Pose, count: int) -> Pose:
+    """One pose as one of `count` moments that are alike."""
+    if pose.is_many:
+        pose = pose[0]
+    parts = (pose.translations, pose.rotations, pose.scales, pose.world, pose.weights)
+    return Pose(*(np.repeat(part[None], count, 0) for part in parts))
+
+
 def _goals(
     targets: ArrayLike,
     turns: ArrayLike | None,
@@ -391,6 +403,11 @@ class _Finder:
         if self._human is None:
             self._human = find_human(self.hero.skeleton, self.hero.scene.carried)
         return self._human
+
+    @property
+    def rolls(self) -> set[int]:
+        """Joints that share the twist of a limb: they do not bend."""
+        return {node for rolls in self.human.rolls.values() for node in rolls}
 
     def __call__(self, name: str) -> int:
         skeleton = self.hero.skeleton

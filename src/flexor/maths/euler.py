@@ -19,6 +19,7 @@ __all__ = ["clamp_angles", "clamp_rotation", "from_euler", "to_euler"]
 # Of two products of sines and cosines of half angles: below this they are rounding
 # errors of float32 rotations, and say nothing about an angle.
 TINY = 1e-6
+ROUNDED = 1e-5  # radians that the float32 of half a circle may be beyond it
 
 
 def from_euler(angles: NDArray[Any]) -> NDArray[Any]:
@@ -70,6 +71,9 @@ def clamp_angles(
     clamped = np.clip(given, low, high)
     turn = 2 * np.pi
     to_low, to_high = np.mod(low - given, turn), np.mod(given - high, turn)
+    # An end that is half a circle, rounded up, is met from the other side.
+    to_low = np.where(to_low > turn - ROUNDED, 0, to_low)
+    to_high = np.where(to_high > turn - ROUNDED, 0, to_high)
     nearest = np.where(to_low < to_high, low, high)
     is_out = clamped != given
     is_round = np.array([True, False, True])  # the middle one has ends, no way round

@@ -20,18 +20,23 @@ __all__ = ["CcdSettings", "CcdState", "init_ccd", "solve_ccd"]
 @dataclass(frozen=True, slots=True)
 class CcdSettings:
     """passes: at most so many over all bones; tolerance: metres, near enough;
-    incremental: start from the last solution instead of the pose that is given.
+    incremental: start from the last solution instead of the pose that is given; home:
+    then each solve starts by that part of the way back to the pose that is given, 0 to
+    1, so that bones do not wander off.
     """
 
     passes: int = 30
     tolerance: float = 1e-3
     incremental: bool = False
+    home: float = 0.1
 
     def __post_init__(self) -> None:
         if self.passes < 1:
             raise SettingError(f"passes: {self.passes}, expected at least 1")
         if not 0 < self.tolerance < np.inf:
             raise SettingError(f"tolerance: {self.tolerance}, expected more than 0")
+        if not 0 <= self.home <= 1:
+            raise SettingError(f"home: {self.home}, expected 0 to 1")
 
 
 @dataclass(slots=True, eq=False)
@@ -128,7 +133,7 @@ def solve_ccd(
         settings.passes,
         settings.tolerance,
         seconds,
-        settings.incremental,
+        1 - settings.home if settings.incremental else 0.0,
         world.matrices.reshape(count, -1),
         world.places.reshape(count, -1),
         at,

@@ -26,6 +26,7 @@ from flexor.pose.kernel_ik_descent import (
     RATE,
     SCALE,
     TRIED,
+    WEIGHT,
     clamp,
     descend,
     measure,
@@ -78,7 +79,6 @@ def _reach(
     table,
     pulls,
     is_chain,
-    may_restart,
     most,
     square,
     work,
@@ -90,8 +90,7 @@ def _reach(
 ):
     """Turn the bones until all points are near their goals; give the passes made.
 
-    may_restart: whether limited bones that are stuck may begin from elsewhere; square:
-    how near, as the square of a distance in the base's frame.
+    square: how near, as the square of a distance in the base's frame.
     """
     left = measure(bones, pulls, NOW, work, pairs, ends, goals)
     damping, passes, still = DAMPING, 0, 0
@@ -116,7 +115,7 @@ def _reach(
                 if is_balanced(bones, table, pulls, work, pairs, ends, goals):
                     # All in one line: no pass would ever leave it.
                     bend(bones, table, BEND, work)
-                elif may_restart and centre(bones, table, work):
+                elif centre(bones, table, work):
                     worth = RESTART_WORTH
                 else:
                     break
@@ -194,8 +193,19 @@ def _bring_goals(m, targets, turns, effectors, pulls, world, determinant, goals)
 
 
 @inline
-def _load(bones, table, point_lanes, local, last, has_last, pulls, work):
-    """Bones as they stand in the pose, their rotations as they were left if so."""
+def _toward(ax, ay, az, aw, bx, by, bz, bw, fraction):
+    """The rotation a, turned toward b by a part of the way."""
+    dx, dy, dz, dw = turn_both(bx, by, bz, bw, -ax, -ay, -az, aw)
+    dx, dy, dz, dw = part_turn(dx, dy, dz, dw, fraction)
+    x, y, z, w = turn_both(dx, dy, dz, dw, ax, ay, az, aw)
+    return make_unit(x, y, z, w)
+
+
+@inline
+def _load(bones, table, point_lanes, local, last, keeps, pulls, work):
+    """Bones as they stand in the pose; those that turn a part of the way, `keeps`, to
+    how they were left.
+    """
     lanes = len(local) // 10
     for k in range(len(point_lanes)):
         if point_lanes[k] >= 0:
@@ -206,24 +216,18 @@ def _load(bones, table, point_lanes, local, last, has_last, pulls, work):
         for i in range(3):
             work[b, PLACE + i] = local[i * lanes + lane]
             work[b, SCALE + i] = local[(7 + i) * lanes + lane]
-        x, y = local[3 * lanes + lane], local[4 * lanes + lane]
-        z, w = local[5 * lanes + lane], local[6 * lanes + lane]
-        if has_last:
-            x, y, z, w = last[4 * b], last[4 * b + 1], last[4 * b + 2], last[4 * b + 3]
-        qx, qy, qz, qw = make_unit(np.float64(x), np.float64(y), np.float64(z), w)
-        if bones[b, KIND] != FREE:
-            qx, qy, qz, qw = clamp(table, b, qx, qy, qz, qw)
-        work[b, NOW], work[b, NOW + 1] = qx, qy
-        work[b, NOW + 2], work[b, NOW + 3] = qz, qw
-
-
-@inline
-def _toward(ax, ay, az, aw, bx, by, bz, bw, fraction):
-    """The rotation a, turned toward b by a part of the way."""
-    dx, dy, dz, dw = turn_both(bx, by, bz, bw, -ax, -ay, -az, aw)
-    dx, dy, dz, dw = part_turn(dx, dy, dz, dw, fraction)
-    x, y, z, w = turn_both(dx, dy, dz, dw, ax, ay, az, aw)
-    return make_unit(x, y, z, w)
+        x, y = np.float64(local[3 * lanes + lane]), np.float64(local[4 * lanes + lane])
+        z, w = np.float64(local[5 * lanes + lane]), local[6 * lanes + lane]
+        x, y, z, w = make_unit(x, y, z, w)
+        if table[b, WEIGHT] > 0 and keeps > 0:
+            lx, ly = np.float64(last[4 * b]), np.float64(last[4 * b + 1])
+            lz, lw = np.float64(last[4 * b + 2]), last[4 * b + 3]
+            lx, ly, lz, lw = make_unit(lx, ly, lz, lw)
+            x, y, z, w = _toward(x, y, z, w, lx, ly, lz, lw, keeps)
+        if table[b, WEIGHT] > 0 and bones[b, KIND] != FREE:
+            x, y, z, w = clamp(table, b, x, y, z, w)
+        work[b, NOW], work[b, NOW + 1] = x, y
+        work[b, NOW + 2], work[b, NOW + 3] = z, w
 
 
 @inline
@@ -264,9 +268,9 @@ def _store(bones, table, weight, seconds, has_last, work, last, local):
                 x, y, z, w = _toward(ox, oy, oz, ow, x, y, z, w, weight)
             else:
                 x, y, z, w = ox, oy, oz, ow
-        is_touched = weight > 0
+        is_touched = weight > 0 and table[b, WEIGHT] > 0
         most = table[b, RATE] * seconds
-        if has_last and most < math.pi:
+        if has_last and most < math.pi and table[b, WEIGHT] > 0:
             lx, ly = np.float64(last[4 * b]), np.float64(last[4 * b + 1])
             lz, lw = np.float64(last[4 * b + 2]), last[4 * b + 3]
             lx, ly, lz, lw = make_unit(lx, ly, lz, lw)
@@ -312,7 +316,7 @@ def _swing_all(bones, table, effectors, pulls, ways, near, work, pairs, ends, go
 
 
 @jit(
-    "void(i4[:, ::1], f8[:, ::1], i4[:, ::1], i4[::1], i8, bool, i8, f8, f8, bool,"
+    "void(i4[:, ::1], f8[:, ::1], i4[:, ::1], i4[::1], i8, bool, i8, f8, f8, f8,"
     " f4[:, ::1], f4[:, ::1], f4[:, ::1], f4[:, ::1], f4[:, ::1], f4[::1],"
     " out f8[:, ::1], out f8[:, ::1], out f8[:, ::1], out f8[:, ::1], out f8[:, ::1],"
     " out f8[:, ::1], out f8[:, ::1], out f8[::1], out u1[::1], out f4[:, ::1],"
@@ -328,7 +332,7 @@ def solve_reach(
     most,
     tolerance,
     seconds,
-    is_incremental,
+    keeps,
     world,
     places,
     targets,
@@ -353,19 +357,20 @@ def solve_reach(
 
     bones, table, effectors: see the columns of `kernel_ik_descent`; point_lanes: (K,)
     the lane whose translation a point is, or -1; base: the node whose frame the first
-    bone is in, -1 for the character's place; is_chain: one point, free and willing
-    bones in a row; most: passes; tolerance: metres; seconds: since the last call;
-    world: (N, 12 J) before the call; places: (N, 12); targets: (N, 3 M) and turns:
-    (N, 4 M), world space; poles: (N, 3 M) world directions, 0 for none; weights: (N,)
-    how much of it is done; pulls: (K, 4) points in the frames of their bones, and
-    weights; then work space; started: (N,); last: (N, 4 B) rotations of the last call;
-    off: (N, M) metres that are left; passes: (N,); local: (N, 10 L).
+    bone is in, -1 for the character's place; is_chain: one point, free bones in a row,
+    the first willing; most: passes; tolerance: metres; seconds: since the last call;
+    keeps: how much of the last solution bones start from, 0 for the pose alone; world:
+    (N, 12 J) before the call; places: (N, 12); targets: (N, 3 M) and turns: (N, 4 M),
+    world space; poles: (N, 3 M) world directions, 0 for none; weights: (N,) how much of
+    it is done; pulls: (K, 4) points in the frames of their bones, and weights; then
+    work space; started: (N,); last: (N, 4 B) rotations of the last call; off: (N, M)
+    metres that are left; passes: (N,); local: (N, 10 L).
     """
     for n in range(len(local)):
         mine, before = local[n], last[n]
         m = places[n] if base < 0 else world[n, 12 * base : 12 * base + 12]
         has_last = started[n] != 0
-        was = has_last and is_incremental
+        was = keeps if has_last else 0.0
         _load(bones, table, point_lanes, mine, before, was, pulls, work)
         determinant = np.float64(m[0]) * (m[5] * m[10] - m[6] * m[9])
         determinant -= np.float64(m[1]) * (m[4] * m[10] - m[6] * m[8])
@@ -393,7 +398,6 @@ def solve_reach(
                 table,
                 pulls,
                 is_chain,
-                not is_incremental,
                 most,
                 near,
                 work,

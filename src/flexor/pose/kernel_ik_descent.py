@@ -28,6 +28,7 @@ LANE, UP, FIRST, LAST, KIND = range(5)
 WEIGHT, BEFORE, FRAME, LOW, HIGH, AXIS, RATE = 0, 1, 5, 9, 12, 15, 18
 BONE_NUMBERS = 19
 FREE, LIMITED, HINGE = range(3)
+ROUNDED = 1e-5  # as in `euler`: radians by which half a circle in float32 may be more
 # Columns of the effector table.
 POINT, POINTS, NODE, POLE_BONE, MIDDLE_BONE = range(5)
 # Columns of the work space of a bone: rotation, the one that is tried, translation,
@@ -45,7 +46,11 @@ def _clamp_angle(angle, low, high):
     """The angle, or the nearer end of its limits, going round."""
     if low <= angle <= high:
         return angle
-    below, above = (low - angle) % (2 * math.pi), (angle - high) % (2 * math.pi)
+    turn = 2 * math.pi
+    below, above = (low - angle) % turn, (angle - high) % turn
+    # An end that is half a circle, rounded up, is met from the other side.
+    below = 0.0 if below > turn - ROUNDED else below
+    above = 0.0 if above > turn - ROUNDED else above
     return low if below < above else high
 
 

@@ -141,17 +141,20 @@ def step_all(bones, table, pulls, damping, work, pairs, ends, goals, system, rig
 
 
 @inline
-def _segment(bones, work, pairs, b):
-    """From the joint of bone b to the next in its chain, in the base's frame."""
+def _segment(bones, table, work, pairs, b):
+    """From the joint of bone b to the next that turns, in the base's frame."""
     x, y, z = pairs[b, ARM], pairs[b, ARM + 1], pairs[b, ARM + 2]
     sx = row_times(work, b, BASE, x, y, z)
     sy = row_times(work, b, BASE + 3, x, y, z)
     sz = row_times(work, b, BASE + 6, x, y, z)
-    if b + 1 < len(bones):
-        x, y, z = pairs[b + 1, ARM], pairs[b + 1, ARM + 1], pairs[b + 1, ARM + 2]
-        sx -= row_times(work, b + 1, BASE, x, y, z)
-        sy -= row_times(work, b + 1, BASE + 3, x, y, z)
-        sz -= row_times(work, b + 1, BASE + 6, x, y, z)
+    after = b + 1
+    while after < len(bones) and table[after, WEIGHT] <= 0:
+        after += 1
+    if after < len(bones):
+        x, y, z = pairs[after, ARM], pairs[after, ARM + 1], pairs[after, ARM + 2]
+        sx -= row_times(work, after, BASE, x, y, z)
+        sy -= row_times(work, after, BASE + 3, x, y, z)
+        sz -= row_times(work, after, BASE + 6, x, y, z)
     return sx, sy, sz
 
 
@@ -176,7 +179,9 @@ def _stretched_end(bones, table, part_of, work, pairs, ux, uy, uz):
     """Where a chain ends whose segments are stretched by a part."""
     ex, ey, ez = 0.0, 0.0, 0.0
     for b in range(len(bones)):
-        sx, sy, sz = _segment(bones, work, pairs, b)
+        if table[b, WEIGHT] <= 0:
+            continue
+        sx, sy, sz = _segment(bones, table, work, pairs, b)
         sx, sy, sz = _stretched(table, b, part_of, sx, sy, sz, ux, uy, uz)
         ex, ey, ez = ex + sx, ey + sy, ez + sz
     return ex, ey, ez
@@ -193,7 +198,7 @@ def _arc(ax, ay, az, bx, by, bz):
 def stretch(bones, table, work, pairs, goals):
     """Try a chain that is just long enough, or straight where it cannot be.
 
-    For one point and free bones, one after another and all willing. Gives 0 where
+    For one point and free bones, one after another, the first willing. Gives 0 where
     there is nothing to try, 2 where the goal is out of reach, else 1.
     """
     gx = goals[0, 0] - work[0, PLACE]
@@ -229,7 +234,10 @@ def stretch(bones, table, work, pairs, goals):
     # The turn of the frame before, in the base's frame.
     px, py, pz, pw = 0.0, 0.0, 0.0, 1.0
     for b in range(len(bones)):
-        sx, sy, sz = _segment(bones, work, pairs, b)
+        if table[b, WEIGHT] <= 0:
+            try_turn(table, FREE, work, b, 0.0, 0.0, 0.0, 1.0)
+            continue
+        sx, sy, sz = _segment(bones, table, work, pairs, b)
         vx, vy, vz = _stretched(table, b, part_of, sx, sy, sz, ux, uy, uz)
         tx, ty, tz, tw = _arc(sx, sy, sz, vx, vy, vz)
         tx, ty, tz, tw = turn_both(ax, ay, az, aw, tx, ty, tz, tw)

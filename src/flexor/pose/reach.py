@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,7 +72,8 @@ class Reach:
 
     nodes: int32 (B,), the bones, each before all that hangs on it; bones, table,
     effector_table, point_lanes, points: tables of the kernel; base: the node in whose
-    frame the first bone stands, or -1; is_chain: whether it is one free chain.
+    frame the first bone stands, or -1; is_chain: whether it is one free chain, the
+    first bone willing.
     """
 
     layout: Layout
@@ -93,11 +94,13 @@ def make_reach(
     *,
     willing: Mapping[str, float] | None = None,
     limits: Limits | None = None,
+    rigid: Collection[int] = (),
 ) -> Reach:
     """Lay out chains for a solver.
 
     willing: by name, how much of each turn a bone takes, 0 to 1 (1 if not named);
-    limits: how far and how quickly joints turn; without, they turn freely.
+    limits: how far and how quickly joints turn; without, they turn freely; rigid: nodes
+    that only ride along if they are not named, such as joints that share a twist.
     """
     skeleton = layout.skeleton
     if not 1 <= len(effectors) <= MOST_EFFECTORS:
@@ -110,7 +113,7 @@ def make_reach(
         )
     paths = [_path(skeleton, effector) for effector in effectors]
     tree = _tree(skeleton, paths)
-    weights = _weights(skeleton, paths, willing or {})
+    weights = _weights(skeleton, paths, willing or {}, rigid)
     row_of = {node: row for row, node in enumerate(tree)}
     world = rest_world(skeleton)
     points, lanes, owners, table = _points(layout, effectors, paths, row_of, world)
@@ -129,7 +132,7 @@ def make_reach(
     is_chain = (
         len(points) == 1
         and len(tree) == len(paths[0])
-        and bool((numbers[:, WEIGHT] > 0).all())
+        and bool(numbers[0, WEIGHT] > 0)
         and bool((bones[:, 4] == FREE).all())
     )
     return Reach(
@@ -230,10 +233,13 @@ def _subtree(skeleton: Skeleton, tree: list[int], row: int) -> int:
 
 
 def _weights(
-    skeleton: Skeleton, paths: list[list[int]], willing: Mapping[str, float]
+    skeleton: Skeleton,
+    paths: list[list[int]],
+    willing: Mapping[str, float],
+    rigid: Collection[int],
 ) -> dict[int, float]:
     """How willing each bone of a chain is; what only joins chains is not at all."""
-    weights = {node: 1.0 for path in paths for node in path}
+    weights = {node: float(node not in rigid) for path in paths for node in path}
     for name, weight in willing.items():
         node = skeleton.index(name)
         if node not in weights:
