@@ -1,8 +1,8 @@
 """Root motion: how far a clip carries a character between two positions in it.
 
 A movement is four numbers (x, y, z, heading): turn by the heading about Y, then move.
-A path is rows of seconds and such movements since the clip's start, straight between
-rows. Going round the end of a loop adds the whole path once.
+A path is rows of seconds and such movements from a place of its own, straight between
+rows. Going round the end of a loop adds once what leads from its first row to its last.
 """
 
 import math
@@ -29,7 +29,7 @@ def back(x, y, z, h):
 
 @inline
 def path_at(paths, first, count, time):
-    """The movement since the clip's start at a time in the clip."""
+    """The movement of a path at a time in the clip."""
     low, high = np.int64(0), count - 1
     while high - low > 1:
         middle = (low + high) >> 1
@@ -79,6 +79,9 @@ def travel_between(row, paths, before, after, turns, mode, duration):
     if turns != 0 and mode == LOOP:
         last = first + count - 1
         a, b, c, d = paths[last, 1], paths[last, 2], paths[last, 3], paths[last, 4]
+        e, f, g, i = paths[first, 1], paths[first, 2], paths[first, 3], paths[first, 4]
+        e, f, g, i = back(e, f, g, i)
+        a, b, c, d = then(a, b, c, d, e, f, g, i)
         a, b, c, d = rounds(a, b, c, d, turns)
         x, y, z, h = then(x, y, z, h, a, b, c, d)
     a, b, c, d = path_at(paths, first, count, end)

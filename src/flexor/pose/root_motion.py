@@ -4,6 +4,8 @@ A clip that walks moves its root joint through the world, and looped it jumps ba
 the horizontal travel of that joint, and its turn about the vertical, are taken out in
 model space, whatever stands above the joint (upright axes, scales), so that the clip is
 played on the spot and the character's place moves instead: on and on, blended, turned.
+Captures begin anywhere in their room and look anywhere: that is taken out too, so that
+the character stands where its place is.
 """
 
 from __future__ import annotations
@@ -36,11 +38,12 @@ UNEVEN = 1e-3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RootMotion:
-    """The way a character goes in a clip, since the clip's start.
+    """The way a character goes in a clip.
 
     times: float64 (T,), seconds, rising from 0 to the clip's end; places: float64
     (T, 3), metres; headings: float64 (T,), radians about Y, not cut at a full turn.
-    Both are 0 at the start, and straight between rows: turn by the heading, then move.
+    Both are straight between rows: turn by the heading, then move. The first row is
+    where the clip begins; players go on by differences, from any place.
     """
 
     times: Rows
@@ -57,8 +60,6 @@ class RootMotion:
             raise ShapeError("times: must rise, from 0 on")
         if not all(np.isfinite(x).all() for x in (self.places, self.headings)):
             raise ShapeError("places, headings: must be finite")
-        if self.places[0].any() or self.headings[0]:
-            raise ShapeError("places, headings: must be 0 at the start")
 
     def at(self, times: Rows) -> Rows:
         """world_from_clip (..., 3, 4) at times (...,) in the clip, clamped to it."""
@@ -84,6 +85,12 @@ def _about_y(angles: Rows) -> Rows:
     q = np.zeros((*angles.shape, 4))
     q[..., 1], q[..., 3] = np.sin(angles / 2), np.cos(angles / 2)
     return q
+
+
+def _heading(turned: Rows) -> float:
+    """What of a rotation (4,) is about Y: radians from -pi to pi."""
+    side = -1.0 if turned[3] < 0 else 1.0
+    return 2 * float(np.arctan2(side * turned[1], side * turned[3]))
 
 
 def steady_motion(
@@ -118,23 +125,28 @@ def extract_root_motion(
     *,
     turn: bool = True,
     height: bool = False,
+    centre: bool = True,
 ) -> tuple[Clip, RootMotion]:
     """Take the travel of a joint out of a clip: the clip on the spot, and the way.
 
     node: the joint that travels, by row or name; None: the first below the roots that
-    the clip moves; turn: also take out how it turns about the vertical; height: also
-    take out how it rises and falls. The joint then stays over the place where the clip
-    starts, and what hangs below it with it; `motion.at(t)` times the world matrices of
-    the new clip are those of the old. A packed clip is unpacked.
+    the clip moves, or, where it moves none, the one by which it turns all; turn: also take out how it turns about the vertical; height: also
+    take out how it rises and falls. The joint then stays over one spot of the ground,
+    and what hangs below it with it; `motion.at(t)` times the world matrices of the new
+    clip are those of the old. centre: that spot is where the joint is at rest, and it
+    starts with the heading it has at rest, so that where the clip starts and looks is
+    the first row of the way; False: the spot and the heading are those of the clip's
+    start, and the way starts at 0. A packed clip is unpacked.
     """
     if isinstance(clip, PackedClip):
         clip = Clip(clip.name, clip.tracks, clip.carried)
     at = _travelling(clip, skeleton) if node is None else _named(skeleton, node)
-    if at is None or clip.duration <= 0:
+    if at is None:
         end = max(clip.duration, 0.0)
         times = np.array([0.0, end] if end else [0.0])
         return clip, RootMotion(times, np.zeros((len(times), 3)), np.zeros(len(times)))
     chain = _chain(clip, skeleton, at)
+    rest = _rest(skeleton, at) if centre else None
     tracks = {track.path: track for track in clip.tracks if track.node == at}
     keys = [np.zeros(1), np.array([clip.duration])]
     keys += [track.times for track in clip.tracks if track.node in _above(skeleton, at)]
@@ -143,7 +155,7 @@ def extract_root_motion(
     size = np.ptp(rest_world(skeleton)[:, :, 3], axis=0).max()
 
     def divide(times: Rows) -> _Parts:
-        return _divide(chain, times, turn, height)
+        return _divide(chain, times, rest, turn, height)
 
     for _ in range(MOST_HALVINGS):
         more = _too_far(divide, times, CLOSE * max(float(size), 1e-3))
@@ -226,8 +238,27 @@ def _chain(clip: Clip, skeleton: Skeleton, node: int) -> Chain:
     return chain
 
 
-def _divide(chain: Chain, times: Rows, turn: bool, height: bool) -> _Parts:
-    """Divide the movement of a joint at times (T,), of which the first is the start."""
+def _rest(skeleton: Skeleton, node: int) -> tuple[Rows, Rows]:
+    """Place (3,) and rotation (4,) of a node at rest, in the world."""
+    turned = np.array([0.0, 0, 0, 1])
+    for one in reversed(_above(skeleton, node)):
+        own = quaternions.normalise(skeleton.rotations[one].astype(np.float64))
+        turned = quaternions.multiply(turned, own)
+    return rest_world(skeleton)[node, :, 3].astype(np.float64), turned
+
+
+def _divide(
+    chain: Chain,
+    times: Rows,
+    rest: tuple[Rows, Rows] | None,
+    turn: bool,
+    height: bool,
+) -> _Parts:
+    """Divide the movement of a joint at times (T,), of which the first is the start.
+
+    rest: place and rotation of the joint that the clip is to start with on the spot,
+    over the ground and about the vertical; None: those it starts with.
+    """
     above, above_turns, moved, turned, size = chain(times)
     try:
         into = transforms.invert(above)
@@ -244,9 +275,15 @@ def _divide(chain: Chain, times: Rows, turn: bool, height: bool) -> _Parts:
         since = one_sign(quaternions.multiply(world_turns, first))
         headings = np.unwrap(2 * np.arctan2(since[:, 1], since[:, 3]))
         headings = headings - headings[0]
+        if rest is not None:
+            off = quaternions.multiply(world_turns[0], rest[1] * [-1, -1, -1, 1])
+            headings += _heading(off)
     went = world[:, :, 3] * [1, 1 if height else 0, 1]
+    spot = went[0].copy()
+    if rest is not None:
+        spot[[0, 2]] = rest[0][[0, 2]]
     # The way turns about the joint, not about the origin.
-    places = went - (_movement(went * 0, headings)[..., :3] @ went[0])
+    places = went - (_movement(went * 0, headings)[..., :3] @ spot)
     way = _movement(places, headings)
     still = transforms.multiply(transforms.invert(way), world)
     moves = transforms.apply(into, still[:, None, :, 3])[:, 0]
@@ -312,6 +349,20 @@ def _named(skeleton: Skeleton, node: int | str) -> int:
     return int(node)
 
 
+def _carries_all(skeleton: Skeleton, node: int) -> bool:
+    """Whether all hangs in one line with a node, but for nodes with none below them.
+
+    What turns only an arm does not turn the character.
+    """
+    line = set(_above(skeleton, node))
+    for one in skeleton.order:
+        if skeleton.parents[one] in line and (
+            one in line or node in _above(skeleton, one)
+        ):
+            line.add(int(one))
+    return {int(one) for one in skeleton.parents if one >= 0} <= line
+
+
 def _travelling(clip: Clip, skeleton: Skeleton) -> int | None:
     """The joint nearest to the roots that the clip moves; of several the widest."""
     moving = [
@@ -324,7 +375,9 @@ def _travelling(clip: Clip, skeleton: Skeleton) -> int | None:
     turning = [
         track
         for track in clip.tracks
-        if track.path == "rotation" and track.node not in skeleton.links
+        if track.path == "rotation"
+        and track.node not in skeleton.links
+        and _carries_all(skeleton, track.node)
     ]
     tracks = moving or turning
     if not tracks:
