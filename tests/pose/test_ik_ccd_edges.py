@@ -226,7 +226,8 @@ def test_sign_and_length_of_rotations_do_not_matter(has_limits: bool) -> None:
         assert angles_between(found[0], found[2]).max() < 1e-3
 
 
-def test_a_slowed_joint_comes_up_to_its_limit() -> None:
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_slowed_joint_comes_up_to_its_limit(sign: int) -> None:
     """The short way leads through what is not allowed: it stops where that begins."""
     layout = chain([1.0])
     limits = box_limits(2, (-170, 0, 0), (170, 0, 0), rate=20 * DEGREE)
@@ -236,7 +237,7 @@ def test_a_slowed_joint_comes_up_to_its_limit() -> None:
         half = np.radians(angle) / 2
         return np.array([[[0, 0, np.sin(half), np.cos(half)]]])
 
-    local, world = posed(layout, turned(-165))
+    local, world = posed(layout, turned(-165) * sign)
     state = init_ccd(reach, 1)
     solve_ccd(state, local, world, places_of(layout, local)[:, 1:])
     target = places_of(layout, posed(layout, turned(160))[0])[:, 1:]
@@ -381,3 +382,20 @@ def test_a_pole_on_the_line_says_nothing(far: float) -> None:
     poles = targets if far < 1 else rng.normal(size=(6, 1, 3))
     _, poled = solved(layout, reach, start, targets, fine, poles=poles)
     np.testing.assert_allclose(poled, plain, atol=1e-6)
+
+
+def test_out_of_its_limits_a_joint_is_not_faster_either() -> None:
+    """A pose that the limits do not allow, then a target: the way back takes time."""
+    layout = chain([0.5, 0.5])
+    limits = box_limits(3, (-20, -20, -20), (20, 20, 20), rate=1.0)
+    reach = make_reach(layout, [Effector("b2", "b0")], limits=limits)
+    start = np.tile(UPRIGHT, (1, 2, 1))
+    start[0, 1] = [0, 0, np.sin(0.5), np.cos(0.5)]
+    pose, world = posed(layout, start)
+    state = init_ccd(reach, 1)
+    solve_ccd(state, pose, world, (0.9, 0.2, 0), weights=0)
+    for _ in range(10):
+        before, local = state.last.copy(), pose.copy()
+        solve_ccd(state, local, world, (0.9, 0.2, 0), seconds=1 / 60)
+        turned = angles_between(rotations_of(layout, local)[:, :2], before)
+        assert turned.max() < 1 / 60 + 1e-5
