@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -181,10 +182,57 @@ def test_poses_and_players_of_others_are_refused() -> None:
 def test_a_body_without_a_head_cannot_look() -> None:
     legs = HERO.posed(HERO.pose())
     names = tuple(f"bone{i}" for i in range(len(legs.skeleton)))
-    from dataclasses import replace
-
     bare = flexor.Character(
         replace(legs.scene, skeleton=replace(legs.skeleton, names=names))
     )
     with pytest.raises(FlexorError, match="no node 'head'"):
         flexor.Look(bare)
+
+
+def test_one_pose_serves_many() -> None:
+    arm = flexor.Reach(HERO, {"leftHand": "leftUpperArm"}, count=3)
+    targets = np.array([[(0.3, 1.2, 0.3)], [(0.3, 1.1, 0.3)], [(0.4, 1.2, 0.2)]])
+    many = arm.solve(HERO.pose("walk", 0.1), targets)
+    np.testing.assert_allclose(many.world[:, HAND, :, 3], targets[:, 0], atol=1e-3)
+
+
+def test_joints_that_share_a_twist_do_not_bend() -> None:
+    rolls = [SKELETON.index("l-arm-roll"), SKELETON.index("l-elbow-roll")]
+    pose = HERO.pose("walk", 0.2)
+    for limits in (None, "human"):
+        arm = flexor.Reach(HERO, {"leftHand": "leftUpperArm"}, limits=limits)
+        new = arm.solve(pose, (0.1, 1.3, 0.25))
+        np.testing.assert_array_equal(new.rotations[rolls], pose.rotations[rolls])
+    free = flexor.Reach(
+        HERO, {"leftHand": "leftUpperArm"}, willing={"l-elbow-roll": 1.0}
+    )
+    new = free.solve(pose, (0.1, 1.3, 0.25))
+    assert np.abs(new.rotations[rolls[1]] - pose.rotations[rolls[1]]).max() > 1e-3
+
+
+def test_human_limits_of_what_is_none_are_refused() -> None:
+    names = tuple(f"bone{i}" for i in range(len(SKELETON)))
+    scene = replace(HERO.scene, skeleton=replace(SKELETON, names=names))
+    with pytest.raises(FlexorError, match="no human body"):
+        flexor.Reach(flexor.Character(scene), {"bone25": "bone21"}, limits="human")
+
+
+def test_a_hand_that_follows_a_target_neither_jumps_nor_wanders() -> None:
+    """Round and round: each round as the one before, and no large steps."""
+    settings = CcdSettings(incremental=True)
+    arm = flexor.Reach(
+        HERO, {"leftHand": "leftShoulder"}, limits="human", settings=settings
+    )
+    rest = HERO.pose()
+    turns = []
+    for step in range(240):
+        angle = 2 * np.pi * step / 80
+        target = np.array([0.3, 1.25, 0.35])
+        target[:2] += 0.12 * np.cos(angle), 0.12 * np.sin(angle)
+        turns.append(arm.solve(rest, target).rotations.astype(np.float64))
+        assert arm.off[0, 0] < 2e-3
+    rounds = np.stack(turns[80:]).reshape(2, 80, -1, 4)
+    cosine = np.abs((rounds[0] * rounds[1]).sum(-1)).clip(0, 1)
+    assert np.degrees(2 * np.arccos(cosine)).max() < 3
+    steps = np.abs((rounds[:, 1:] * rounds[:, :-1]).sum(-1)).clip(0, 1)
+    assert np.degrees(2 * np.arccos(steps)).max() < 6

@@ -280,3 +280,19 @@ def test_a_target_nearer_than_the_eye_stays_finite() -> None:
     to = targets - at
     cosine = (way * to).sum(1) / np.linalg.norm(to, axis=1)
     np.testing.assert_allclose(state.off, np.arccos(cosine), atol=1e-3)
+
+
+def test_what_is_behind_is_not_looked_at() -> None:
+    """Round the head once: it follows, gives up, and never jumps."""
+    aim = Aim(["b1", "b2", "b3"], most=np.radians(90))
+    _, world = posed(BODY, REST[None])
+    eye = world.matrices[0, 3, :, 3].astype(np.float64)
+    angles = np.radians(np.arange(0, 361))
+    targets = eye + 3 * np.stack([np.sin(angles), 0 * angles, np.cos(angles)], 1)
+    state, local = looks(aim, np.tile(REST, (361, 1, 1)), targets, ups=(0, 1, 0))
+    turned = rotations_of(BODY, local)
+    assert state.off[:80].max() < 2e-3
+    assert angles_between(turned[135:226], REST).max() < 1e-6
+    assert np.degrees(angles_between(turned[1:], turned[:-1]).max()) < 4
+    with pytest.raises(FlexorError, match="most: 4"):
+        init_aim(BODY, Aim(["b3"], most=4), 1)

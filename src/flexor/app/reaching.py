@@ -41,6 +41,10 @@ LIMBS = {
 }
 
 
+# Radians that a head follows to either side; further round it looks ahead again.
+MOST_LOOK = np.radians(90)
+
+
 class _Solver(ABC):
     """What the three have in common: poses and players to local transforms and back."""
 
@@ -272,7 +276,8 @@ class Limbs(_Solver):
 class Look(_Solver):
     """A head that looks at a point, and the neck that helps it.
 
-    aim: which joints, and where they look at rest; None: neck and head of a human body;
+    aim: which joints, and where they look at rest; None: neck and head of a human body,
+    which follow up to 90 degrees to either side and lose interest in what is behind;
     limits: as for `Reach`; count: characters.
 
     Examples
@@ -297,7 +302,7 @@ class Look(_Solver):
         if aim is None:
             find = _Finder(hero)
             human = find.human
-            aim = Aim([*human.necks, find("head")])
+            aim = Aim([*human.necks, find("head")], most=MOST_LOOK)
         allowed = find_limits(hero, limits)
         self.state = init_aim(hero.layout, aim, count, limits=allowed)
 
@@ -339,9 +344,13 @@ def find_limits(hero: Character, limits: Limits | str | Path | None) -> Limits |
     if limits == "human":
         from flexor.pose.human_limits import human_limits
 
-        return human_limits(
-            hero.skeleton, find_human(hero.skeleton, hero.scene.carried)
-        )
+        human = find_human(hero.skeleton, hero.scene.carried)
+        if not human.nodes:
+            raise SettingError(
+                "limits: this is no human body that is known by its names; give Limits, "
+                "or a file of them"
+            )
+        return human_limits(hero.skeleton, human)
     from flexor.files.limits_read import read_limits
 
     return read_limits(limits, hero.skeleton)

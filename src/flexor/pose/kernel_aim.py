@@ -22,6 +22,8 @@ from flexor.pose.kernel_turns import (
 
 # Columns of the joint table.
 NODE, LANE, KIND = range(3)
+# Radians over which interest in a target fades.
+FADE = math.radians(40)
 
 
 @inline
@@ -105,18 +107,32 @@ def _turn_joint(m, at, table, b, kind, local, to, lanes, so_far, turn):
     return make_unit(rx, ry, rz, rw)
 
 
+@inline
+def _interest(way, x, y, z, most):
+    """How much a target at (x, y, z) is looked at: less and less beyond an angle."""
+    length = math.sqrt(x * x + y * y + z * z)
+    if most >= math.pi or length < 1e-30:
+        return 1.0
+    cosine = (way[0] * x + way[1] * y + way[2] * z) / length
+    angle = math.acos(min(max(cosine, -1.0), 1.0))
+    return min(max(1.0 - (angle - most) / FADE, 0.0), 1.0)
+
+
 @jit(
-    "void(i4[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1], f4[:, ::1], f4[:, ::1],"
+    "void(i4[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1], f8, f4[:, ::1], f4[:, ::1],"
     " f4[:, ::1], f4[::1], out f4[::1], out f4[:, ::1])"
 )
-def solve_aim(joints, table, shares, axes, world, targets, ups, weights, off, local):
+def solve_aim(
+    joints, table, shares, axes, most, world, targets, ups, weights, off, local
+):
     """Turn the joints of N characters so that the last one looks at its target.
 
     joints: (B, 3), see the columns above, each below the one before; table: (B, 19),
     as `kernel_ik_descent` has it; shares: (B,) of what is left; axes: (3, 3) the eye,
     the direction it looks in and the one that is to be up, in the last joint's frame;
-    world: (N, 12 J) before the call; targets, ups: (N, 3), world, ups 0 for none;
-    weights: (N,), 0 for those not touched; off: (N,) radians that are left; local: (N, 10 L).
+    most: radians from where it looks beyond which it loses interest; world: (N, 12 J)
+    before the call; targets, ups: (N, 3), world, ups 0 for none; weights: (N,), 0 for
+    those not touched; off: (N,) radians that are left; local: (N, 10 L).
     """
     lanes, end = local.shape[1] // 10, 12 * np.int64(joints[len(joints) - 1, NODE])
     for n in range(len(local)):
@@ -135,7 +151,7 @@ def solve_aim(joints, table, shares, axes, world, targets, ups, weights, off, lo
         above = 12 * np.int64(joints[0, NODE])
         px, py = np.float64(take(m, above + 3)), np.float64(take(m, above + 7))
         pz = np.float64(take(m, above + 11))
-        tx, ty, tz = 0.0, 0.0, 0.0
+        tx, ty, tz, weight = 0.0, 0.0, 0.0, np.float64(weights[n])
         for b in range(len(joints)):
             rx, ry, rz, rw = so_far
             at = 12 * np.int64(joints[b, NODE])
@@ -152,10 +168,12 @@ def solve_aim(joints, table, shares, axes, world, targets, ups, weights, off, lo
                 up,
                 shares[b],
             )
-            if weights[n] <= 0:
+            if b == 0:
+                weight *= _interest(way, tx - eye[0], ty - eye[1], tz - eye[2], most)
+            if weight <= 0:
                 continue
-            if weights[n] < 1:
-                turn = part_turn(turn[0], turn[1], turn[2], turn[3], weights[n])
+            if weight < 1:
+                turn = part_turn(turn[0], turn[1], turn[2], turn[3], weight)
             to = 3 * lanes + np.int64(joints[b, LANE])
             kind = joints[b, KIND]
             so_far = _turn_joint(
