@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 import flexor
 from flexor.app.character import Character
+from flexor.app.retargeting import map_text, plan_clips
 from flexor.errors import SettingError
 from flexor.pose.mirror_clip import mirror_clip
 from flexor.scene.clip import Clip
@@ -266,6 +268,10 @@ def test_a_map_of_names(run: Any, file: Path, bvh: Path, tmp_path: Path) -> None
     names.write_text(f'[names]\nHips = "{joints[2]}"\nLeftArm = "{joints[9]}"\n')
     done = run("motion", file, "--from", bvh, "--map", names, "-o", out)
     assert done.code == 0
+    assert "as parts of human bodies, 2 of them by the map of names" in done.out
+    with names.open("a") as end:
+        end.write('"*" = ""\n')
+    done = run("motion", file, "--from", bvh, "--map", names, "-o", out)
     assert "2 joints matched by the map of names" in done.out
     assert "not used: 'Spine', 'Head'" in done.out
     for text, wrong in (
@@ -281,6 +287,34 @@ def test_a_map_of_names(run: Any, file: Path, bvh: Path, tmp_path: Path) -> None
         assert done.code == 2
         assert wrong in done.err
         assert not (tmp_path / "no.glb").exists()
+
+
+def test_a_map_is_written_and_corrected(
+    run: Any, file: Path, bvh: Path, tmp_path: Path
+) -> None:
+    names = tmp_path / "map.toml"
+    done = run("motion", file, "--from", bvh, "--write-map", names)
+    assert done.code == 0
+    assert f"wrote {names}: 18 joints" in done.out
+    text = names.read_text()
+    hero, other = flexor.load(file), flexor.load(bvh)
+    found = plan_clips(hero, other, ["wave"]).match
+    pairs = tomllib.loads(text)["names"]
+    assert plan_clips(hero, other, ["wave"], pairs).match.feeds == found.feeds
+    assert text == map_text(plan_clips(hero, other, ["wave"], pairs))
+    arm = pairs["LeftArm"]
+    names.write_text(text.replace(f'"LeftArm" = "{arm}"', '"LeftArm" = false'))
+    done = run("motion", file, "--from", bvh, "--map", names, "--list")
+    assert "17 joints matched" in done.out
+    assert f"'{arm}'" in done.out.split("at rest: ")[1]
+    for words, wrong in (
+        (("--write-map", names), "goes with one --from"),
+        (("--from", bvh, "--write-map", tmp_path / "x.txt"), "ending in .toml"),
+        (("--from", bvh, "--write-map", tmp_path / "no" / "x.toml"), "no folder"),
+    ):
+        done = run("motion", file, *words)
+        assert done.code == 2
+        assert wrong in done.err
 
 
 def test_a_list(run: Any, file: Path, bvh: Path) -> None:

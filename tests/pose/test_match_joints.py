@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ import flexor
 from flexor.errors import SettingError
 from flexor.pose.match_joints import Feed, match_joints
 from flexor.scene.clip import Clip, Track
-from flexor.scene.humans import Human
+from flexor.scene.humans import Human, find_human
 from flexor.scene.skeleton import Skeleton
 
 
@@ -94,3 +96,72 @@ def test_links_are_not_matched() -> None:
     hero = flexor.samples.mannequin()
     match = match_joints(hero.skeleton, hero.skeleton)
     assert set(match.feeds) == set(range(len(hero.skeleton))) - set(hero.skeleton.links)
+
+
+def test_a_map_corrects_what_is_found() -> None:
+    source, target = chain("a", "b", "c", "d"), chain("a", "b", "c", "x")
+    match = match_joints(source, target, {"c": "x", "b": ""})
+    assert match.how == "names"
+    assert match.feeds == {0: Feed(0, 0), 3: Feed(2, 2)}
+    assert match.given == {3}
+    assert match.left_source == ("b", "d")
+    only = match_joints(source, target, {"c": "x", "*": ""})
+    assert only.how == "given"
+    assert only.feeds == {3: Feed(2, 2)}
+
+
+def test_in_betweens_stay_beside_a_map() -> None:
+    source = chain(*(f"s{n}" for n in range(12)))
+    target = chain(*(f"t{n}" for n in range(12)))
+    found = match_joints(source, target, bodies=bodies(1, 1, 2, 1))
+    given = {source.names[one]: target.names[n] for n, one in found.pairs.items()}
+    same = match_joints(source, target, given, bodies=bodies(1, 1, 2, 1))
+    assert same.how == "humans"
+    assert same.feeds == found.feeds
+
+
+def test_a_map_is_not_folded() -> None:
+    names = ("hips", "low", "high", "left", "right")
+    source, target = chain(*names), chain("hips", "left", "right")
+    parents = np.array([-1, 0, 1, 2, 2], np.int32)
+    source = replace(source, parents=parents)
+    target = replace(target, parents=np.array([-1, 0, 0], np.int32))
+    given = {"hips": "hips", "left": "left", "right": "right"}
+    assert match_joints(source, target, given).feeds[0] == Feed(0, 0)
+    assert match_joints(source, target).feeds[0] == Feed(2, 2)
+
+
+def test_a_map_makes_a_body_known(rng: np.random.Generator) -> None:
+    hero = flexor.samples.mannequin().skeleton
+    human = find_human(hero)
+    bare = replace(hero, names=tuple(f"n{n}" for n in range(len(hero))))
+    assert "hips" not in find_human(bare)
+    given = {hero.names[n]: bare.names[n] for n in human.nodes.values()}
+    match = match_joints(hero, bare, given)
+    assert match.bodies is not None
+    assert match.bodies[1].nodes == human.nodes
+
+
+def test_a_loose_foot_at_the_end_of_a_leg_is_the_foot() -> None:
+    names = ["hips", "head"]
+    moves, parents = [[0, 0.9, 0], [0, 0.6, 0]], [-1, 0]
+    for side, sign in (("L", 1), ("R", -1)):
+        row = len(names)
+        names += [f"Leg1.{side}", f"Leg2.{side}", f"Leg3.{side}", f"Tip.{side}"]
+        names.append(f"Foot.{side}")
+        parents += [0, row, row + 1, row + 2, 0]
+        moves += [[0.1 * sign, 0, 0], *[[0, -0.3, 0]] * 3, [0.1 * sign, -0.9, 0.01]]
+    count = len(names)
+    turns, sizes = np.tile([0.0, 0, 0, 1], (count, 1)), np.ones((count, 3), "f4")
+    body = Skeleton(tuple(names), np.array(parents), np.array(moves), turns, sizes)
+    human = find_human(body)
+    assert names[human["leftFoot"]] == "Leg3.L"
+    match = match_joints(body, body, bodies=(human, human))
+    assert match.bodies is not None
+    assert names[match.bodies[1]["leftFoot"]] == "Foot.L"
+    assert names[match.bodies[1]["rightFoot"]] == "Foot.R"
+    far = np.array(moves)
+    far[-1] += [0, 0, 0.3]  # this one belongs to something else
+    match = match_joints(body, replace(body, translations=far))
+    assert match.bodies is not None
+    assert names[match.bodies[1]["rightFoot"]] == "Leg3.R"

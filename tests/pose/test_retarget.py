@@ -138,7 +138,11 @@ def test_bad_maps_are_refused(rng: Rng) -> None:
     with pytest.raises(SettingError, match="two joints move 'a'"):
         retarget(clip, one, two, {"node1": "a", "node2": "a"})
     with pytest.raises(SettingError, match="no joint of the source"):
-        retarget(clip, one, two, {})
+        retarget(clip, one, one, {"*": ""})
+    with pytest.raises(SettingError, match='may only be ""'):
+        retarget(clip, one, two, {"*": "a"})
+    with pytest.raises(SettingError, match="give a map of names"):
+        retarget(clip, one, two, {"node1": ""})
     with pytest.raises(SettingError, match="give a map of names"):
         retarget(clip, one, two)
     with pytest.raises(SettingError, match="moves"):
@@ -353,7 +357,8 @@ def test_an_arm_alone_stays_at_its_shoulder(hero: flexor.Character) -> None:
     human = find_human(hero.skeleton)
     clip, names = hero.clips["walk"], hero.skeleton.names
     arm = [names[human[f"left{part}"]] for part in ("UpperArm", "LowerArm", "Hand")]
-    done = retarget(clip, hero.skeleton, hero.skeleton, {name: name for name in arm})
+    only = {"*": ""} | {name: name for name in arm}
+    done = retarget(clip, hero.skeleton, hero.skeleton, only)
     assert {track.path for track in done.tracks} == {"rotation"}
     assert len(done.tracks) == 3
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from flexor.pose.retarget_plan import Plan
     from flexor.pose.track_values import AnyClip
 
-__all__ = ["plan_clips", "retarget", "retarget_clips"]
+__all__ = ["map_text", "plan_clips", "retarget", "retarget_clips"]
 
 
 def retarget(
@@ -28,11 +29,12 @@ def retarget(
 ) -> Character:
     """The hero with clips of another character beside its own.
 
-    clip: which of them, one or more names; None: all. name_map: names of the hero's
-    joints by the other's; None: equal names, or the parts of human bodies. travel:
-    whether the way over the ground is kept; else the hips stay over where they rest.
-    name: what to call the clip, if it is one; a clip of the hero of that name is
-    replaced.
+    clip: which of them, one or more names; None: all. Joints of equal names move each
+    other, or the parts of human bodies; name_map: names of the hero's joints by the
+    other's, for what is to be otherwise ("": moves nothing; "*": "": what the map does
+    not name moves nothing). travel: whether the way over the ground is kept; else the
+    hips stay over where they rest. name: what to call the clip, if it is one; a clip of
+    the hero of that name is replaced.
 
     Examples
     --------
@@ -96,6 +98,36 @@ def plan_clips(
     )
     whole = Clip("all", tuple(track for one in clips for track in one.tracks))
     return plan_retarget(source, target, name_map, clip=whole, bodies=bodies)
+
+
+def map_text(plan: Plan) -> str:
+    """What moves what as a map of names, TOML, to be corrected and given back."""
+    names, others = plan.source.names, plan.target.names
+    lines = [
+        "# A joint of the other file, and the joint of the character that it moves.",
+        '# "" for one that is to move nothing. What is not here is found by itself.',
+        "[names]",
+    ]
+    between = []
+    for node, feed in plan.match.feeds.items():
+        one, two = names[feed.one], names[feed.other]
+        if feed.fraction > 0:
+            text = f"{_quote(others[node])} moves between {_quote(one)} and "
+            between.append(f"# {text}{_quote(two)} ({feed.fraction:.0%})")
+        elif one and others[node]:
+            lines.append(f"{_quote(one)} = {_quote(others[node])}")
+    seen = {names[feed.one] for feed in plan.match.feeds.values()}
+    left = dict.fromkeys(n for n in plan.match.left_source if n and n not in seen)
+    lines += [f'{_quote(name)} = ""' for name in left]
+    if plan.match.left_target:
+        still = ", ".join(_quote(name) for name in plan.match.left_target)
+        between.append(f"# at rest: {still}")
+    return "\n".join([*lines, *between]) + "\n"
+
+
+def _quote(name: str) -> str:
+    """A name as a TOML string."""
+    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _names(other: Character, clip: Any) -> list[str]:

@@ -24,6 +24,8 @@ How = Literal["names", "humans", "given"]
 ENOUGH = 0.5  # of the joints that move: with so many names in common, names decide
 _FOOT = re.compile("foot|ankle", re.IGNORECASE)
 FEWEST = 6  # parts of a body that both must have
+AT_END = 0.25  # of a lower leg: so near to where it ends is a foot that belongs there
+EVERY = "*"  # in a map: all that it does not name
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +44,10 @@ class Feed:
 class Match:
     """Joints of a target and what moves them.
 
-    feeds: by node of the target; how: by equal names, as parts of human bodies, or as
-    given; bodies: the human parts of source and target, None where one is no human;
+    feeds: by node of the target; how: by equal names, as parts of human bodies, or all
+    as given; bodies: the human parts of source and target, None where one is no human;
     left_source, left_target: names of joints without a partner, of the source only
-    those that the clip moves.
+    those that the clip moves; given: nodes of the target whose feeds a map tells.
     """
 
     feeds: Mapping[int, Feed]
@@ -53,6 +55,7 @@ class Match:
     bodies: tuple[Human, Human] | None = None
     left_source: tuple[str, ...] = ()
     left_target: tuple[str, ...] = ()
+    given: frozenset[int] = frozenset()
     pairs: Mapping[int, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -72,29 +75,33 @@ def match_joints(
 ) -> Match:
     """Find what moves what.
 
-    name_map: target name by source name; without it, joints of equal names if most
-    that the clip moves have one, else parts of human bodies. bodies: those of source
-    and target if they are known better than names say (`find_human` with what a VRM
-    file carries).
+    Joints of equal names if most that the clip moves have one, else parts of human
+    bodies. name_map: target name by source name, for what is to be otherwise: "" for a
+    joint of the source that is to move nothing; "*": "" for all that the map does not
+    name. bodies: those of source and target if they are known better than names say
+    (`find_human` with what a VRM file carries).
     """
     humans = (find_human(source), find_human(target)) if bodies is None else bodies
     humans = _with_feet(source, humans[0]), _with_feet(target, humans[1])
+    told = _Told.read(source, target, {} if name_map is None else name_map)
+    humans = _filled(humans, told.feeds)
     known = all(_is_body(human) for human in humans)
     moved = _moved(source, clip)
     how: How
-    if name_map is not None:
-        feeds, how = _given(source, target, name_map), "given"
-    else:
-        feeds, how = _equal_names(source, target), "names"
-        common = {feed.one for feed in feeds.values()} & moved
-        if len(common) < max(ENOUGH * len(moved), 1):
-            if not known:
-                raise SettingError(_say_why(source, target, humans, len(common)))
-            feeds, how = _as_humans(*humans), "humans"
+    feeds, how = _equal_names(source, target), "names"
+    common = {feed.one for feed in feeds.values()} & moved
+    if told.is_all:
+        feeds, how = {}, "given"
+    elif len(common) < max(ENOUGH * len(moved), 1):
+        if not known and not told.feeds:
+            raise SettingError(_say_why(source, target, humans, len(common)))
+        feeds, how = (_as_humans(*humans), "humans") if known else ({}, "given")
+    feeds = told.correct(feeds)
     if not feeds:
         raise SettingError("no joint of the source has a partner in the target")
-    if how != "humans":
-        feeds = _folded(feeds, source, target)
+    if how == "names":
+        hips = {humans[1]["hips"]} if known else set()
+        feeds = _folded(feeds, source, target, {*told.feeds, *hips})
     used = {node for feed in feeds.values() for node in (feed.one, feed.other)}
     links = source.links.keys()
     return Match(
@@ -107,7 +114,82 @@ def match_joints(
             for node, name in enumerate(target.names)
             if node not in feeds and node not in target.links
         ),
+        frozenset(told.feeds.keys() - target.links.keys()),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a map of names says.
+
+    feeds: by node of the target; still: nodes of the source that move nothing else;
+    is_all: whether there is nothing beside it.
+    """
+
+    feeds: dict[int, Feed]
+    still: set[int]
+    is_all: bool
+
+    @classmethod
+    def read(
+        cls, source: Skeleton, target: Skeleton, name_map: Mapping[str, str]
+    ) -> _Told:
+        """Nodes as a map of names has them; refuses names that are not there."""
+        feeds: dict[int, Feed] = {}
+        still: set[int] = set()
+        is_all = EVERY in name_map and EVERY not in source.names
+        if is_all and name_map[EVERY]:
+            raise SettingError(f'name map: "{EVERY}" may only be "", to leave the rest')
+        for one, other in name_map.items():
+            if is_all and one == EVERY:
+                continue
+            start = _row(source, "source", one)
+            still.add(start)
+            if other == "":
+                continue
+            node = _row(target, "target", other)
+            if node in feeds:
+                raise SettingError(f"name map: two joints move {other!r}")
+            feeds[node] = Feed(start, start)
+        return cls(feeds, still, is_all)
+
+    def correct(self, feeds: dict[int, Feed]) -> dict[int, Feed]:
+        """Feeds as found, but for what the map says."""
+        kept = {
+            node: feed
+            for node, feed in feeds.items()
+            if feed.fraction > 0 or feed.one not in self.still
+        }
+        return kept | self.feeds
+
+
+def _row(skeleton: Skeleton, what: str, name: str) -> int:
+    if name not in skeleton.names:
+        close = get_close_matches(str(name), skeleton.names, 3, 0.5)
+        some = ", ".join(map(repr, close or skeleton.names[:8]))
+        raise SettingError(f"name map: {what} has no joint {name!r}; there are {some}")
+    return skeleton.index(name)
+
+
+def _filled(
+    humans: tuple[Human, Human], feeds: Mapping[int, Feed]
+) -> tuple[Human, Human]:
+    """Bodies, with parts that only the other has where a map tells the partner.
+
+    What both have stays: a map may have one arm move the other.
+    """
+    more: tuple[dict[str, int], dict[str, int]] = {}, {}
+    for node, feed in feeds.items():
+        parts = humans[0].part_of(feed.one), humans[1].part_of(node)
+        if parts[0] is not None and parts[1] is None and parts[0] not in humans[1]:
+            more[1][parts[0]] = node
+        elif parts[1] is not None and parts[0] is None and parts[1] not in humans[0]:
+            more[0][parts[1]] = feed.one
+    one, two = (
+        replace(human, nodes={**human.nodes, **found}) if found else human
+        for human, found in zip(humans, more, strict=True)
+    )
+    return one, two
 
 
 def _is_body(human: Human) -> bool:
@@ -136,29 +218,6 @@ def _equal_names(source: Skeleton, target: Skeleton) -> dict[int, Feed]:
         for name, node in first.items()
         if name and name in rows
     }
-
-
-def _given(
-    source: Skeleton, target: Skeleton, name_map: Mapping[str, str]
-) -> dict[int, Feed]:
-    """Nodes as a map of names has them; refuses names that are not there."""
-    feeds: dict[int, Feed] = {}
-    for one, other in name_map.items():
-        for name, skeleton, what in (
-            (one, source, "source"),
-            (other, target, "target"),
-        ):
-            if name not in skeleton.names:
-                close = get_close_matches(str(name), skeleton.names, 3, 0.5)
-                some = ", ".join(map(repr, close or skeleton.names[:8]))
-                raise SettingError(
-                    f"name map: {what} has no joint {name!r}; there are {some}"
-                )
-        node, start = target.index(other), source.index(one)
-        if node in feeds:
-            raise SettingError(f"name map: two joints move {other!r}")
-        feeds[node] = Feed(start, start)
-    return feeds
 
 
 def _as_humans(source: Human, target: Human) -> dict[int, Feed]:
@@ -202,18 +261,27 @@ def _with_feet(skeleton: Skeleton, human: Human) -> Human:
     """With feet that do not hang on the legs but are put to their ends by clips."""
     found: dict[str, int] = {}
     places = rest_world(skeleton)[:, :, 3]
+
+    def gap(one: int, two: int) -> float:
+        return float(np.linalg.norm(places[one] - places[two]))
+
     for side in ("left", "right"):
         knee = human.nodes.get(f"{side}LowerLeg")
         hip = human.nodes.get(f"{side}UpperLeg")
-        if f"{side}Foot" in human or knee is None or hip is None:
+        foot = human.nodes.get(f"{side}Foot")
+        if knee is None or hip is None:
+            continue
+        if foot is not None and _is_foot(skeleton.names[foot], side):
             continue
         feet = [n for n, name in enumerate(skeleton.names) if _is_foot(name, side)]
         tops = [n for n in feet if not set(_line(skeleton, n)[1:]) & set(feet)]
         loose = [n for n in tops if knee not in _line(skeleton, n)]
-        length = float(np.linalg.norm(places[knee] - places[hip]))
-        near = [
-            n for n in loose if np.linalg.norm(places[n] - places[knee]) < 2 * length
-        ]
+        if foot is None:
+            near = [n for n in loose if gap(n, knee) < 2 * gap(knee, hip)]
+        else:  # a part of the leg was taken for it: the foot is where that ends
+            ends = [foot, *skeleton.children(foot)]
+            most = AT_END * gap(knee, foot)
+            near = [n for n in loose if min(gap(n, end) for end in ends) < most]
         if len(near) == 1:
             found[f"{side}Foot"] = near[0]
     return replace(human, nodes={**human.nodes, **found}) if found else human
@@ -226,9 +294,9 @@ def _is_foot(name: str, side: str) -> bool:
 
 
 def _folded(
-    feeds: dict[int, Feed], source: Skeleton, target: Skeleton
+    feeds: dict[int, Feed], source: Skeleton, target: Skeleton, fixed: set[int]
 ) -> dict[int, Feed]:
-    """Feeds that take along joints of the source without a partner.
+    """Feeds that take along joints of the source without a partner, but for fixed ones.
 
     A trunk of four joints moves one of two: its last joint, which carries neck and
     arms, has to turn as the last of the four. So a joint from which several others
@@ -244,7 +312,7 @@ def _folded(
     partners = {feed.one for feed in feeds.values()}
     folded = dict(feeds)
     for node, nodes in branches.items():
-        if len(nodes) < 2:
+        if len(nodes) < 2 or node in fixed:
             continue
         lines = [_line(source, start)[1:] for start in nodes]
         shared = [one for one in lines[0] if all(one in line for line in lines[1:])]

@@ -16,6 +16,7 @@ __all__ = [
     "align_limbs",
     "closest_turn",
     "common_axes",
+    "is_sure",
     "leg_length",
     "size_ratio",
     "turn_between",
@@ -25,6 +26,8 @@ __all__ = [
 Rows = NDArray[np.float64]
 
 SAME_SHAPE = 0.02  # of the size: so close, and one is the other, turned
+LINE = 0.02  # how far from a line points are, of its length, that are no more than one
+UNSURE = 0.5  # of the size: so far off, and it is not one shape in two poses
 MOST_TILT = 40.0  # degrees from an axis of the world that are a matter of pose
 MOST_PITCH = 35.0  # degrees between the feet of two who stand flat
 SIDES = ("left", "right")
@@ -49,6 +52,19 @@ def common_axes(source: Rows, target: Rows, trunk: Sequence[int] = ()) -> Rows:
     return near if np.degrees(angle) <= MOST_TILT else turn
 
 
+def is_sure(source: Rows, target: Rows) -> bool:
+    """Whether joints (P, 3) at rest tell how two skeletons stand to each other."""
+    turn, gap = closest_turn(source, target)
+    if gap < SAME_SHAPE:
+        return True
+    spread = np.linalg.svd(source - source.mean(0), compute_uv=False)
+    is_line = len(spread) < 2 or spread[1] < 5 * LINE * spread[0]
+    near = common_axes(source, target)
+    angle = np.arccos(np.clip(((near * turn).sum() - 1) / 2, -1, 1))
+    is_turned = np.degrees(angle) <= MOST_TILT
+    return len(source) > 3 and gap < UNSURE and not is_line and bool(is_turned)
+
+
 def closest_turn(source: Rows, target: Rows) -> tuple[Rows, float]:
     """The turn (3, 3) that brings points (P, 3) closest to others, and how close.
 
@@ -60,7 +76,7 @@ def closest_turn(source: Rows, target: Rows) -> tuple[Rows, float]:
         return np.eye(3), 0.0
     a, b = a / sizes[0], b / sizes[1]
     left, values, right = np.linalg.svd(b.T @ a)
-    if values[1] < 1e-6 * values[0]:  # all on a line
+    if values[1] < LINE * values[0]:  # no more is known than where a line points
         turn = turn_between(right[0], left[:, 0])
     else:
         sign = np.sign(np.linalg.det(left @ right))

@@ -55,13 +55,15 @@ def retarget(
 ) -> Clip:
     """The clip of the source as one of the target.
 
-    name_map: target name by source name; without it equal names, or the parts of human
-    bodies. travel: whether the way over the ground is kept; if not, the hips stay above
-    where they are at rest. align: whether limbs are to point as the source's do, also
-    where one rests with arms down and the other with arms out; None: if both are
-    humans. moves: "root" takes over the place of the hips alone, "all" every place and
-    size that the clip changes, "auto" all where joints are matched by name. bodies: the
-    human parts of both, where they are known better than by names.
+    Joints of equal names move each other, or the parts of human bodies. name_map:
+    target name by source name, for what is to be otherwise; "" for a joint that is to
+    move nothing, "*": "" for all that the map does not name. travel: whether the way
+    over the ground is kept; if not, the hips stay above where they are at rest. align:
+    whether limbs are to point as the source's do, also where one rests with arms down
+    and the other with arms out; None: if both are humans. moves: "root" takes over the
+    place of the hips alone, "all" every place and size that the clip changes, "auto"
+    all where joints are matched by name. bodies: the human parts of both, where they
+    are known better than by names.
 
     All tracks share one timeline: the key times of the source, and more where it has
     curves. What has no partner stays at rest. Morph weights are not taken over.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from flexor.errors import SettingError, ShapeError
 from flexor.pose import rest_match
 from flexor.pose.joint_motion import parents_of
-from flexor.pose.match_joints import Feed, Match, match_joints
+from flexor.pose.match_joints import Match, match_joints
 from flexor.pose.track_values import AnyClip
 from flexor.scene.humans import MAIN_PARTS, Human
 from flexor.scene.skeleton import Skeleton, rest_world
@@ -37,7 +37,8 @@ class Plan:
     axes: (3, 3), target from source; it may mirror; size: how much larger the target
     is; limbs: turns (3, 3) of joints of the target from its rest to the source's;
     has_moves: whether all places and sizes that the clip changes are taken over;
-    follows: joints of the target that hang on another than the tree says.
+    follows: joints of the target that hang on another than the tree says; notes: what
+    is not certain, as sentences.
     """
 
     source: Skeleton
@@ -48,6 +49,7 @@ class Plan:
     limbs: Mapping[int, Rows]
     has_moves: bool
     follows: Mapping[int, int]
+    notes: tuple[str, ...] = ()
 
     @property
     def humans(self) -> tuple[Human, Human] | None:
@@ -80,14 +82,20 @@ def plan_retarget(
     humans = match.bodies
     pairs = {node: feed.one for node, feed in match.feeds.items()}
     if humans is not None:
-        main = {humans[1][p] for p in MAIN_PARTS if p in humans[1]}
-        chosen = {n: one for n, one in pairs.items() if n in main}
-        pairs = chosen if len(chosen) > 3 else pairs
+        # Which way a body stands is no matter of what moves: all of it tells that.
+        shared = [p for p in MAIN_PARTS if p in humans[0] and p in humans[1]]
+        whole = {humans[1][part]: humans[0][part] for part in shared}
+        pairs = whole if len(whole) > 3 else pairs
     nodes = list(pairs)
     trunk = [nodes.index(n) for n in _trunk(humans) if n in pairs]
-    axes = rest_match.common_axes(
-        places[0][list(pairs.values())], places[1][nodes], trunk
-    )
+    points = places[0][list(pairs.values())], places[1][nodes]
+    axes = rest_match.common_axes(*points, trunk)
+    notes = []
+    if humans is None and not rest_match.is_sure(*points):
+        notes.append(
+            f"how the skeletons stand to each other is a guess from {len(nodes)} "
+            "joints: name more that are far apart, or see that they turn as they should"
+        )
     limbs: dict[int, Rows] = {}
     if align or (align is None and humans is not None):
         if humans is None:
@@ -103,7 +111,8 @@ def plan_retarget(
         rest_match.size_ratio(places, humans, pairs),
         limbs,
         has_moves,
-        {} if humans is None or has_moves else _follows(target, humans[1], match.feeds),
+        _follows(source, target, match, has_moves),
+        tuple(notes),
     )
 
 
@@ -157,10 +166,17 @@ def _trunk(humans: tuple[Human, Human] | None) -> list[int]:
 
 
 def _follows(
-    target: Skeleton, human: Human, feeds: Mapping[int, Feed]
+    source: Skeleton, target: Skeleton, match: Match, has_moves: bool
 ) -> dict[int, int]:
-    """Parts of limbs that hang on nothing that moves, and what they are to follow."""
-    found = {}
+    """Parts of limbs that hang on nothing that moves, and what they are to follow.
+
+    If all places are taken over, only those whose partners do hang on a limb: the
+    clip has no places for them.
+    """
+    found: dict[int, int] = {}
+    if match.bodies is None:
+        return found
+    human, feeds = match.bodies[1], match.feeds
     hips = human.nodes.get("hips")
     for side in SIDES:
         for part, above in CHAIN.items():
@@ -168,6 +184,9 @@ def _follows(
             on = human.nodes.get(side + above, hips) if above else hips
             if node is None or on is None or node not in feeds:
                 continue
+            if has_moves and on in feeds:
+                if feeds[on].one not in parents_of(source, feeds[node].one):
+                    continue
             lines = parents_of(target, node), parents_of(target, on)
             if on not in lines[0] and node not in lines[1]:
                 if above or not any(one in feeds for one in lines[0]):

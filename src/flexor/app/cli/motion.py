@@ -13,7 +13,7 @@ from flexor.app.cli.progress import show_status, tidy_when_ended
 from flexor.app.cli.tables import add_row, new_table, open_console, say_count, say_plain
 from flexor.app.cli.texts import say_names
 from flexor.errors import AssetError, SettingError
-from flexor.files.replace import check_parent
+from flexor.files.replace import check_parent, replace_file
 from flexor.files.toml_text import find_line, read_toml
 
 if TYPE_CHECKING:
@@ -51,7 +51,14 @@ Map = Annotated[
     typer.Option(
         "--map",
         help='A .toml file with lines such as "LeftArm" = "arm.L": a joint of the '
-        "other file and what it moves.",
+        'other file and what it moves, "" for nothing; the rest is found by itself.',
+    ),
+]
+WriteMap = Annotated[
+    str,
+    typer.Option(
+        "--write-map",
+        help="Write what moves what to this .toml file, to be corrected for --map.",
     ),
 ]
 ClipName = Annotated[
@@ -116,6 +123,7 @@ def motion(
     out: Out = "",
     sources: From = None,
     name_map: Map = None,
+    write_map: WriteMap = "",
     clip: ClipName = None,
     name: Name = "",
     trim: Trim = "",
@@ -139,6 +147,10 @@ def motion(
             raise SettingError("--list: writes nothing; leave out -o")
         _list(file, sources or [], clip or [], name_map)
         return
+    if write_map:
+        _write_map(file, sources or [], clip or [], name_map, write_map)
+        if not out:
+            return
     edits = Edits(_parse_trim(trim), speed, mirror, in_place)
     if not (sources or edits.ending or join or drop or only):
         raise SettingError(
@@ -251,6 +263,7 @@ def _gather(
                 raise SettingError(f"--from: two files have a clip {name!r}")
         found |= done
         notes.append(say_plain(f"{file.name}: {_say_match(plan.match)}"))
+        notes += [say_plain(f"{file.name}: note: {note}") for note in plan.notes]
     return found, notes
 
 
@@ -274,10 +287,10 @@ def _read_map(path: Path) -> dict[str, str]:
     if not names:
         raise AssetError(path, "", 'expected lines such as "LeftArm" = "arm.L"')
     for key, value in names.items():
-        if not isinstance(value, str):
+        if not isinstance(value, str) and value is not False:
             place = find_line(text, (*above, key))
             raise AssetError(path, place, f"{key}: expected the name of a joint")
-    return dict(names)
+    return {key: value or "" for key, value in names.items()}
 
 
 def _parse_trim(text: str) -> tuple[float, float | None] | None:
@@ -336,6 +349,8 @@ def _check_names(done: dict[str, AnyClip], kept: dict[str, AnyClip]) -> None:
 def _say_match(match: Match) -> str:
     """Such as "26 joints matched as parts of human bodies; not used: 'Neck1'"."""
     text = f"{len(match.feeds)} joints matched {HOW[match.how]}"
+    if match.given and match.how != "given":
+        text += f", {len(match.given)} of them by the map of names"
     if match.left_source:
         said = [repr(name) for name in match.left_source[:MOST_SAID]]
         more = len(match.left_source) - len(said)
@@ -371,6 +386,32 @@ def _list(
         still = plan.match.left_target
         said = ", ".join(repr(name) for name in still)
         typer.echo(say_plain(f"at rest: {said or 'none'}"))
+        for note in plan.notes:
+            typer.echo(say_plain(f"note: {note}"))
+
+
+def _write_map(
+    file: Path, sources: list[Path], wanted: list[str], name_map: Path | None, to: str
+) -> None:
+    """Write what would move what as a map of names."""
+    if len(sources) != 1:
+        raise SettingError("--write-map: goes with one --from FILE")
+    place = Path(to)
+    if place.suffix.lower() != ".toml":
+        raise SettingError(f"--write-map {to}: expected a file ending in .toml")
+    check_parent(place)
+    if place.exists() and not place.is_file():
+        raise SettingError(f"--write-map {to}: is there, and is no plain file")
+    from flexor.app.retargeting import map_text, plan_clips
+
+    names = None if name_map is None else _read_map(name_map)
+    other = _load(sources[0])
+    try:
+        plan = plan_clips(_load(file), other, _chosen(other.clips, wanted), names)
+    except SettingError as error:
+        raise SettingError(f"{sources[0]}: {error}") from None
+    replace_file(place, map_text(plan).encode())
+    typer.echo(f"wrote {place}: {say_plain(_say_match(plan.match))}")
 
 
 def _match_table(title: str, plan: Plan) -> Any:
