@@ -399,3 +399,21 @@ def test_out_of_its_limits_a_joint_is_not_faster_either() -> None:
         solve_ccd(state, local, world, (0.9, 0.2, 0), seconds=1 / 60)
         turned = angles_between(rotations_of(layout, local)[:, :2], before)
         assert turned.max() < 1 / 60 + 1e-5
+
+
+def test_a_flat_base_is_left_alone() -> None:
+    layout = tree(range(-1, 2), np.tile([0.5, 0, 0], (3, 1)))
+    reach = make_reach(layout, [Effector("b2", "b1")])
+    local, world = posed(layout, np.tile(UPRIGHT, (1, 3, 1)))
+    state = init_ccd(reach, 1)
+    solve_ccd(state, local, world, (0.5, 0.5, 0.3))
+    assert state.passes[0] > 0
+    local.reshape(1, 10, -1)[:, 8, layout.lane_of_node[0]] = 0
+    world_from_local(world, local)
+    before = local.copy()
+    solve_ccd(state, local, world, (0.5, 0.7, 0.3))
+    np.testing.assert_array_equal(local, before)
+    assert state.passes[0] == 0
+    end = places_of(layout, local)[0, 2]
+    away = np.linalg.norm(end - [0.5, 0.7, 0.3])
+    np.testing.assert_allclose(state.off[0, 0], away, atol=1e-6)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.maths import quaternions
+from flexor.maths import euler, quaternions
 from flexor.pose import kernel_ik_descent as descent
 from flexor.pose import kernel_ik_steps as steps
 from flexor.pose.ik_ccd import init_ccd
@@ -276,3 +276,24 @@ def test_pulls_to_either_side_are_balanced_by_their_weights(pull: float) -> None
         bench.goals,
     )
     assert found == (pull == 3)
+
+
+def test_rotations_are_cut_to_limits_as_angles_are() -> None:
+    """The nearer end of each angle's limits, going round; what is allowed stays."""
+    rng = np.random.default_rng(4)
+    for _ in range(40):
+        rest, frames = random_rotations(rng, 2), random_rotations(rng, 2)
+        low, high = -rng.uniform(0, (180, 90, 180)), rng.uniform(0, (180, 90, 180))
+        limits = box_limits(2, low, high, frames=frames)
+        layout = tree([-1, 0], [[0, 0, 0], [1, 0, 0]], rest)
+        reach = make_reach(layout, [Effector("b1", "b0")], limits=limits)
+        turn = random_rotations(rng)
+        bone = quaternions.multiply(rest[0], frames[0])
+        back = frames[0] * [-1, -1, -1, 1]
+        given = quaternions.multiply(quaternions.multiply(bone, turn), back)
+        got = np.array(descent.clamp(reach.table, 0, *given))
+        cut = euler.clamp_rotation(turn, np.radians(low), np.radians(high))
+        wanted = quaternions.multiply(quaternions.multiply(bone, cut), back)
+        assert angles_between(got, wanted) < 1e-5
+        again = np.array(descent.clamp(reach.table, 0, *got))
+        assert angles_between(again, got) < 1e-5
