@@ -495,6 +495,8 @@ def test_many_are_as_one() -> None:
         ([Effector("b1", "b3")], {}, "is not above"),
         ([Effector("b0", "b0")], {}, "no bone can move it"),
         ([Effector("b4", "b0", weight=0)], {}, "weight must be above 0"),
+        ([Effector("b4", "b0", weight=1e300)], {}, "at most 1e\\+06"),
+        ([Effector(2.5, "b0")], {}, "expected a name or a row"),
         ([Effector("b4", "b0", offset=(np.nan, 0, 0))], {}, "finite"),
         ([Effector("b4", "b0")], {"willing": {"b4": 1.0}}, "is not in a chain"),
         ([Effector("b4", "b0")], {"willing": {"b1": 2.0}}, "expected 0 to 1"),
@@ -538,3 +540,36 @@ def test_bad_goals_are_refused(named: Any, words: str) -> None:
         CcdSettings(passes=0)
     with pytest.raises(FlexorError, match="tolerance"):
         CcdSettings(tolerance=np.nan)
+
+
+@pytest.mark.parametrize("far", [1e2, 1e4, 1e7, 1e12, 1e30])
+def test_a_goal_at_the_end_of_the_world_straightens_the_chain(far: float) -> None:
+    rng = np.random.default_rng(14)
+    layout = chain([0.3, 0.3, 0.4])
+    reach = make_reach(layout, [Effector("b3", "b0")])
+    ways = random_targets(rng, [0.3, 0.3, 0.4], 8)
+    ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+    start = random_rotations(rng, 8, 3)
+    state, local = solved(layout, reach, start, (ways * far)[:, None])
+    steps = np.diff(places_of(layout, local), axis=1)
+    steps /= np.linalg.norm(steps, axis=2, keepdims=True)
+    assert np.abs(steps - ways[:, None]).max() < 1e-4
+    np.testing.assert_allclose(state.off, far - 1 if far < 1e6 else far, rtol=1e-4)
+
+
+def test_links_are_not_turned() -> None:
+    from flexor.pose.layout import make_layout
+    from flexor.scene.skeleton import Link, Skeleton
+    from tests.scenes import plain_scene
+
+    skeleton = Skeleton(
+        ("a", "b", "link", "c"),
+        np.array([-1, 0, 0, 2]),
+        np.array([[0, 0, 0], [1, 0, 0], [1, 0, 0], [1, 0, 0]]),
+        np.tile([0, 0, 0, 1], (4, 1)),
+        np.ones((4, 3)),
+        links={2: Link(1, 0.5)},
+    )
+    layout = make_layout(plain_scene(skeleton))
+    with pytest.raises(FlexorError, match="'link' is a link that follows 'b'"):
+        make_reach(layout, [Effector("c", "a")])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from flexor.app.character import Character
+from flexor.pose import kernel_packed, packed_tables
 from flexor.pose.clip_tables import pack_clip
 from flexor.pose.layout import make_layout
 from flexor.pose.sample import init_sample, sample
@@ -109,3 +110,8 @@ def test_tracks_say_the_same_as_the_sampler(rng: Any) -> None:
     plain = Character(plain_scene(arm(4), unpacked(clip))).pose_many("packed", moments)
     np.testing.assert_allclose(packed.world, plain.world, atol=1e-5)
     assert hero.clips["packed"].duration == clip.duration
+
+
+def test_numbers_of_the_kernel_are_those_of_the_tables() -> None:
+    for name in ("WIDTH", "AS_LANES", "TURNS"):
+        assert getattr(packed_tables, name) == getattr(kernel_packed, name)

@@ -2,7 +2,8 @@
 
 A `Reach`, `Limbs` or `Look` is made once for a character and then used on poses
 (`solve` gives a new one) or on players (`apply` changes what they show until their next
-step).
+step). Each thread should have its own: what is remembered, and `off`, is of the last
+solve, whoever asked for it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -53,6 +55,8 @@ class _Solver(ABC):
             raise SettingError(f"count: {count!r}, expected a number of characters")
         self.hero = hero
         self.count = count
+        # The state is one: two threads that used it at once would spoil both poses.
+        self._lock = Lock()
 
     @property
     @abstractmethod
@@ -64,15 +68,20 @@ class _Solver(ABC):
         """Turn joints in local transforms (N, 10 L)."""
 
     def _apply(self, player: Player, goals: dict[str, Any]) -> None:
+        if not isinstance(player, Player):
+            raise SettingError(f"{type(player).__name__}, expected a Player")
         if player.hero is not self.hero or player.count != self.count:
             raise SettingError(
                 f"a player of {player.count} characters, or of another one, expected "
                 f"{self.count} of {self.hero!r}"
             )
-        self._run(player.local, player.world_state, goals)
+        with self._lock:
+            self._run(player.local, player.world_state, goals)
 
     def _solve(self, pose: Pose, goals: dict[str, Any]) -> Pose:
         hero = self.hero
+        if not isinstance(pose, Pose):
+            raise SettingError(f"{type(pose).__name__}, expected a Pose")
         if len(pose) == 1 and self.count > 1:
             pose = _spread(pose, self.count)
         if len(pose) != self.count or pose.world.shape[-3] != len(hero.skeleton):
@@ -98,7 +107,8 @@ class _Solver(ABC):
         places = _places(world, matrices)
         world.places[:] = places
         world_from_local(world, local)
-        self._run(local, world, goals)
+        with self._lock:
+            self._run(local, world, goals)
         weights = pose.weights.reshape(self.count, -1)
         turned = hero.pose_of(local, weights)
         if not np.array_equal(places, np.broadcast_to(np.eye(3, 4), places.shape)):
@@ -140,8 +150,14 @@ class Reach(_Solver):
         find = _Finder(hero)
         if isinstance(chains, Mapping):
             effectors = [Effector(find(n), find(root)) for n, root in chains.items()]
-        else:
+        elif isinstance(chains, Sequence) and all(
+            isinstance(one, Effector) for one in chains
+        ):
             effectors = list(chains)
+        else:
+            raise SettingError(
+                f"chains: {chains!r}, expected names by name, or Effectors"
+            )
         reach = make_reach(
             hero.layout,
             effectors,
@@ -224,6 +240,8 @@ class Limbs(_Solver):
             if isinstance(limb, Limb):
                 made.append(limb)
                 continue
+            if not isinstance(limb, str | Sequence):
+                raise SettingError(f"limb: {limb!r}, expected a name, or three")
             names: Sequence[str] = limb
             if isinstance(limb, str):
                 if limb not in LIMBS:
@@ -299,6 +317,8 @@ class Look(_Solver):
         count: int = 1,
     ) -> None:
         super().__init__(hero, count)
+        if not isinstance(aim, Aim | None):
+            raise SettingError(f"aim: {aim!r}, expected an Aim")
         if aim is None:
             find = _Finder(hero)
             human = find.human
@@ -347,10 +367,12 @@ def find_limits(hero: Character, limits: Limits | str | Path | None) -> Limits |
         human = find_human(hero.skeleton, hero.scene.carried)
         if not human.nodes:
             raise SettingError(
-                "limits: this is no human body that is known by its names; give Limits, "
+                "limits: this is no human body known by its names; give Limits, "
                 "or a file of them"
             )
         return human_limits(hero.skeleton, human)
+    if not isinstance(limits, str | Path):
+        raise SettingError(f"limits: {limits!r}, expected Limits, a file, or 'human'")
     from flexor.files.limits_read import read_limits
 
     return read_limits(limits, hero.skeleton)
@@ -395,7 +417,13 @@ def _places(world: WorldState, matrices: Floats) -> Floats:
     here, there = world.matrices[:, root], matrices[:, root]
     if np.allclose(here, there, rtol=1e-5, atol=1e-6):
         return np.tile(np.eye(3, 4, dtype=np.float32), (len(here), 1, 1))
-    back = transforms.invert(here.astype(np.float64))
+    try:
+        back = transforms.invert(here.astype(np.float64))
+    except np.linalg.LinAlgError:
+        raise ShapeError(
+            f"the root {world.layout.skeleton.names[root]!r} has no size: there is no "
+            "saying where the pose stands"
+        ) from None
     return transforms.multiply(there.astype(np.float64), back).astype(np.float32)
 
 
@@ -443,7 +471,10 @@ class _Finder:
         frame = human_limits(self.hero.skeleton, human).frames[node].astype(np.float64)
         world = rest_world(self.hero.skeleton)[node, :, :3]
         axis = world @ quaternions.to_matrix(frame)[:, 2]
-        x, y, z = (axis / np.linalg.norm(axis)).tolist()
+        length = np.linalg.norm(axis)
+        if not length > 0:
+            return None
+        x, y, z = (axis / length).tolist()
         return x, y, z
 
     def name(self, name: str) -> str:

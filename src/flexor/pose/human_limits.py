@@ -168,7 +168,7 @@ def _moved(one: Range, by: float) -> Range:
 
 def _shared(reach: _Reach, count: int) -> _Reach:
     """What each of several joints of a chain may turn."""
-    part = min(1.0, MORE / count)
+    part = min(1.0, MORE / max(count, 1))
     z, y, x = ((part * low, part * high) for low, high in (reach.z, reach.y, reach.x))
     return _Reach(z, y, x, reach.rate)
 

@@ -22,6 +22,7 @@ from flexor.pose.reach import (
     bone_numbers,
     find_node,
     is_above,
+    refuse_links,
 )
 from flexor.scene.limits import Limits
 from flexor.scene.skeleton import rest_world
@@ -77,6 +78,7 @@ def init_aim(
         if not is_above(skeleton, one, other):
             names = skeleton.names[one], skeleton.names[other]
             raise SettingError(f"aim: {names[0]!r} is not above {names[1]!r}")
+    refuse_links(skeleton, nodes)
     if not 0 <= aim.most <= math.pi:
         raise SettingError(f"most: {aim.most}, expected radians from 0 to pi")
     shares = _shares(aim, len(nodes))

@@ -17,6 +17,9 @@ from flexor.pose.reach import Reach, as_floats, as_turns, as_weights
 __all__ = ["CcdSettings", "CcdState", "init_ccd", "solve_ccd"]
 
 
+MOST_PASSES = 1_000_000
+
+
 @dataclass(frozen=True, slots=True)
 class CcdSettings:
     """passes: at most so many over all bones; tolerance: metres, near enough;
@@ -31,8 +34,11 @@ class CcdSettings:
     home: float = 0.1
 
     def __post_init__(self) -> None:
-        if self.passes < 1:
-            raise SettingError(f"passes: {self.passes}, expected at least 1")
+        is_whole = isinstance(self.passes, int) and not isinstance(self.passes, bool)
+        if not is_whole or not 1 <= self.passes <= MOST_PASSES:
+            raise SettingError(f"passes: {self.passes!r}, expected 1 to {MOST_PASSES}")
+        if not isinstance(self.incremental, bool):
+            raise SettingError(f"incremental: {self.incremental!r}, expected a bool")
         if not 0 < self.tolerance < np.inf:
             raise SettingError(f"tolerance: {self.tolerance}, expected more than 0")
         if not 0 <= self.home <= 1:

@@ -20,6 +20,7 @@ from flexor.pose.reach import (
     bend_axis,
     find_node,
     is_above,
+    refuse_links,
 )
 from flexor.scene.skeleton import rest_world
 
@@ -79,6 +80,7 @@ def init_two_bone(layout: Layout, limbs: Sequence[Limb], count: int) -> TwoBoneS
             if not is_above(skeleton, nodes[above], nodes[below]):
                 one, other = (skeleton.names[nodes[i]] for i in (above, below))
                 raise SettingError(f"limb: {one!r} is not above {other!r}")
+        refuse_links(skeleton, nodes[: 2 + limb.keeps])
         table[row] = *nodes, *layout.lane_of_node[nodes], limb.keeps
         axes[row] = _axis(limb, world[nodes])
     used = table[:, :3].ravel()

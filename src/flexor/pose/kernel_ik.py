@@ -49,6 +49,8 @@ DAMPING = 1e-4
 # A bend must leave less than this of the squares, or it is taken back; so must a
 # restart, which changes much.
 WORTH, RESTART_WORTH = 0.99, 0.1
+# Lengths of a chain beyond which a goal is as good as a direction.
+FAR = 100.0
 # How far a chain is bent that does not know where to, radians.
 BEND = 0.5
 
@@ -288,6 +290,35 @@ def _store(bones, table, weight, seconds, has_last, work, last, local):
 
 
 @inline
+def _bring_near(effectors, work, pulls, goals):
+    """Goals that are very far are brought nearer, in the same direction: what a chain
+    gains would be lost in the rounding of the distance.
+    """
+    length = 0.0
+    for b in range(1, len(work)):
+        x, y, z = work[b, PLACE], work[b, PLACE + 1], work[b, PLACE + 2]
+        length += math.sqrt(x * x + y * y + z * z)
+    for e in range(len(effectors)):
+        k = effectors[e, POINT]
+        x, y, z = pulls[k, 0], pulls[k, 1], pulls[k, 2]
+        most = FAR * (length + math.sqrt(x * x + y * y + z * z))
+        x = goals[k, 0] - work[0, PLACE]
+        y = goals[k, 1] - work[0, PLACE + 1]
+        z = goals[k, 2] - work[0, PLACE + 2]
+        far = math.sqrt(x * x + y * y + z * z)
+        if far > most:
+            part_of = most / far
+            nx = work[0, PLACE] + part_of * x
+            ny = work[0, PLACE + 1] + part_of * y
+            nz = work[0, PLACE + 2] + part_of * z
+            for i in range(k + 1, k + effectors[e, POINTS]):
+                goals[i, 0] = nx + (goals[i, 0] - goals[k, 0])
+                goals[i, 1] = ny + (goals[i, 1] - goals[k, 1])
+                goals[i, 2] = nz + (goals[i, 2] - goals[k, 2])
+            goals[k, 0], goals[k, 1], goals[k, 2] = nx, ny, nz
+
+
+@inline
 def _put_off(m, ends, k, targets, e, off):
     """How far point k is from its target, in the world."""
     square = 0.0
@@ -387,6 +418,7 @@ def solve_reach(
                 determinant,
                 goals,
             )
+            _bring_near(effectors, work, pulls, goals)
             near = tolerance * tolerance / abs(determinant) ** (2 / 3)
             for e in range(len(effectors)):
                 for i in range(3):  # the transpose is the inverse up to size

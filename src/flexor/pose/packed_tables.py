@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
 from flexor.maths import quaternions
-from flexor.pose import kernel_packed
 from flexor.pose.layout import ROWS, Layout
 from flexor.scene.clip import Track
 from flexor.scene.packed_clip import BITS, BLOCK, PATHS, PackedClip
 
 __all__ = ["PackedTables", "lay_out_packed"]
 
+# As in `kernel_packed`, which is not loaded here: reading a file needs no compiler.
+WIDTH, AS_LANES, TURNS = 3, -1, 13
 PUT = 0.08  # what putting one rotation in its place costs, eight made being 1
 CLOSE = np.cos(np.radians(20))  # cosine of half the angle between close frames
 FIRST_ROW = {"translation": 0, "rotation": 3, "scale": 7}
@@ -43,7 +44,7 @@ class PackedTables:
     @property
     def width(self) -> int:
         """Numbers in one of the seven rows that a character keeps."""
-        return int(self.whole[kernel_packed.WIDTH])
+        return int(self.whole[WIDTH])
 
     def arguments(self) -> tuple[NDArray[np.generic], ...]:
         """What the kernel takes first."""
@@ -98,9 +99,9 @@ def lay_out_packed(
         where.astype(np.int32),
     ]
     turns = _turns(clip, spots, run)
-    if number == kernel_packed.AS_LANES:
+    if number == AS_LANES:
         _rest_of_lanes(turns, spots, lane_table, layout)
-    blocks = turns.reshape(kernel_packed.TURNS, -1, 8).transpose(1, 0, 2)
+    blocks = turns.reshape(TURNS, -1, 8).transpose(1, 0, 2)
     flat: list[NDArray[Any]] = [steps, blocks.ravel()]
     flat += [part.ravel() for part in bases]
     return PackedTables(
@@ -129,7 +130,7 @@ def _place_rotations(
         return np.arange(count), run, count, lanes.astype(np.int32)
     spots = 8 * np.searchsorted(eights, lanes >> 3) + (lanes & 7)
     run = 8 * len(eights)
-    return spots, run, kernel_packed.AS_LANES, (8 * eights).astype(np.int32)
+    return spots, run, AS_LANES, (8 * eights).astype(np.int32)
 
 
 def _rest_of_lanes(
@@ -151,7 +152,7 @@ def _turns(clip: PackedClip, spots: NDArray[np.int64], run: int) -> NDArray[np.f
     factors = clip.turns.reshape(-1, 2, 4).astype(np.float64)
     left, right = quaternions.normalise(factors).transpose(1, 0, 2)
     seen = quaternions.to_matrix(right * np.array([-1, -1, -1, 1]))
-    table = np.zeros((kernel_packed.TURNS, run))
+    table = np.zeros((TURNS, run))
     table[:9, spots] = seen.reshape(-1, 9).T
     table[9:, spots] = quaternions.multiply(left, right).T
     return table

@@ -40,9 +40,11 @@ __all__ = [
     "find_node",
     "is_above",
     "make_reach",
+    "refuse_links",
 ]
 
 MOST_EFFECTORS = 16
+MOST_PULL = 1e6
 # A joint that can move less than this about two of its axes is a hinge, radians.
 HINGE_PLAY = np.radians(8)
 # A turn of a radian counts as much as this part of the chain's length.
@@ -153,6 +155,8 @@ def find_node(skeleton: Skeleton, node: str | int) -> int:
     """The row of a node that is given by name or by row."""
     if isinstance(node, str):
         return skeleton.index(node)
+    if isinstance(node, bool) or not isinstance(node, int | np.integer):
+        raise SettingError(f"node {node!r}: expected a name or a row")
     if not 0 <= node < len(skeleton):
         raise SettingError(f"node {node}: must lie in 0..{len(skeleton) - 1}")
     return int(node)
@@ -166,6 +170,16 @@ def is_above(skeleton: Skeleton, node: int, other: int) -> bool:
     return above >= 0
 
 
+def refuse_links(skeleton: Skeleton, nodes: Sequence[int]) -> None:
+    """Refuse nodes that follow others: what turns them would be overwritten."""
+    for node in nodes:
+        if node in skeleton.links:
+            joint = skeleton.names[skeleton.links[node].joint]
+            raise SettingError(
+                f"{skeleton.names[node]!r} is a link that follows {joint!r}: turn that"
+            )
+
+
 def _turns_itself(effector: Effector) -> bool:
     return any(effector.offset) or effector.turn > 0
 
@@ -176,9 +190,10 @@ def _path(skeleton: Skeleton, effector: Effector) -> list[int]:
     numbers = (*effector.offset, effector.weight, effector.turn)
     if len(effector.offset) != 3 or not np.isfinite(numbers).all():
         raise SettingError(f"effector {effector.node!r}: numbers must be finite")
-    if effector.weight <= 0 or effector.turn < 0:
+    if not (0 < effector.weight <= MOST_PULL and 0 <= effector.turn <= MOST_PULL):
         raise SettingError(
-            f"effector {effector.node!r}: weight must be above 0, turn not below it"
+            f"effector {effector.node!r}: weight must be above 0, turn not below it, "
+            f"both at most {MOST_PULL:g}"
         )
     path = [node]
     while path[-1] != root:
@@ -189,6 +204,7 @@ def _path(skeleton: Skeleton, effector: Effector) -> list[int]:
         path.append(above)
     path.reverse()
     bones = path if _turns_itself(effector) else path[:-1]
+    refuse_links(skeleton, bones)
     if not bones:
         raise SettingError(
             f"effector {effector.node!r}: no bone can move it; the root must be above"

@@ -8,6 +8,7 @@ import pytest
 from flexor.app.bench import motion
 from flexor.app.character import Character
 from flexor.convert.reduce_motion import reduce_motion
+from tests.bodies import make_body
 from tests.packed_clips import arm, wave, wave_scene
 from tests.scenes import plain_scene
 
@@ -27,12 +28,11 @@ def test_figures_of_a_character() -> None:
             assert results[f"motion/{kind}/{crowd}/wave"].value > 0
 
 
-@pytest.mark.slow
-def test_a_skeleton_in_other_units_is_measured_twice() -> None:
+def test_captures_are_measured_in_what_unit_their_legs_tell() -> None:
     clip = wave(np.random.default_rng(3))
-    hero = Character(plain_scene(arm(size=20.0), clip))
-    names = {r.name for r in motion.run({"big": hero})}
-    assert {"motion/ratio/big", "motion/ratio/big/as_1.7m"} <= names
+    hero = Character(plain_scene(make_body(size=20.0), clip))
+    notes = [r.note for r in motion.run({"big": hero}) if "ratio" in r.name]
+    assert "0.0499" in notes[0]
 
 
 def test_nothing_to_measure() -> None:

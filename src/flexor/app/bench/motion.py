@@ -10,31 +10,26 @@ import numpy as np
 from flexor import samples
 from flexor.app.bench.timing import Result, best_seconds
 from flexor.app.character import Character
+from flexor.convert.motion_unit import guess_unit
 from flexor.convert.reduce_motion import MotionReport, MotionSettings, reduce_clip
 from flexor.pose.clip_tables import ClipTables, pack_clip
 from flexor.pose.layout import Layout
 from flexor.pose.sample import init_sample, sample
 from flexor.scene.clip import Clip
 from flexor.scene.packed_clip import PackedClip
-from flexor.scene.skeleton import rest_world
 
 __all__ = ["run"]
 
 STEP = 1 / 60
 CROWD = 256
 MOMENTS = 120
-HUMAN = (
-    0.5,
-    3.0,
-)  # metres: what a character is large at rest, in its longest direction
-HEIGHT = 1.7
 
 
 def run(characters: Mapping[str, Character]) -> Iterator[Result]:
     """Characters given, or the mannequin walking and idling.
 
-    A skeleton that can hardly be in metres is measured twice: as it is, and as if it
-    were 1.7 m large.
+    Files without a mesh are captures, which do not say in what unit they are: there it
+    is what the legs tell.
     """
     if not characters:
         hero = samples.mannequin()
@@ -44,18 +39,8 @@ def run(characters: Mapping[str, Character]) -> Iterator[Result]:
             )
         return
     for name, character in characters.items():
-        yield from _measure(name, character, dict(character.clips), 1.0)
-        size = _size(character)
-        if size and not HUMAN[0] <= size <= HUMAN[1]:
-            unit = HEIGHT / size
-            yield from _measure(
-                f"{name}/as_{HEIGHT}m", character, dict(character.clips), unit
-            )
-
-
-def _size(character: Character) -> float:
-    places = rest_world(character.skeleton)[:, :, 3]
-    return float(np.ptp(places, axis=0).max()) if len(places) else 0.0
+        unit = 1.0 if character.meshes else guess_unit(character.skeleton) or 1.0
+        yield from _measure(name, character, dict(character.clips), unit)
 
 
 def _measure(

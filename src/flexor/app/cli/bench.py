@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flexor.app.load_save import load
 from flexor.errors import SettingError
 from flexor.files.replace import replace_file
 
@@ -70,8 +69,10 @@ def bench(
 
 
 def _run(names: list[str], files: dict[str, Path]) -> Iterator[Result]:
-    characters = {name: load(file) for name, file in files.items()}
     # Imported where needed: they compile kernels.
+    from flexor.app.load_save import load
+
+    characters = {name: load(file) for name, file in files.items()}
     if "pose" in names:
         from flexor.app.bench import pose
 

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -69,18 +69,18 @@ MotionError = Annotated[
     ),
 ]
 MotionUnit = Annotated[
-    float,
+    float | None,
     typer.Option(
-        help="Metres in one unit of the file: 1 for glTF, often not for .bvh, such as "
-        "0.0564 for the captures of CMU."
+        help="Metres in one unit of the file. Without it 1, and for .bvh files, which "
+        "do not say, what the legs in them tell."
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """One file: where it came from, how large it was and is, its envelopes and what
-    became of its motion.
+    """One file: where it came from, how large it was and is, its envelopes, what
+    became of its motion, and how many metres a unit of it was taken for.
     """
 
     file: Path
@@ -90,6 +90,7 @@ class Converted:
     multi: EnvelopeReport
     one: EnvelopeReport
     motion: list[MotionReport]
+    unit: float
 
 
 def convert(
@@ -101,7 +102,7 @@ def convert(
     search: Search = True,
     ids: Ids = "places",
     motion_error: MotionError = 1e-4,
-    motion_unit: MotionUnit = 1.0,
+    motion_unit: MotionUnit = None,
 ) -> None:
     """Write a package: the character with its envelopes and its motion packed, mapped
     at once when loaded.
@@ -117,7 +118,8 @@ def convert(
     from flexor.convert.envelope import EnvelopeSettings
     from flexor.convert.reduce_motion import MotionSettings
 
-    motion = MotionSettings(error=motion_error, unit=motion_unit)
+    unit = 1.0 if motion_unit is None else motion_unit
+    motion = MotionSettings(error=motion_error, unit=unit)
     settings = EnvelopeSettings(
         split=split,
         search=search,
@@ -134,7 +136,7 @@ def convert(
     with tidy_when_ended(say_left), _bar("files", len(files), not is_one) as advance:
         for file, place in zip(files, places, strict=True):
             try:
-                one = _convert(file, place, settings, motion, is_one)
+                one = _convert(file, place, settings, motion, motion_unit, is_one)
             except FlexorError as error:
                 if len(files) == 1:
                     raise
@@ -169,13 +171,15 @@ def _convert(
     place: Path | None,
     settings: EnvelopeSettings,
     motion: MotionSettings,
+    unit: float | None,
     shows_clips: bool,
 ) -> Converted:
-    """Convert one file; place: None to write nothing."""
+    """Convert one file; place: None to write nothing; unit: as the user gave it."""
     from flexor.app.character import Character
     from flexor.app.load_save import load, save
     from flexor.convert.envelope import DEFAULTS, convert_scene
     from flexor.convert.envelope_report import report_envelope
+    from flexor.convert.motion_unit import guess_unit
     from flexor.convert.reduce_motion import reduce_motion
 
     character = load(file)
@@ -189,6 +193,8 @@ def _convert(
     for finding in findings:
         if finding.level == "warning":
             typer.echo(f"flexor: {file.name}: {finding}", err=True)
+    if unit is None and file.suffix.lower() == ".bvh":
+        motion = replace(motion, unit=guess_unit(character.skeleton) or 1.0)
     with _bar("clips", len(character.clips), shows_clips) as advance:
         scene, moved = reduce_motion(character.scene, motion, each=advance)
     if place is not None:
@@ -203,6 +209,7 @@ def _convert(
         report_envelope(envelopes.multi),
         report_envelope(envelopes.one),
         moved,
+        motion.unit,
     )
 
 
@@ -257,7 +264,8 @@ def _say(one: Converted) -> str:
             f"; {say_count(one.multi.vertices)} vertices, of which a frame holds at "
             f"most {say_count(one.multi.peak)} at once"
         )
-    return text + say_motion(one.motion)
+    text += say_motion(one.motion)
+    return text if one.unit == 1 else f"{text}, at {one.unit:.3g} m a unit"
 
 
 def _print_report(done: Sequence[Converted]) -> None:
