@@ -250,6 +250,21 @@ def test_own_clips_changed(
     assert "walk" not in flexor.load(out).clips
 
 
+def test_joined_motions_go_on(run: Any, file: Path, bvh: Path, tmp_path: Path) -> None:
+    again, out = bvh.with_name("again.bvh"), tmp_path / "out.glb"
+    again.write_text(bvh.read_text())
+    words = ("motion", file, "--from", bvh, "--from", again, "--join", "--only")
+    ends = []
+    for more in ((), ("--as-placed",)):
+        assert run(*words, "--name", "on", "-o", out, *more).code == 0
+        made = flexor.load(out)
+        hips = find_human(made.skeleton)["hips"]
+        ends.append(made.pose_many("on", [0.0, 2.0]).world[:, hips, 2, 3])
+    on, back = (float(end[1] - end[0]) for end in ends)
+    assert on == pytest.approx(2 * back, rel=1e-3)
+    assert back > 0.5
+
+
 @pytest.mark.slow
 def test_on_the_spot(run: Any, file: Path, bvh: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.flexor"
@@ -341,6 +356,7 @@ def test_a_list(run: Any, file: Path, bvh: Path) -> None:
         (("--mirror", "--name", "x", "-o", "x.glb"), "for one clip, there are 7"),
         (("--clip", "run", "--mirror", "--name", "walk", "-o", "x.glb"), "already"),
         (("--fade", "1", "--mirror", "-o", "x.glb"), "--fade: goes with --join"),
+        (("--as-placed", "--mirror", "-o", "x.glb"), "--as-placed: goes with --join"),
         (("--map", "x.toml", "--mirror", "-o", "x.glb"), "--map: goes with --from"),
         (("--list", "-o", "x.glb"), "--list: writes nothing"),
         (("--from", "no.bvh", "-o", "x.glb"), "no.bvh"),

@@ -20,7 +20,13 @@ from flexor.pose.track_values import angles_between
 from flexor.scene.clip import Clip, Track
 from flexor.scene.packed_clip import PackedClip
 from tests.oracle import pose as oracle
-from tests.scenes import INTERPOLATIONS, random_clip, random_skeleton, random_track
+from tests.scenes import (
+    INTERPOLATIONS,
+    random_clip,
+    random_skeleton,
+    random_times,
+    random_track,
+)
 
 Rng = np.random.Generator
 FEW = settings(max_examples=60, deadline=None)
@@ -144,7 +150,7 @@ def test_one_after_another(seed: int, other: int, kind: Any) -> None:
     first = random_clip(np.random.default_rng(seed), "a", 3, interpolation=kind)
     second = random_clip(np.random.default_rng(other), "b", 3, interpolation=kind)
     skeleton = random_skeleton(np.random.default_rng(1), 3)
-    both = concatenate([first, second], skeleton=skeleton, name="both")
+    both = concatenate([first, second], skeleton=skeleton, onward=False, name="both")
     assert both.name == "both"
     seam = first.duration
     one, two = by_place(first), by_place(second)
@@ -197,7 +203,9 @@ def test_what_a_clip_lacks_holds_its_last_value() -> None:
     assert [oracle.sample_track(first, t)[0] for t in (0.5, 1.5)] == [0.5, 1]
     assert [oracle.sample_track(second, t)[0] for t in (0.5, 1.5)] == [7, 7.5]
     skeleton = random_skeleton(np.random.default_rng(4), 2)
-    held = concatenate([Clip("a", (a,)), Clip("b", (b,))], skeleton=skeleton)
+    held = concatenate(
+        [Clip("a", (a,)), Clip("b", (b,))], skeleton=skeleton, onward=False
+    )
     late = oracle.sample_track(held.tracks[0], 1.5)
     np.testing.assert_allclose(late, skeleton.translations[0], atol=1e-6)
     small = random_skeleton(np.random.default_rng(4), 1, roots=1)
@@ -226,6 +234,20 @@ def test_fades(rng: Rng) -> None:
         ends.append(oracle.sample_track(two, width / 2))
         if track.path != "rotation":
             np.testing.assert_allclose(middle, (ends[0] + ends[1]) / 2, atol=0.02)
+
+
+@FEW
+@given(SEEDS, st.integers(3, 6))
+def test_many_fades(seed: int, count: int) -> None:
+    rng = np.random.default_rng(seed)
+    times = np.arange(31, dtype=np.float32) / np.float32(30)
+    clip = Clip("c", (random_track(rng, 0, "translation", "LINEAR", times),))
+    both = concatenate([clip] * count, fades=0.2)
+    assert both.duration == pytest.approx(count - 0.2 * (count - 1), abs=1e-5)
+    for part in range(count):
+        moment = 0.8 * part + 0.5
+        expected = oracle.sample_track(clip.tracks[0], 0.5)
+        check_track(both.tracks[0], expected, moment, 1e-3)
 
 
 def test_a_clip_fades_into_itself_unchanged(rng: Rng) -> None:
@@ -333,3 +355,24 @@ def test_packed_clips_are_taken_too() -> None:
         made, wanted = change(packed), change(plain)
         for one, two in zip(made.tracks, wanted.tracks, strict=True):
             np.testing.assert_array_equal(one.values, two.values)
+
+
+@FEW
+@given(SEEDS, st.sampled_from(INTERPOLATIONS))
+def test_tracks_go_on_sharing_their_times(seed: int, kind: Any) -> None:
+    rng = np.random.default_rng(seed)
+    times = random_times(rng, 6)
+    pairs = [(n, path) for n in range(4) for path in ("translation", "scale")]
+    clip = Clip("c", tuple(random_track(rng, *p, kind, times) for p in pairs))
+    skeleton = random_skeleton(rng, 4)
+    begin, end = clip.duration * 0.3, clip.duration * 0.8
+    for done in (
+        trim(clip, begin, end),
+        change_speed(clip, 3),
+        reverse(clip),
+        resample(clip, 20),
+        concatenate([clip, clip], fades=0.1, skeleton=skeleton, onward=False),
+    ):
+        wanted = {track.times.tobytes() for track in done.tracks}
+        assert len({id(track.times) for track in done.tracks}) == len(wanted)
+    assert len({id(track.times) for track in trim(clip, begin, end).tracks}) == 1

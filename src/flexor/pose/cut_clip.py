@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats
 from flexor.errors import SettingError
 from flexor.maths import quaternions
+from flexor.pose.join_places import go_on
 from flexor.pose.track_values import (
     AnyClip,
     angles_between,
@@ -23,6 +24,7 @@ from flexor.pose.track_values import (
     one_sign,
     sample_slopes,
     sample_track,
+    share_times,
     slerp,
 )
 from flexor.scene.clip import Clip, Interpolation, Path, Track
@@ -87,7 +89,7 @@ def change_speed(clip: AnyClip, factor: float) -> Clip:
         if track.interpolation == "CUBICSPLINE":
             values[:, [0, 2]] *= rate
         tracks.append(_with(track, times, values[kept]))
-    return replace(clip, tracks=tuple(tracks))
+    return share_times(replace(clip, tracks=tuple(tracks)))
 
 
 def reverse(clip: AnyClip) -> Clip:
@@ -141,6 +143,7 @@ def concatenate(
     *,
     fades: float | Sequence[float] = 0.0,
     skeleton: Skeleton | None = None,
+    onward: bool | None = None,
     name: str | None = None,
 ) -> Clip:
     """Clips one after another.
@@ -148,7 +151,9 @@ def concatenate(
     fades: seconds for which a clip and the next overlap, one blending into the other;
     one number, or one for each seam. skeleton: what a track that a clip lacks is at
     meanwhile is taken from its rest; without it, the last value holds (before the
-    first, the first). name: that of the first clip if it is not given.
+    first, the first). onward: whether a clip goes on over the ground where the one
+    before it ended, and as it was turned; None: if one of the two travels and the
+    skeleton is known. name: that of the first clip if it is not given.
 
     At a seam without a fade the next clip's first key stands; the last key before it
     goes a rounding step ahead if it differs, so that the motion jumps there and nowhere
@@ -157,25 +162,29 @@ def concatenate(
     """
     if not clips:
         raise SettingError("clips: expected at least one")
-    clips = [as_keys(clip) for clip in clips]
     widths = _fades(clips, fades)
+    keyed = [as_keys(clip) for clip in clips]
+    if onward and skeleton is None:
+        raise SettingError("onward: give the skeleton, too")
+    if onward is not False and skeleton is not None:
+        keyed = go_on(keyed, widths, skeleton, bool(onward))
     starts = [0.0]
-    for clip, width in zip(clips[:-1], widths, strict=True):
+    for clip, width in zip(keyed[:-1], widths, strict=True):
         starts.append(starts[-1] + clip.duration - width)
     places: dict[Place, None] = {}
-    for clip in clips:
+    for clip in keyed:
         places |= dict.fromkeys((track.node, track.path) for track in clip.tracks)
-    by_clip = [{(t.node, t.path): t for t in clip.tracks} for clip in clips]
+    by_clip = [{(t.node, t.path): t for t in clip.tracks} for clip in keyed]
     tracks = []
     for place in places:
         pieces = _pieces(place, [own.get(place) for own in by_clip], skeleton)
         closed = [
             _closed(piece, clip.duration)
-            for piece, clip in zip(pieces, clips, strict=True)
+            for piece, clip in zip(pieces, keyed, strict=True)
         ]
         tracks.append(_join(_alike(closed, any(widths)), starts, widths))
-    word = clips[0].name if name is None else name
-    return Clip(word, tuple(tracks), clips[0].carried)
+    word = keyed[0].name if name is None else name
+    return share_times(Clip(word, tuple(tracks), keyed[0].carried))
 
 
 def _fades(clips: Sequence[AnyClip], fades: float | Sequence[float]) -> list[float]:
@@ -293,7 +302,8 @@ def _join(tracks: list[Track], starts: list[float], widths: list[float]) -> Trac
             seam = _steps(start, start + width, DENSE).astype("f8")
             inner = np.concatenate([times, more])
             inside = (inner > start) & (inner < start + width)
-            seam = np.unique(np.concatenate([seam, inner[inside]]))
+            seam = np.unique(np.concatenate([seam, inner[inside]]).astype("f4"))
+            seam = seam.astype("f8")
             u = (seam - start) / width
             u = u * u * (3 - 2 * u)
             one, other = sample_track(before, seam), sample_track(track, seam - start)
@@ -304,6 +314,8 @@ def _join(tracks: list[Track], starts: list[float], widths: list[float]) -> Trac
             is_early, is_late = times < start, more > start + width
             times = np.concatenate([times[is_early], seam, more[is_late]])
             values = np.concatenate([values[is_early], blend, rows[is_late]])
+            rising, kept = _rising(times)
+            times, values = rising.astype("f8"), values[kept]
             continue
         # STEP tracks change in the middle of a fade.
         seam_at = start + width / 2
@@ -466,11 +478,11 @@ def _with(
 
 
 def _lasting(clip: Clip, length: float) -> Clip:
-    """The clip with a key at `length` seconds, at least in its first track."""
-    if not clip.tracks or clip.duration >= np.float32(length):
-        return clip
-    first = _closed(clip.tracks[0], length)
-    return replace(clip, tracks=(first, *clip.tracks[1:]))
+    """With a key at `length` seconds, at least in the first track; times shared."""
+    if clip.tracks and clip.duration < np.float32(length):
+        first = _closed(clip.tracks[0], length)
+        clip = replace(clip, tracks=(first, *clip.tracks[1:]))
+    return share_times(clip)
 
 
 def _seconds(value: float, name: str) -> float:

@@ -5,9 +5,12 @@ What the sampling kernels give in float32, here in plain NumPy over any number o
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.arrays import Floats
 from flexor.maths import quaternions
 from flexor.scene.clip import Clip, Track
 from flexor.scene.packed_clip import PackedClip
@@ -21,6 +24,7 @@ __all__ = [
     "one_sign",
     "sample_slopes",
     "sample_track",
+    "share_times",
     "slerp",
 ]
 
@@ -33,6 +37,19 @@ def as_keys(clip: AnyClip) -> Clip:
     if isinstance(clip, Clip):
         return clip
     return Clip(clip.name, clip.tracks, clip.carried)
+
+
+def share_times(clip: Clip) -> Clip:
+    """The clip, its tracks with one array of times where their times are equal.
+
+    Files hold what is shared once.
+    """
+    known: dict[bytes, Floats] = {}
+    tracks = []
+    for track in clip.tracks:
+        times = known.setdefault(track.times.tobytes(), track.times)
+        tracks.append(track if track.times is times else replace(track, times=times))
+    return replace(clip, tracks=tuple(tracks))
 
 
 def sample_track(track: Track, times: Rows) -> Rows:

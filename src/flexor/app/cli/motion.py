@@ -77,7 +77,15 @@ InPlace = Annotated[
     bool, typer.Option("--in-place", help="Without the way over the ground.")
 ]
 Join = Annotated[
-    bool, typer.Option("--join", help="Make one clip of all, one after another.")
+    bool,
+    typer.Option(
+        "--join",
+        help="Make one clip of all, one after another, going on where one ended.",
+    ),
+]
+AsPlaced = Annotated[
+    bool,
+    typer.Option("--as-placed", help="Join clips where they are, not going on."),
 ]
 Fade = Annotated[
     float, typer.Option("--fade", help="Seconds in which joined clips blend.")
@@ -132,6 +140,7 @@ def motion(
     in_place: InPlace = False,
     join: Join = False,
     fade: Fade = 0.0,
+    as_placed: AsPlaced = False,
     drop: Drop = None,
     only: Only = False,
     is_list: List = False,
@@ -161,6 +170,8 @@ def motion(
         raise SettingError("--map: goes with --from")
     if fade and not join:
         raise SettingError("--fade: goes with --join")
+    if as_placed and not join:
+        raise SettingError("--as-placed: goes with --join")
     to = _place(out)
     with tidy_when_ended(), show_status("reading") as say:
         hero = _load(file)
@@ -176,7 +187,7 @@ def motion(
             edits = replace(edits, in_place=False)
         done = {f"{one}{own}": _edit(c, hero, edits) for one, c in gained.items()}
         if join:
-            done = _join(done, hero, fade, name)
+            done = _join(done, hero, fade, name, None if not as_placed else False)
         elif name:
             if len(done) != 1:
                 raise SettingError(f"--name: for one clip, there are {len(done)}")
@@ -328,13 +339,20 @@ def _edit(clip: AnyClip, hero: Character, edits: Edits) -> AnyClip:
 
 
 def _join(
-    clips: dict[str, AnyClip], hero: Character, fade: float, name: str
+    clips: dict[str, AnyClip],
+    hero: Character,
+    fade: float,
+    name: str,
+    onward: bool | None,
 ) -> dict[str, AnyClip]:
     from flexor.pose.cut_clip import concatenate
 
     made = name or "-".join(clips)
     parts = list(clips.values())
-    return {made: concatenate(parts, fades=fade, skeleton=hero.skeleton, name=made)}
+    joined = concatenate(
+        parts, fades=fade, skeleton=hero.skeleton, onward=onward, name=made
+    )
+    return {made: joined}
 
 
 def _check_names(done: dict[str, AnyClip], kept: dict[str, AnyClip]) -> None:
