@@ -23,12 +23,16 @@ PATHS = {"translation": 0, "rotation": 1, "scale": 2}
 
 @dataclass
 class Voice:
-    """A clip being played; at: seconds on the line of time, not wrapped."""
+    """A clip being played; at: seconds on the line of time, not wrapped.
+
+    turns: (J, 4), with which sides it was mixed before; None: it was alone.
+    """
 
     clip: Clip
     mode: str
     at: float
     speed: float
+    turns: Any = None
 
     def time(self) -> float:
         return fold(self.at, self.mode, self.clip.duration)
@@ -106,7 +110,9 @@ class SlowPlayer:
         for k, layer in enumerate(self.layers):
             shares = self.shares(k)
             whole = sum(weight for weight, _ in shares)
-            if whole == 0:
+            if whole == 0 or self.weights[k] == 0:
+                for _, voice in shares:
+                    voice.turns = None
                 continue
             poses = []
             for weight, voice in shares:
@@ -116,6 +122,7 @@ class SlowPlayer:
                     base = None if is_rest else voice.clip
                     pose, own = minus((pose, own), local_parts(self.scene, base, 0.0))
                 poses.append((weight / whole, pose, own))
+            settle_sides(poses, [voice for _, voice in shares])
             mixed, own = mix(poses)
             amount = self.masks[k].astype(np.float64) * self.weights[k] * whole
             lay = add if layer.additive else cover
@@ -194,10 +201,29 @@ def mix_turns(turns: list[tuple[float, Any]]) -> Any:
     return total * math.sqrt(square / max(total @ total, 1e-30))
 
 
+def settle_sides(poses: list[Any], voices: list[Voice]) -> None:
+    """Turn signs of rotations to where they were in the moment before, in place.
+
+    Of a voice that is new in the mix, to the side of those before it.
+    """
+    if len(voices) == 1:
+        voices[0].turns = None
+        return
+    total = np.zeros_like(poses[0][1][1])
+    for (weight, parts, _), voice in zip(poses, voices, strict=True):
+        near = total if voice.turns is None else voice.turns
+        dots = (near * parts[1]).sum(-1, keepdims=True)
+        parts[1] = np.where(dots < 0, -parts[1], parts[1])
+        voice.turns = parts[1]
+        total = total + weight * parts[1]
+
+
 def mix(poses: list[tuple[float, list[Any], Any]]) -> tuple[list[Any], Any]:
     parts = [sum(w * pose[i] for w, pose, _ in poses) for i in range(3)]
     for node in range(len(parts[0])):
-        parts[1][node] = mix_turns([(w, pose[1][node]) for w, pose, _ in poses])
+        turns = [(w, pose[1][node]) for w, pose, _ in poses]
+        total, square = sum(w * q for w, q in turns), sum(w * (q @ q) for w, q in turns)
+        parts[1][node] = total * math.sqrt(square / max(total @ total, 1e-30))
     return parts, sum(w * own for w, _, own in poses)
 
 
@@ -225,7 +251,8 @@ def add(parts: list[Any], over: list[Any], amount: Any) -> None:
     for node, w in enumerate(amount):
         parts[0][node] += over[0][node] * w
         parts[2][node] *= 1 + (over[2][node] - 1) * w
-        part = over[1][node] * w + np.array([0, 0, 0, 1 - w])
+        short = over[1][node] if over[1][node][3] >= 0 else -over[1][node]
+        part = short * w + np.array([0, 0, 0, 1 - w])
         part = part / np.linalg.norm(part)
         parts[1][node] = multiply(parts[1][node], part)
 

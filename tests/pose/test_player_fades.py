@@ -14,15 +14,17 @@ from flexor.pose.kernel_player import CLIP, POSITION, WEIGHT
 from flexor.pose.kernel_voice import FREE, KEPT
 from flexor.pose.layers import Layer
 from flexor.pose.player import PlayerState, advance
-from flexor.pose.voices import Mode, play, stop
+from flexor.pose.voices import Mode, play, set_weight, stop
+from flexor.scene.clip import Clip, Track
 from tests.pose.players import (
+    parts_of,
     player_of,
     positions,
     run,
     shown,
     smooth_scene,
 )
-from tests.scenes import random_scene
+from tests.scenes import plain_scene, random_scene, random_skeleton
 
 Rng = np.random.Generator
 DT = 1 / 120
@@ -136,6 +138,78 @@ def test_kept_poses(rng: Rng) -> None:
     play(alone, names[5 % 4], layer="b", **last)  # type: ignore[arg-type]
     advance(alone, 1.0)
     np.testing.assert_array_equal(state.local[1], alone.local[0])
+
+
+def turner(spans: dict[str, tuple[float, float]], flips: int = 0) -> Any:
+    """Clips of a second in which one node turns about X from an angle to another.
+
+    flips: from which key on the rotations have the other sign, which shows nowhere.
+    """
+    times = np.linspace(0, 1, 33)
+    clips = []
+    for name, span in spans.items():
+        half = np.radians(np.linspace(*span, 33)) / 2
+        turns = np.stack([np.sin(half), 0 * half, 0 * half, np.cos(half)], 1)
+        if flips:
+            turns[flips:] *= -1
+        clips.append(Clip(name, (Track(0, "rotation", times.copy(), turns),)))
+    return plain_scene(random_skeleton(np.random.default_rng(1), 3), *clips)
+
+
+def angles_of(state: PlayerState) -> Any:
+    """How far node 0 is turned about X, degrees: (N,)."""
+    turns = parts_of(state)[1][:, 0].astype(float)
+    return np.degrees(2 * np.arctan2(turns[:, 0], turns[:, 3]))
+
+
+def farthest(angles: Any) -> float:
+    """The largest step of angles (T, N), round the circle."""
+    return float(np.abs((np.diff(angles, axis=0) + 180) % 360 - 180).max())
+
+
+@pytest.mark.parametrize("flips", [0, 9, 17])
+def test_past_half_a_turn_a_fade_keeps_its_side(flips: int) -> None:
+    """From 150 to 230 degrees apart, in a crowd that fades at different times.
+
+    It goes back to the first clip in the middle, which makes that the newer voice.
+    """
+    state = player_of(turner({"stay": (0, 0), "turn": (150, 230)}, flips), 3)
+    play(state, "stay")
+    advance(state, DT)
+    angles = [angles_of(state)]
+    for frame in range(135):
+        for n in range(3):
+            if frame == 5 * n:
+                play(state, "turn", fade=1.5, who=n)
+            if frame == 60 + 5 * n:
+                play(state, "stay", fade=0.5, who=n)
+        advance(state, DT)
+        angles.append(angles_of(state))
+    assert farthest(np.stack(angles)) < 2
+    assert np.stack(angles).max() > 50
+    np.testing.assert_allclose(angles[-1], 0, atol=1e-3)
+
+
+@pytest.mark.parametrize("act", ["hidden", "anew"])
+def test_a_new_fade_takes_the_short_way(act: str) -> None:
+    """What a voice did in an earlier fade does not count, nor what is not shown."""
+    state = player_of(turner({"stay": (0, 0), "turn": (100, 260)}))
+    play(state, "stay")
+    play(state, "turn", fade=2.0)
+    for _ in range(100):
+        advance(state, DT)
+    assert 20 < angles_of(state)[0] < 180  # the long way: the short one is below 0
+    if act == "hidden":
+        set_weight(state, 0, 0)
+        advance(state, 0)
+        set_weight(state, 0, 1)
+    else:  # the voices are used for others
+        play(state, "stay", start=0.0)
+        play(state, "turn", start=0.8, fade=1.0)
+    for _ in range(8):
+        advance(state, DT)
+    turned = (angles_of(state)[0] + 180) % 360 - 180
+    assert -175 < turned < -1
 
 
 def test_a_fade_is_what_it_says(rng: Rng) -> None:

@@ -50,28 +50,34 @@ def dot8(a, i, b, k, lanes):
 
 
 @inline
-def begin_mix(pose, weight, mix, lanes):
-    """The first pose of a mix (11 * L,)."""
-    w = splat8(weight)
-    for i in range(0, 10 * lanes, 8):
-        store8(mix, i, load8(pose, i) * w)
-    for i in range(0, lanes, 8):
-        store8(mix, SQUARE * lanes + i, dot8(pose, i, pose, i, lanes) * w)
+def begin_mix(mix, lanes):
+    """A mix (11 * L,) of nothing yet."""
+    zero = splat8(np.float32(0))
+    for i in range(0, MIX_ROWS * lanes, 8):
+        store8(mix, i, zero)
 
 
 @inline
-def add_mix(pose, weight, mix, lanes):
-    """One more pose, its rotations on the side of what is there."""
+def add_mix(pose, weight, mix, turns, is_known, lanes):
+    """One more pose, its rotations on the side of what is there.
+
+    turns: (4 * L,), its rotations as they were added in the frame before, if is_known;
+    then they stay on that side: two that come to be half a turn apart, and go on, would
+    change it else, and the mix jump. Filled with those of this frame.
+    """
+    against, shift = (turns, -3 * lanes) if is_known else (mix, 0)
     w = splat8(weight)
     for i in range(0, 3 * lanes, 8):
         store8(mix, i, fma8(load8(pose, i), w, load8(mix, i)))
         k = i + 7 * lanes
         store8(mix, k, fma8(load8(pose, k), w, load8(mix, k)))
     for i in range(0, lanes, 8):
-        signed = side8(dot8(pose, i, mix, i, lanes)) * w
+        side = side8(dot8(pose, i, against, i + shift, lanes))
         for c in range(3, 7):
             k = c * lanes + i
-            store8(mix, k, fma8(load8(pose, k), signed, load8(mix, k)))
+            turned = load8(pose, k) * side
+            store8(turns, k - 3 * lanes, turned)
+            store8(mix, k, fma8(turned, w, load8(mix, k)))
         k = SQUARE * lanes + i
         store8(mix, k, fma8(dot8(pose, i, pose, i, lanes), w, load8(mix, k)))
 
@@ -176,7 +182,7 @@ def subtract(pose, reference, lanes):
 def add_pose(pose, weight, mask, first, out, lanes):
     """Add what `subtract` made, by `weight` times the mask (L,) that begins at `first`.
 
-    Rotations turn before what is there, in the joint's own frame.
+    Rotations turn before what is there, in the joint's own frame, on the short way.
     """
     one, least = splat8(np.float32(1)), splat8(np.float32(1e-30))
     for i in range(0, lanes, 8):
@@ -186,9 +192,11 @@ def add_pose(pose, weight, mask, first, out, lanes):
             store8(out, k, fma8(load8(pose, k), part, load8(out, k)))
             k += 7 * lanes
             store8(out, k, load8(out, k) * fma8(load8(pose, k) - one, part, one))
-        x, y = load8(pose, 3 * lanes + i) * part, load8(pose, 4 * lanes + i) * part
-        z = load8(pose, 5 * lanes + i) * part
-        w = fma8(load8(pose, 6 * lanes + i) - one, part, one)
+        side = side8(load8(pose, 6 * lanes + i))  # a mix may be on the other
+        turned = part * side
+        x, y = load8(pose, 3 * lanes + i) * turned, load8(pose, 4 * lanes + i) * turned
+        z = load8(pose, 5 * lanes + i) * turned
+        w = fma8(load8(pose, 6 * lanes + i) * side - one, part, one)
         square = fma8(x, x, fma8(y, y, fma8(z, z, w * w)))
         scale = one / sqrt8(max8(square, least))
         x, y, z, w = _turn8(

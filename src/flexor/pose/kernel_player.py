@@ -9,8 +9,8 @@ of another starts from the weights that are there.
 Many tables go to every stage; they go there as tuples:
 motion: clips, durations, times, timelines, rotations, vectors, morphs, values,
 references (C + 1, 10 * L) and reference_weights (C + 1, W), of which the last rows are
-the rest pose, and what is packed (see `kernel_voice`); room: cursors, held, spots,
-scratch, last.
+the rest pose, and what is packed (see `kernel_voice`); room: cursors, held, turns,
+spots, scratch, last.
 """
 
 import numpy as np
@@ -46,8 +46,9 @@ from flexor.pose.kernel_voice import (
 )
 
 # Columns of the whole numbers of a voice, and of its other numbers. AGE: the number of
-# the act that began it, of all acts of the player.
-CLIP, MODE, SYNC, FRESH, AGE = range(5)
+# the act that began it, of all acts of the player; KNOWN: whether its turns are those
+# with which it was mixed in the frame before.
+CLIP, MODE, SYNC, FRESH, AGE, KNOWN = range(6)
 POSITION, SPEED, SHARE, LEAVE, WEIGHT = range(5)
 # Columns of what a voice did in the last step; MEAN is its weight halfway.
 BEFORE, DELTA, TURNS, MEAN = range(4)
@@ -169,7 +170,7 @@ def sample_voice(r, clip, time, motion, room, pose, numbers):
     """One clip at a time in seconds: the pose (10 * L,) and the morph weights (W,)."""
     clips, _, times, timelines, rotations, vectors, morphs, values = motion[:8]
     rest, rest_weights = motion[8][len(clips)], motion[9][len(clips)]
-    cursors, held, spots, scratch, last = room
+    cursors, held, _, spots, scratch, last = room
     cursor = cursors[r]
     row, moment = clips[clip], np.float32(time)
     if last[0] != clip:
@@ -235,13 +236,15 @@ def mix_voices(
     """The pose (10 * L,) and morph weights (W,) of one layer of one character.
 
     whole: the sum of its voices' weights; setting: the layer's; work: room for a pose,
-    a mix and morph weights. The oldest voice comes first: then on which side a rotation
-    is added does not hang on the weights of a fade, and cannot change in it.
+    a mix and morph weights. The oldest voice comes first, and on which side rotations
+    are added is settled when a voice is first mixed with others, and kept until it is
+    alone.
     """
     lanes, count = len(pose) // 10, len(voices) // len(kept[0])
     other, mix = work[: 10 * lanes], work[10 * lanes : 21 * lanes]
     others = work[21 * lanes : 21 * lanes + len(numbers)]
-    found, first, age = 0, np.float32(1), -1
+    turns = room[2]
+    found, first, age, alone = 0, np.float32(1), -1, -1
     for _ in range(count):
         r = next_voice(row * count, count, age, marks)
         if r < 0:
@@ -254,15 +257,27 @@ def mix_voices(
         to, more = (pose, numbers) if found == 1 else (other, others)
         pose_voice(r, row, setting, motion, marks, voices, kept, room, to, more)
         if found == 1:
-            first = share
+            first, alone = share, r
             continue
         if found == 2:
-            begin_mix(pose, first, mix, lanes)
+            begin_mix(mix, lanes)
+            add_mix(pose, first, mix, turns[alone], marks[alone, KNOWN] != 0, lanes)
             scale_numbers(numbers, first)
-        add_mix(other, share, mix, lanes)
+            marks[alone, KNOWN] = 1
+        add_mix(other, share, mix, turns[r], marks[r, KNOWN] != 0, lanes)
         add_numbers(others, share, numbers)
+        marks[r, KNOWN] = 1
     if found > 1:
         end_mix(mix, pose, lanes)
+    elif found == 1:
+        marks[alone, KNOWN] = 0
+
+
+@inline
+def forget_turns(row, count, marks):
+    """What is not shown may come back on another side."""
+    for r in range(row * count, row * count + count):
+        marks[r, KNOWN] = 0
 
 
 @inline
@@ -330,7 +345,8 @@ def travel_layer(
     " i4[::1], i8[::1], u1[::1], f4[::1], f8[:, ::1],"
     " i4[:, ::1], f4[::1], f4[::1], out i4[::1], out f8[:, ::1], out i4[:, ::1],"
     " out f8[:, ::1], out f8[:, ::1], out i4[::1], out f4[:, ::1], out f4[:, ::1],"
-    " out i4[:, ::1], out i4[:, ::1], out f4[::1], out f4[::1], out i4[::1],"
+    " out i4[:, ::1], out i4[:, ::1], out f4[:, ::1],"
+    " out f4[::1], out f4[::1], out i4[::1],"
     " out f4[::1],"
     " out f8[:, ::1], out f8[:, ::1], out f4[:, ::1], out f4[:, ::1])"
 )
@@ -368,6 +384,7 @@ def play_on(
     kept_weights,
     cursors,
     held,
+    turns,
     spots,
     scratch,
     last,
@@ -384,14 +401,16 @@ def play_on(
     factor of each one's clock; clips to values, packs to paths: a motion set;
     references, reference_weights: what added layers take off; settings: (K, 3); masks:
     (K * L,); morph_masks: (K * W,); targets: (N * K,); layers: (N * K, 4); marks,
-    voices, steps, played, cursors, held: of each voice; kept, kept_weights: (N * K,
-    ...) poses that voices hold; spots, scratch, last, work: work space; places: (N,
-    12); travel: (N, 4), root motion of this step; local: (N, 10 * L); weights: (N, W).
+    voices, steps, played, cursors, held, turns: of each voice; kept, kept_weights:
+    (N * K, ...) poses that voices hold; spots, scratch, last, work: work space; places:
+    (N, 12); travel: (N, 4), root motion of this step; local: (N, 10 * L); weights:
+    (N, W).
     """
     tables = (clips, durations, times, timelines, rotations, vectors, morphs, values)
     packed = (packs, pack_timing, pack_whole, pack_parts, pack_bytes, pack_floats)
     motion = (*tables, references, reference_weights, packed)
-    room, keeps = (cursors, held, spots, scratch, last), (kept, kept_weights)
+    room = (cursors, held, turns, spots, scratch, last)
+    keeps = (kept, kept_weights)
     lanes, width = local.shape[1] // 10, weights.shape[1]
     levels, count = len(settings), len(voices) // len(layers)
     pose, numbers = work[: 10 * lanes], work[10 * lanes : 10 * lanes + width]
@@ -430,6 +449,7 @@ def play_on(
                 for i in range(width):
                     put(own, i, reference_weights[len(clips), i])
         if amount <= 0:
+            forget_turns(row, count, marks)
             continue
         to, to_numbers = (mine, own) if is_all else (pose, numbers)
         mix_voices(

@@ -69,6 +69,7 @@ class PlayerState:
     _fades: NDArray[np.float64]
     _cursors: Ints
     _held: Ints
+    _turns: Floats
     _found: Ints
     _acts: int = 0  # how often something began to play
     _tables: tuple[Any, ...] = ()
@@ -110,7 +111,7 @@ def init_player(
     fades = np.zeros((rows, 4))
     fades[:, at.SILENT] = 1
     fades[:, at.AMOUNT] = [layer.weight for _ in range(count) for layer in made]
-    marks = np.zeros((rows * voices, 5), np.int32)
+    marks = np.zeros((rows * voices, 6), np.int32)
     marks[:, at.CLIP] = FREE
     places = np.tile(np.eye(3, 4), (count, 1, 1))
     table = make_events(motions, events) if events else None
@@ -131,6 +132,7 @@ def init_player(
         fades,
         np.zeros((rows * voices, motions.line_count), np.int32),
         np.full((rows * voices, motions.pack_width), -1, np.int32),
+        np.zeros((rows * voices, 4 * layout.lane_count), np.float32),
         np.zeros((256, 2), np.int32),
     )
     state._tables = _kernel_tables(state)
@@ -180,6 +182,7 @@ def _kernel_tables(state: PlayerState) -> tuple[Any, ...]:
         np.zeros((rows, width), np.float32),
         state._cursors,
         state._held,
+        state._turns,
         np.zeros(2 * motions.line_count + at.PACK_WORK, np.float32),
         np.zeros(kernel.FRACTION * lanes + lanes, np.float32),
         np.full(1, FREE, np.int32),

@@ -130,8 +130,9 @@ def extract_root_motion(
     """Take the travel of a joint out of a clip: the clip on the spot, and the way.
 
     node: the joint that travels, by row or name; None: the first below the roots that
-    the clip moves, or, where it moves none, the one by which it turns all; turn: also take out how it turns about the vertical; height: also
-    take out how it rises and falls. The joint then stays over one spot of the ground,
+    the clip moves, or, where it moves none, the one by which it turns all; turn:
+    also take out how it turns about the vertical; height: also take out how it rises
+    and falls. The joint then stays over one spot of the ground,
     and what hangs below it with it; `motion.at(t)` times the world matrices of the new
     clip are those of the old. centre: that spot is where the joint is at rest, and it
     starts with the heading it has at rest, so that where the clip starts and looks is

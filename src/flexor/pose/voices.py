@@ -134,6 +134,7 @@ def play(
     position, is_end = _start_positions(begins[fresh], how, duration)
     state._voices[new, at.POSITION] = position
     marks[new, at.FRESH], marks[new, at.SYNC] = np.where(is_end, 2, 1), 0
+    marks[new, at.KNOWN] = 0
     if leader is not None:
         marks[mine, at.SYNC] = 1
         marks[leader[0][leader[1] >= 0], at.SYNC] = 1
@@ -186,6 +187,7 @@ def _find_room(
     at.play_on(0.0, rows[full], *state._tables)
     state._marks[own[full], at.CLIP] = FREE
     state._marks[own[full, 0], at.CLIP] = KEPT
+    state._marks[own[full], at.KNOWN] = 0
     weights[full, 0] = weights[full].sum(1)
     weights[full, 1:] = 0
     slots[full] = 1
