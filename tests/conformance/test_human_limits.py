@@ -88,3 +88,15 @@ def test_knees_bend_backward_and_elbows_forward(assets: Path, name: str) -> None
             there = character.pose_from(rotations=turned).world[:, :, 3]
             step = (there - rest)[human[side + tip]]
             assert sign * (step @ forward) > 0
+
+
+def test_bodies_that_lack_parts_have_limits_too(assets: Path) -> None:
+    """Whatever is found of a body, none of the files is too odd for it."""
+    files = sorted(assets.glob("*.glb"))
+    if not files:
+        pytest.skip("no assets")
+    found = 0
+    for file in files:
+        skeleton = flexor.load(file).skeleton
+        found += bool(human_limits(skeleton).limited.any())
+    assert found > 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -349,3 +350,11 @@ def test_the_rest_has_no_angles(rng: np.random.Generator) -> None:
     skeleton = random_body(rng, drop=30.0)
     angles = measure_angles(human_limits(skeleton), skeleton, skeleton.rotations)
     np.testing.assert_allclose(angles, 0, atol=1e-6)
+
+
+def test_a_body_without_a_trunk() -> None:
+    """Legs alone, as robots have them."""
+    trunk = ("spine", "chest", "upperChest", "neck")
+    human = find_human(skeleton := make_body(without=trunk))
+    legs = replace(human, trunk=(), necks=())
+    assert human_limits(skeleton, legs).limited.any()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -74,5 +75,7 @@ def test_accepted(path: str, kind: str, shape: Any) -> None:
 def test_duration_is_the_last_key_of_all() -> None:
     late = make(times=[0.5, 3.25])
     assert Clip("walk", [make(), late, make()]).duration == 3.25  # type: ignore[arg-type]
+    early = replace(make(), times=make().times - 100)
+    assert Clip("early", (early,)).duration == 0
     assert Clip("empty", ()).duration == 0
     assert isinstance(Clip("walk", [make()]).tracks, tuple)  # type: ignore[arg-type]

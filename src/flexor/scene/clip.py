@@ -71,7 +71,7 @@ class Track:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clip:
-    """A named motion. duration: seconds, the last key of all tracks (made here)."""
+    """A named motion. duration: seconds, the last key of all, at least 0 (made here)."""
 
     name: str
     tracks: tuple[Track, ...]
@@ -81,7 +81,7 @@ class Clip:
     def __post_init__(self) -> None:
         object.__setattr__(self, "tracks", tuple(self.tracks))
         ends = [float(track.times[-1]) for track in self.tracks]
-        object.__setattr__(self, "duration", max(ends, default=0.0))
+        object.__setattr__(self, "duration", max(0.0, 0.0, *ends))
 
     @property
     def nodes(self) -> set[int]:
