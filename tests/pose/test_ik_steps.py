@@ -258,13 +258,17 @@ def test_what_is_balanced(goal: Any, willing: Any, wanted: bool) -> None:
     assert found == wanted
 
 
+@pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("pull", [1.0, 3.0])
-def test_pulls_to_either_side_are_balanced_by_their_weights(pull: float) -> None:
+def test_pulls_to_either_side_are_balanced_by_their_weights(
+    pull: float, axis: int
+) -> None:
     """Two ends on a T: goals on either side, the nearer one pulling harder."""
-    layout = tree([-1, 0, 0], [[0, 0, 0], [1, 0, 0], [-1, 0, 0]])
+    places = np.roll([[0, 0, 0], [1, 0, 0], [-1, 0, 0]], axis, 1)
+    layout = tree([-1, 0, 0], places)
     ends = [Effector("b1", "b0", weight=pull), Effector("b2", "b0")]
     reach = make_reach(layout, ends)
-    goals = [[1, 0.1, 0.3], [-1, 0.3, 0.9]]
+    goals = np.roll([[1, 0.1, 0.3], [-1, 0.3, 0.9]], axis, 1)
     bench = Bench(reach, UPRIGHT[None], goals)
     found = steps.is_balanced(
         reach.bones,
@@ -297,3 +301,21 @@ def test_rotations_are_cut_to_limits_as_angles_are() -> None:
         assert angles_between(got, wanted) < 1e-5
         again = np.array(descent.clamp(reach.table, 0, *got))
         assert angles_between(again, got) < 1e-5
+
+
+def test_less_willing_bones_are_stretched_less() -> None:
+    layout = chain([0.25] * 4)
+    start = np.tile(UPRIGHT, (4, 1))
+    half = np.array([0.6, -1.1, 1.2, -1.0]) / 2
+    start[:, 2], start[:, 3] = np.sin(half), np.cos(half)
+    ways = []
+    for willing in ({}, {"b1": 0.1}):
+        reach = make_reach(layout, [Effector("b4", "b0")], willing=willing)
+        bench = Bench(reach, start, [[0.93, 0, 0]])
+        given = (reach.bones, reach.table, bench.work, bench.pairs, bench.goals)
+        assert steps.stretch(*given) == 1
+        assert bench.measure(TRIED) < 1e-8
+        spots = oracle.ends([0.25] * 4, bench.tried())[0]
+        ways.append(np.diff(spots, axis=0)[:, 0] / 0.25)  # cosines to the goal
+    assert ways[1][1] < ways[0][1] - 0.01  # it has kept more of its bend
+    assert (ways[1][[0, 2, 3]] > ways[0][[0, 2, 3]]).all()  # for which others turn

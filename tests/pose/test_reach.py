@@ -140,7 +140,8 @@ def test_joints_with_little_play_about_two_axes_are_hinges() -> None:
     [
         ({}, True),
         ({"willing": {"b1": 0.1}}, True),
-        ({"willing": {"b1": 0.0}}, False),
+        ({"willing": {"b1": 0.0}}, True),
+        ({"willing": {"b0": 0.0}}, False),
         ({"limits": box_limits(4, (-180, -90, -180), (180, 90, 180))}, True),
         ({"limits": box_limits(4, (-170, -90, -180), (180, 90, 180))}, False),
     ],
