@@ -135,6 +135,32 @@ def test_what_cannot_be(hero: Character) -> None:
             flexor.Player(hero, count)  # type: ignore[arg-type]
 
 
+def test_points_of_nodes(hero: Character) -> None:
+    """One for each character and node, in that order; those of `local` as it is."""
+    player = flexor.Player(hero, 2)
+    player.places[1, :, 3] = [1, 2, 3]
+    player.play("linear", start=[0.1, 0.6])
+    names = [hero.skeleton.names[node] for node in (4, 1)]
+    points = player.points(names)
+    assert points.shape == (2, 2, 3)
+    for n in range(2):
+        for m, node in enumerate((4, 1)):
+            np.testing.assert_array_equal(points[n, m], player.world[n, node, :, 3])
+    np.testing.assert_array_equal(player.points([4, 1]), points)
+    assert player.points([]).shape == (2, 0, 3)
+    kept = points.copy()
+    player.local[:] = hero.layout.rest
+    np.testing.assert_array_equal(points, kept)  # an array of its own
+    rest = hero.pose().world[4, :, 3]
+    np.testing.assert_allclose(player.points(names)[0, 0], rest, atol=1e-6)
+    with pytest.raises(SettingError, match="no node 'hand'"):
+        player.points(["hand"])
+    with pytest.raises(SettingError, match="node -1, expected 0 to 10"):
+        player.points([-1])
+    with pytest.raises(SettingError, match="expected a list of names"):
+        player.points("node1")
+
+
 def test_repr(hero: Character) -> None:
     text = repr(flexor.Player(hero, 3, layers=["legs", "arms"]))
     assert "3 of Character(11 nodes" in text

@@ -35,7 +35,8 @@ class Player:
     layers: `Layer` settings or names, each lying over those before it; None: one,
     "base". events: by clip, pairs of seconds and name, given back by `advance`.
     root_motion: True, or names of clips whose travel is to move the characters'
-    `places`; or by name what `extract_root_motion` or `steady_motion` gave. clips:
+    `places`, over which they then stand, wherever a clip was captured; or by name what
+    `extract_root_motion` or `steady_motion` gave. clips:
     others to play beside the character's own, or in place of them, by name.
 
     Examples
@@ -191,6 +192,19 @@ class Player:
     def world(self) -> Floats:
         """world_from_node (N, J, 3, 4) of `local` and `places`; one array, refilled."""
         return self.world_state.matrices
+
+    def points(self, nodes: Sequence[str | int]) -> Floats:
+        """Places of M nodes, by names or rows, in the world: (N, M, 3), metres."""
+        skeleton = self.hero.skeleton
+        if isinstance(nodes, str):
+            raise SettingError(f"points: {nodes!r}, expected a list of names")
+        rows = [skeleton.index(n) if isinstance(n, str) else int(n) for n in nodes]
+        for row in rows:
+            if not 0 <= row < len(skeleton):
+                last = len(skeleton) - 1
+                raise SettingError(f"points: node {row}, expected 0 to {last}")
+        found: Floats = self.world[..., 3][:, rows]
+        return found
 
     @property
     def pose(self) -> Pose:
