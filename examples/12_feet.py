@@ -35,7 +35,7 @@ def slope(x, z, part, step=0.06):
 
 def step_on(player):
     """Feet on the ground, hips so low that the lower foot can stand."""
-    x, y, z = np.moveaxis(player.world[0, feet, :, 3].astype(float), -1, 0)
+    x, y, z = player.points(feet)[0].astype(float).T
     high, base = ground(x, z), player.places[0, 1, 3]
     over = y - base  # the flat ground that the clip was made for
     player.places[0, 1, 3] += 0.3 * (high.min() - base)  # softly
@@ -54,8 +54,8 @@ hills = Primitive(points, colours=(lines,), indices=faces)
 mesh = replace(plain.meshes[0], primitives=(*plain.meshes[0].primitives, hills))
 hero = flexor.Character(replace(plain.scene, meshes=(mesh,)))
 
-feet = [hero.skeleton.index(name) for name in ("l-ankle", "r-ankle")]
-flat = hero.pose().world[feet[0], 1, 3]  # how high an ankle is over flat ground
+feet = ["l-ankle", "r-ankle"]
+flat = flexor.Player(hero).points(feet)[0, 0, 1]  # an ankle's height over flat ground
 legs = flexor.Limbs(hero, ["left leg", "right leg"], keeps=True)
 way = steady_motion(hero.clips["walk"].duration, (0, 0, 1.35))  # metres a second
 players = [flexor.Player(hero, root_motion={"walk": way}) for _ in range(2)]

@@ -60,7 +60,9 @@ def test_commands_work(
             assert (folder / words[words.index("-o") + 1]).exists(), line
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/draw.md", "docs/output.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/draw.md", "docs/motion.md", "docs/output.md"]
+)
 def test_python_works(name: str, folder: Path) -> None:
     pixels = np.full((480, 640, 4), 255, np.uint8)
     known: dict[str, Any] = {"pixels": pixels, "frames": [pixels] * 3}
