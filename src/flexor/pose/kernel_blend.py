@@ -50,11 +50,20 @@ def dot8(a, i, b, k, lanes):
 
 
 @inline
-def begin_mix(mix, lanes):
-    """A mix (11 * L,) of nothing yet."""
-    zero = splat8(np.float32(0))
-    for i in range(0, MIX_ROWS * lanes, 8):
-        store8(mix, i, zero)
+def begin_mix(pose, weight, mix, turns, is_known, lanes):
+    """The first pose of a mix (11 * L,); see `add_mix`."""
+    against, shift = (turns, -3 * lanes) if is_known else (pose, 0)
+    w = splat8(weight)
+    for i in range(0, 3 * lanes, 8):
+        store8(mix, i, load8(pose, i) * w)
+        store8(mix, i + 7 * lanes, load8(pose, i + 7 * lanes) * w)
+    for i in range(0, lanes, 8):
+        side = side8(dot8(pose, i, against, i + shift, lanes))
+        for c in range(3, 7):
+            turned = load8(pose, c * lanes + i) * side
+            store8(turns, (c - 3) * lanes + i, turned)
+            store8(mix, c * lanes + i, turned * w)
+        store8(mix, SQUARE * lanes + i, dot8(pose, i, pose, i, lanes) * w)
 
 
 @inline

@@ -260,8 +260,7 @@ def mix_voices(
             first, alone = share, r
             continue
         if found == 2:
-            begin_mix(mix, lanes)
-            add_mix(pose, first, mix, turns[alone], marks[alone, KNOWN] != 0, lanes)
+            begin_mix(pose, first, mix, turns[alone], marks[alone, KNOWN] != 0, lanes)
             scale_numbers(numbers, first)
             marks[alone, KNOWN] = 1
         add_mix(other, share, mix, turns[r], marks[r, KNOWN] != 0, lanes)
@@ -403,8 +402,7 @@ def play_on(
     (K * L,); morph_masks: (K * W,); targets: (N * K,); layers: (N * K, 4); marks,
     voices, steps, played, cursors, held, turns: of each voice; kept, kept_weights:
     (N * K, ...) poses that voices hold; spots, scratch, last, work: work space; places:
-    (N, 12); travel: (N, 4), root motion of this step; local: (N, 10 * L); weights:
-    (N, W).
+    (N, 12); travel: (N, 4), this step's root motion; local: (N, 10 * L); weights: (N, W).
     """
     tables = (clips, durations, times, timelines, rotations, vectors, morphs, values)
     packed = (packs, pack_timing, pack_whole, pack_parts, pack_bytes, pack_floats)
