@@ -402,7 +402,7 @@ def play_on(
     (K * L,); morph_masks: (K * W,); targets: (N * K,); layers: (N * K, 4); marks,
     voices, steps, played, cursors, held, turns: of each voice; kept, kept_weights:
     (N * K, ...) poses that voices hold; spots, scratch, last, work: work space; places:
-    (N, 12); travel: (N, 4), this step's root motion; local: (N, 10 * L); weights: (N, W).
+    (N, 12); travel: (N, 4), of this step; local: (N, 10 * L); weights: (N, W).
     """
     tables = (clips, durations, times, timelines, rotations, vectors, morphs, values)
     packed = (packs, pack_timing, pack_whole, pack_parts, pack_bytes, pack_floats)
