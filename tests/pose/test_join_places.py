@@ -42,8 +42,8 @@ def test_the_next_is_moved_as_a_whole(seed: int, kind: Any) -> None:
     for moment in np.linspace(0, two.duration, 5).tolist():
         before, after = (gaps(skeleton, c, moment) for c in (two, moved))
         np.testing.assert_allclose(after, before, atol=1e-4 * max(1, before.max()))
-        heights = [places_at(skeleton, c, moment)[:, 1] for c in (two, moved)]
-        np.testing.assert_allclose(*heights, atol=1e-4 * max(1, before.max()))
+        one_at, two_at = (places_at(skeleton, c, moment)[:, 1] for c in (two, moved))
+        np.testing.assert_allclose(two_at, one_at, atol=1e-4 * max(1, before.max()))
 
 
 def walk_of(hero: flexor.Character, speed: float, turn: float) -> Clip:

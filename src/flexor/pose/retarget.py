@@ -23,7 +23,15 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats
 from flexor.errors import ShapeError
 from flexor.maths import quaternions
-from flexor.pose.joint_motion import Motion, at_rest, from_rest, in_motion, signs_of
+from flexor.pose.joint_motion import (
+    Motion,
+    at_rest,
+    from_rest,
+    in_motion,
+    parents_of,
+    signs_of,
+)
+from flexor.pose.retarget_feet import ground_shift, with_flat_soles
 from flexor.pose.retarget_places import joint_place, placed_joints
 from flexor.pose.retarget_plan import Moves, Plan, plan_retarget
 from flexor.pose.track_values import AnyClip, as_keys, one_sign, sample_track, slerp
@@ -85,6 +93,7 @@ def transfer(clip: AnyClip, plan: Plan, *, travel: bool = True) -> Clip:
     if not len(times):
         return Clip(clip.name, ())
     source = in_motion(clip, plan.source, times.astype(np.float64))
+    plan = with_flat_soles(plan, source, times.astype(np.float64))
     target = at_rest(plan.target)
     carried = placed_joints(clip, plan)
     moves: dict[int, Rows] = {}
@@ -116,6 +125,13 @@ def transfer(clip: AnyClip, plan: Plan, *, travel: bool = True) -> Clip:
         world[..., :3] = frame[..., :3] @ linear
         world[..., 3] = (frame[..., :3] @ move[..., None])[..., 0] + frame[..., 3]
         target.worlds[node] = world
+    shift = ground_shift(plan, source, target, times.astype(np.float64))
+    for node in moves:
+        line = parents_of(skeleton, node)
+        if shift.any() and not moves.keys() & set(line):
+            frame = target.worlds[line[0]] if line else np.eye(3, 4)[None]
+            frame = np.concatenate([frame[..., :3], np.zeros((len(frame), 3, 1))], -1)
+            moves[node] = moves[node] + _within(frame, shift)
     return _as_clip(clip, plan, times, moves, local, sizes)
 
 

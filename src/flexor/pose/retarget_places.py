@@ -15,7 +15,7 @@ from flexor.pose.retarget_plan import Plan
 from flexor.scene.clip import Clip
 from flexor.scene.humans import Human
 
-__all__ = ["joint_place", "placed_joints"]
+__all__ = ["is_from_motion", "joint_place", "placed_joints"]
 
 Rows = NDArray[np.float64]
 
@@ -117,18 +117,38 @@ def _pivots(
     ]
     feet = [[human[p] for p in ("leftFoot", "rightFoot")] for human in humans]
     source_up = plan.axes.T @ up
-    ankle = float((start[feet[0]] @ source_up).mean())
-    lowest = min(start[n] @ source_up for n in _legs(humans[0]))
-    heights = [source.worlds[n][..., 3] @ source_up for n in feet[0]]
-    low = float(np.percentile(np.minimum(*heights), LOW))
-    if abs(lowest) > STANDS * legs[0] or low < ankle - STANDS * legs[0]:
-        # It rests in the air, or with its hips at 0, as captures do, or walks below
-        # the ground it rests on: then its motion tells where the ground is.
-        ankle = low
+    if is_from_motion(plan, source, source_up):
+        ankle = _low_ankle(source, feet[0], source_up)
+    else:
+        ankle = float((start[feet[0]] @ source_up).mean())
     height = float(hips[1] @ up - (rest[feet[1]] @ up).mean())
     level = ankle + height / plan.size
     anchor = hips[0] + (level - hips[0] @ source_up) * source_up
     return (hips[0] - start[one], hips[1] - rest[node]), anchor
+
+
+def is_from_motion(plan: Plan, source: Motion, up: Rows) -> bool:
+    """Whether the motion of a human tells where the ground is, not its rest.
+
+    So it is if it rests in the air, or with its hips at 0, as captures do, or walks
+    below the ground it rests on. up: (3,), of the source.
+    """
+    human = plan.humans[0] if plan.humans is not None else None
+    start = source.rest[:, :, 3]
+    leg = rest_match.leg_length(start, human)
+    if human is None or not leg > 0:
+        return False
+    feet = [human[p] for p in ("leftFoot", "rightFoot")]
+    lowest = min(start[n] @ up for n in _legs(human))
+    ankle = float((start[feet] @ up).mean())
+    is_below = _low_ankle(source, feet, up) < ankle - STANDS * leg
+    return bool(abs(lowest) > STANDS * leg or is_below)
+
+
+def _low_ankle(source: Motion, feet: list[int], up: Rows) -> float:
+    """How high the lower ankle is when it is low."""
+    heights = [source.worlds[n][..., 3] @ up for n in feet]
+    return float(np.percentile(np.minimum(*heights), LOW))
 
 
 def _legs(human: Human) -> list[int]:
