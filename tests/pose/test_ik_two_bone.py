@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -232,10 +233,11 @@ def test_a_straight_limb_bends_as_it_is_made() -> None:
     assert places_of(layout, local)[0, 1, 1] < -0.1
 
 
-def test_rotations_that_are_not_of_unit_length_become_so() -> None:
+@pytest.mark.parametrize("size", [3.0, 1.0004, 0.9997])
+def test_rotations_that_are_not_of_unit_length_become_so(size: float) -> None:
     layout = chain((0.5, 0.5))
     local, world = posed(layout, np.tile([0, 0, 0, 1.0], (1, 2, 1)))
-    local.reshape(1, 10, -1)[:, 3:7, 0] *= 3
+    local.reshape(1, 10, -1)[:, 3:7, 0] *= size
     state = init_two_bone(layout, [ARM], 1)
     solve_two_bone(state, local, world, (0.3, 0.4, 0))
     assert abs(np.linalg.norm(rotations_of(layout, local)[0, 0]) - 1) < 1e-6
@@ -327,6 +329,9 @@ def test_from_bent_to_straight_nothing_jumps() -> None:
     steps = np.diff(sides)
     assert (steps < 1e-3).all()
     assert steps.min() > -0.05
+    # How long a direction is says nothing.
+    _, other = bent(layout, start, (0.8, 0, 0), replace(limb, axis=(0, 0, 7)))
+    np.testing.assert_allclose(other, local, atol=1e-6)
 
 
 @pytest.mark.parametrize("way", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, -2, 2)])
