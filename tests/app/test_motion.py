@@ -332,6 +332,22 @@ def test_a_map_is_written_and_corrected(
         assert wrong in done.err
 
 
+def test_what_stays_behind_is_told(hero: Character, bvh: Path) -> None:
+    other = flexor.load(bvh)
+    assert plan_clips(hero, other, ["wave"]).notes == ()
+    human = find_human(hero.skeleton)
+    parents = hero.skeleton.parents.copy()
+    loose = human["leftHand"]
+    parents[loose] = -1
+    skeleton = replace(hero.skeleton, parents=parents, matrices={}, links={})
+    odd = Character(replace(hero.scene, skeleton=skeleton, clips={}))
+    (note,) = plan_clips(odd, other, ["wave"], {"LeftHand": ""}).notes
+    assert note.startswith("parts of the surface stay behind with ")
+    assert repr(hero.skeleton.names[loose]) in note
+    arms = {"*": "", "LeftArm": hero.skeleton.names[human["leftUpperArm"]]}
+    assert plan_clips(odd, other, ["wave"], arms).notes == ()
+
+
 def test_a_list(run: Any, file: Path, bvh: Path) -> None:
     done = run("motion", file, "--list", "--from", bvh)
     assert done.code == 0

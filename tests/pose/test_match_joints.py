@@ -142,6 +142,20 @@ def test_a_map_makes_a_body_known(rng: np.random.Generator) -> None:
     assert match.bodies[1].nodes == human.nodes
 
 
+def test_what_the_hips_move_are_the_hips() -> None:
+    source = chain(*(f"s{n}" for n in range(12)))
+    target = chain(*(f"t{n}" for n in range(12)))
+    match = match_joints(source, target, {"s0": "t11"}, bodies=bodies(2, 1, 2, 1))
+    assert match.bodies is not None
+    assert match.bodies[1]["hips"] == 11
+    assert match.feeds[11] == Feed(0, 0)
+    assert 0 not in match.feeds
+    arm = {"s4": "t5", "s5": "t4"}  # what has a partner of its own stays what it is
+    match = match_joints(source, target, arm, bodies=bodies(2, 1, 2, 1))
+    assert match.bodies is not None
+    assert match.bodies[1].nodes == bodies(2, 1, 2, 1)[1].nodes
+
+
 def test_a_loose_foot_at_the_end_of_a_leg_is_the_foot() -> None:
     names = ["hips", "head"]
     moves, parents = [[0, 0.9, 0], [0, 0.6, 0]], [-1, 0]

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from flexor.app.character import Character
 from flexor.errors import SettingError
 from flexor.scene.clip import Clip
@@ -14,6 +16,9 @@ from flexor.scene.clip import Clip
 if TYPE_CHECKING:
     from flexor.pose.retarget_plan import Plan
     from flexor.pose.track_values import AnyClip
+
+MOST_SAID = 8  # names in a note
+MOST_PULL = 0.5  # a weight by which a vertex is a joint's more than any other's
 
 __all__ = ["map_text", "plan_clips", "retarget", "retarget_clips"]
 
@@ -97,7 +102,40 @@ def plan_clips(
         find_human(target, hero.scene.carried),
     )
     whole = Clip("all", tuple(track for one in clips for track in one.tracks))
-    return plan_retarget(source, target, name_map, clip=whole, bodies=bodies)
+    plan = plan_retarget(source, target, name_map, clip=whole, bodies=bodies)
+    behind = _left_behind(hero, plan)
+    if behind:
+        some = ", ".join(repr(target.names[node]) for node in behind[:MOST_SAID])
+        more = f" and {len(behind) - MOST_SAID} more" if len(behind) > MOST_SAID else ""
+        note = f"parts of the surface stay behind with {some}{more}, which no "
+        plan = replace(plan, notes=(*plan.notes, note))
+    return plan
+
+
+def _left_behind(hero: Character, plan: Plan) -> list[int]:
+    """Joints that pull vertices more than others do and stay where they rest.
+
+    None unless the hips of a human move: an arm alone leaves the rest behind.
+    """
+    feeds = plan.match.feeds
+    if plan.humans is None or plan.humans[1].nodes.get("hips") not in feeds:
+        return []
+    scene, found = hero.scene, set()
+    for node in np.flatnonzero((scene.node_mesh >= 0) & (scene.node_skin >= 0)):
+        joints = scene.skins[int(scene.node_skin[node])].joints
+        for surface in scene.meshes[int(scene.node_mesh[node])].primitives:
+            if surface.skin is not None and len(joints):
+                rows = surface.skin.joints[surface.skin.weights > MOST_PULL]
+                found |= set(joints[np.minimum(np.unique(rows), len(joints) - 1)])
+    parents = scene.skeleton.parents
+
+    def is_still(node: int) -> bool:
+        while node >= 0 and node not in feeds:
+            node = int(parents[node])
+        return node < 0
+
+    links = scene.skeleton.links
+    return sorted(int(node) for node in found if node not in links and is_still(node))
 
 
 def map_text(plan: Plan) -> str:

@@ -176,11 +176,15 @@ def _filled(
 ) -> tuple[Human, Human]:
     """Bodies, with parts that only the other has where a map tells the partner.
 
-    What both have stays: a map may have one arm move the other.
+    What both have stays, because a map may have one arm move the other; but what the
+    hips move is the hips: it carries the body.
     """
     more: tuple[dict[str, int], dict[str, int]] = {}, {}
     for node, feed in feeds.items():
         parts = humans[0].part_of(feed.one), humans[1].part_of(node)
+        if parts[0] == "hips" and parts[1] is None:
+            more[1]["hips"] = node
+            continue
         if parts[0] is not None and parts[1] is None and parts[0] not in humans[1]:
             more[1][parts[0]] = node
         elif parts[1] is not None and parts[0] is None and parts[1] not in humans[0]:
