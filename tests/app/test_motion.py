@@ -344,6 +344,7 @@ def test_what_stays_behind_is_told(hero: Character, bvh: Path) -> None:
     (note,) = plan_clips(odd, other, ["wave"], {"LeftHand": ""}).notes
     assert note.startswith("parts of the surface stay behind with ")
     assert repr(hero.skeleton.names[loose]) in note
+    assert note.endswith("which nothing moves; a map of names may give them a joint")
     arms = {"*": "", "LeftArm": hero.skeleton.names[human["leftUpperArm"]]}
     assert plan_clips(odd, other, ["wave"], arms).notes == ()
 

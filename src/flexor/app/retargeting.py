@@ -107,7 +107,10 @@ def plan_clips(
     if behind:
         some = ", ".join(repr(target.names[node]) for node in behind[:MOST_SAID])
         more = f" and {len(behind) - MOST_SAID} more" if len(behind) > MOST_SAID else ""
-        note = f"parts of the surface stay behind with {some}{more}, which no "
+        note = (
+            f"parts of the surface stay behind with {some}{more}, which nothing moves; "
+            "a map of names may give them a joint"
+        )
         plan = replace(plan, notes=(*plan.notes, note))
     return plan
 
