@@ -17,6 +17,7 @@ __all__ = ["Mode", "choose", "play", "set_weight", "stop"]
 
 Mode = Literal["once", "loop", "ping-pong"]
 Who = ArrayLike | None
+LAST_ACT = np.iinfo(np.int32).max  # the highest number that a voice can note
 
 
 def _layer_rows(state: PlayerState, layer: str | int, who: Who) -> tuple[int, Ints]:
@@ -28,27 +29,39 @@ def _layer_rows(state: PlayerState, layer: str | int, who: Who) -> tuple[int, In
             raise SettingError(f"no layer {layer!r}; there are: {there}")
         number = names.index(layer)
     else:
+        is_number = isinstance(layer, int | np.integer) and not isinstance(layer, bool)
+        if not (is_number and 0 <= layer < len(names)):
+            raise SettingError(
+                f"layer: {layer!r}, expected a name or 0 to {len(names) - 1}"
+            )
         number = int(layer)
-        if not 0 <= number < len(names):
-            raise SettingError(f"layer: {layer}, expected 0 to {len(names) - 1}")
     chosen = choose(who, state.count)
     return number, (chosen * len(names) + number).astype(np.int32)
 
 
 def choose(who: Who, count: int) -> NDArray[np.int64]:
-    """Numbers of characters, each once, of indices or a mask (N,); None: all."""
+    """Numbers of characters (R,) of indices or a mask (N,); None: all.
+
+    Indices stay in the order given, in which settings for each of them are; one that is
+    there twice is refused, since it would have two.
+    """
     if who is None:
         return np.arange(count)
-    given = np.asarray(who)
+    try:
+        given = np.asarray(who)
+    except (TypeError, ValueError):  # rows of different lengths
+        given = np.zeros((1, 1))
     if given.dtype == bool:
         if given.shape != (count,):
             raise SettingError(f"who: a mask of {given.shape}, expected ({count},)")
         return np.nonzero(given)[0]
     if given.ndim > 1 or (given.size and given.dtype.kind not in "iu"):
         raise SettingError(f"who: {who!r}, expected numbers of characters or a mask")
-    numbers = np.unique(given.astype(np.int64))
-    if len(numbers) and not 0 <= numbers[0] <= numbers[-1] < count:
+    if given.size and not 0 <= given.min() <= given.max() < count:
         raise SettingError(f"who: {who!r}, expected numbers from 0 to {count - 1}")
+    numbers = given.astype(np.int64).reshape(-1)
+    if len(np.unique(numbers)) < len(numbers):
+        raise SettingError(f"who: {who!r}, expected each character once")
     return numbers
 
 
@@ -57,7 +70,7 @@ def _numbers(value: ArrayLike, count: int, name: str, least: float) -> Any:
     try:
         given = np.asarray(value, np.float64)
         spread = np.broadcast_to(given, (count,))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise SettingError(
             f"{name}: {value!r}, expected a number, or one for each of {count}"
         ) from None
@@ -91,10 +104,10 @@ def play(
     speed, unless `start` is given. sync: start at the phase of what is played, and keep
     step with it while it fades: walk to run. leave: "once" only: fade out in so many
     seconds, so as to be gone at the end. fade, speed and start may be one for each of
-    the characters.
+    the characters, in the order of `who`.
     """
     number = state.motions.index(clip)
-    if mode not in get_args(Mode):
+    if not isinstance(mode, str) or mode not in get_args(Mode):
         raise SettingError(f"mode: {mode!r}, expected one of {get_args(Mode)}")
     how = get_args(Mode).index(mode)
     _, rows = _layer_rows(state, layer, who)
@@ -139,9 +152,20 @@ def play(
         marks[mine, at.SYNC] = 1
         marks[leader[0][leader[1] >= 0], at.SYNC] = 1
     is_new = fresh | (state._targets[rows] != slots)
-    state._acts += 1
-    marks[mine[is_new], at.AGE] = state._acts
+    if is_new.any():
+        marks[mine[is_new], at.AGE] = _next_act(state)
     _begin_fades(state, rows, own, weights, silent, slots, fades, is_new)
+
+
+def _next_act(state: PlayerState) -> int:
+    """The number of an act that begins, higher than those of all before it."""
+    if state._acts >= LAST_ACT:
+        # Only their order matters: count those that are still there anew.
+        _, ranks = np.unique(state._marks[:, at.AGE], return_inverse=True)
+        state._marks[:, at.AGE] = ranks
+        state._acts = int(ranks.max())
+    state._acts += 1
+    return state._acts
 
 
 def _start_positions(begins: Any, how: int, duration: float) -> tuple[Any, Any]:
@@ -234,7 +258,8 @@ def stop(
 ) -> None:
     """Let characters play nothing in a layer: what is below it shows again.
 
-    fade: seconds; who: numbers of characters, or a mask (N,); None: all.
+    fade: seconds, one number or one for each of `who`; who: numbers of characters, or a
+    mask (N,); None: all.
     """
     _, rows = _layer_rows(state, layer, who)
     fades = _numbers(fade, len(rows), "fade", 0)
