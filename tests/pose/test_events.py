@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -198,6 +199,79 @@ def test_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(advance(state, 100.0)) == 600
 
 
+@pytest.mark.parametrize(
+    ("duration", "speed", "clock", "dt"),
+    [
+        (1e-3, 1e6, 1.0, 1.0),
+        (1e-12, 1.0, 1.0, 1 / 60),
+        (1.0, 1e6, 1e6, 0.1),
+        (1.0, -1e6, 1e6, 86_400.0),
+        (1e-12, 1e6, 1e6, 86_400.0),
+        (1e-12, -1e6, 1e6, 86_400.0),
+    ],
+)
+@pytest.mark.parametrize("mode", ["loop", "ping-pong"])
+def test_too_fast(
+    duration: float, speed: float, clock: float, dt: float, mode: Mode
+) -> None:
+    """However short the step is, what would never end is refused before it begins."""
+    state = tiny_player(duration, [duration / 2])
+    play(state, "walk", speed=speed, mode=mode)
+    state.speeds[:] = clock
+    before = state._voices.copy()
+    with pytest.raises(SettingError, match="take smaller steps or lower speeds"):
+        advance(state, dt)
+    np.testing.assert_array_equal(state._voices, before)
+    play(state, "walk", mode="once", speed=speed, start=duration / 4)
+    assert len(advance(state, dt)) == (1 if speed > 0 else 0)
+
+
+def test_rounds_that_cannot_be_counted() -> None:
+    """Also without events: they are whole numbers of 64 bits."""
+    state = tiny_player(1e-12, [])
+    play(state, "walk", speed=1e6)
+    state.speeds[:] = 1e6
+    with pytest.raises(SettingError, match="would go round a clip more than"):
+        advance(state, 86_400.0)
+    state.speeds[:] = 1e-6
+    advance(state, 1.0)
+    assert 0 <= positions(state)[0] <= 1e-12
+
+
+def test_too_many_of_a_crowd(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted as they are: many events of which a step passes few are no reason."""
+    state = tiny_player(1.0, np.linspace(0, 1, 10_000).tolist(), 1000)
+    play(state, "walk")
+    with pytest.raises(SettingError, match="about 10000000 events"):
+        advance(state, 1.0)
+    monkeypatch.setattr(player_module, "MOST_EVENTS", 1000)
+    state = tiny_player(1.0, [(2 * k + 1) / 512 for k in range(256)], 4)
+    for mode, most in (("loop", 0.96875), ("ping-pong", 0.96875), ("once", 0.96875)):
+        play(state, "walk", mode=mode, start=0.0)  # type: ignore[arg-type]
+        with pytest.raises(SettingError, match="about 1024 events"):
+            advance(state, 1.0)
+        assert len(advance(state, most)) == 992
+        if mode == "once":
+            assert len(advance(state, 1000.0)) == 32
+
+
+def test_too_many_in_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long clip in step with a short one goes as fast as that."""
+    monkeypatch.setattr(player_module, "MOST_EVENTS", 1000)
+    scene = smooth_scene(np.random.default_rng(0))
+    clips = dict(scene.clips)
+    track = Track(0, "translation", np.array([0, 1e-3]), np.eye(3)[:2])
+    clips["short"] = Clip("short", (track,))
+    scene = dataclasses.replace(scene, clips=clips)
+    state = player_of(scene, events={"c": [(0.5, "x")]})
+    play(state, "short")
+    play(state, "c", fade=100.0, sync=True)
+    with pytest.raises(SettingError, match="events"):
+        advance(state, 10.0)
+    stop(state, fade=0.25)
+    assert len(advance(state, 10.0)) < 1000  # gone in a quarter of a second
+
+
 def test_without_events_there_are_none(rng: Rng, monkeypatch: Any) -> None:
     """And nothing is looked for."""
     monkeypatch.setattr(player_module.kernel_events, "find_events", None)
@@ -216,6 +290,7 @@ def test_bad_events(rng: Rng) -> None:
         ({"a": [(np.nan, "x")]}, "at nan s"),
         ({"a": [("x", 0.1)]}, "expected pairs of seconds and name"),
         ({"a": [0.1]}, "expected pairs"),
+        ({"a": [(10**400, "x")]}, "expected pairs"),
         ({"a": 0.1}, "expected a list"),
         ([(0.1, "x")], "expected events by clip"),
     ):

@@ -241,11 +241,21 @@ def test_bad_steps_are_refused(dt: Any, rng: Rng) -> None:
     np.testing.assert_array_equal(state.local, before)
 
 
-@pytest.mark.parametrize("speed", [np.nan, np.inf, 1e7])
+@pytest.mark.parametrize("speed", [np.nan, np.inf, 1e7, -1e7, 1e200])
 def test_bad_clocks_are_refused(speed: float, rng: Rng) -> None:
     state = player_of(smooth_scene(rng), 2)
     state.speeds[1] = speed
     with pytest.raises(SettingError, match="speeds"):
+        advance(state, 0.1)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_bad_places_are_refused(bad: float, rng: Rng) -> None:
+    state = player_of(smooth_scene(rng), 2)
+    state.places[1, 0, 3] = 1e200  # far, but somewhere
+    advance(state, 0.1)
+    state.places[1, 0, 3] = bad
+    with pytest.raises(SettingError, match="places: must be finite"):
         advance(state, 0.1)
 
 

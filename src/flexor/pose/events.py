@@ -92,7 +92,7 @@ def _checked(clip: str, duration: float, given: Any) -> tuple[float, str]:
     try:
         time, name = given
         seconds = float(time)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise SettingError(
             f"events[{clip!r}]: {given!r}, expected pairs of seconds and name"
         ) from None

@@ -16,6 +16,7 @@ grow with the number of characters.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,8 +36,9 @@ from flexor.pose.motion_set import MotionSet
 
 __all__ = ["PlayerState", "advance", "init_player"]
 
-# The most events that one step may give, the longest step (a day), the largest factor.
-MOST_EVENTS = 1_000_000
+# The most events that one step may give, the most rounds of a clip (float64 counts them
+# one by one up to there), the longest step (a day), the largest factor.
+MOST_EVENTS, MOST_ROUNDS = 1_000_000, 2.0**53
 LONGEST_STEP, FASTEST = 86_400.0, 1e6
 
 
@@ -71,7 +73,12 @@ class PlayerState:
     _held: Ints
     _turns: Floats
     _found: Ints
-    _acts: int = 0  # how often something began to play
+    # How often something began to play, the highest speed that was ever asked for,
+    # seconds of the shortest clip that has any, and the most events of a clip.
+    _acts: int = 0
+    _fastest: float = 0.0
+    _shortest: float = 1.0
+    _busiest: int = 0
     _tables: tuple[Any, ...] = ()
 
     @property
@@ -135,6 +142,10 @@ def init_player(
         np.zeros((rows * voices, 4 * layout.lane_count), np.float32),
         np.zeros((256, 2), np.int32),
     )
+    lengths = motions.durations[motions.durations > 0]
+    state._shortest = float(lengths.min(initial=LONGEST_STEP))
+    if state.events is not None:
+        state._busiest = int(state.events.ranges[:, 1::2].max())
     state._tables = _kernel_tables(state)
     return state
 
@@ -198,21 +209,23 @@ def advance(state: PlayerState, dt: float) -> list[Event]:
     """Move all clocks on by `dt` seconds, and pose all characters.
 
     dt: 0 or more; 0 only poses them. Gives the events that were passed, in the order
-    of characters, layers and time. Fills `local`, `weights`, `places` and `travel`.
+    of characters, layers and time. Fills `local`, `weights`, `places` and `travel`. A
+    step that would pass more than a million events is refused, and changes nothing.
     """
     if not (isinstance(dt, int | float | np.number) and 0 <= dt <= LONGEST_STEP):
         raise SettingError(
             f"dt: {dt!r}, expected seconds from 0 to {LONGEST_STEP:g}; to play "
             "backward, let a speed be below 0"
         )
-    # One product settles the usual case; NaN and infinity fail both.
-    is_quick = state.speeds.dot(state.speeds) <= FASTEST**2
-    if not (is_quick or (np.abs(state.speeds) <= FASTEST).all()):
-        raise SettingError(f"speeds: must be finite, at most {FASTEST:g}")
     if not state.count:
         return []
-    if state.events is not None and dt > 1:
-        _check_events(state, float(dt))
+    # Ends of ranges need no room; NaN is both of them, and fails.
+    speed = max(-float(state.speeds.min()), float(state.speeds.max()))
+    if not speed <= FASTEST:
+        raise SettingError(f"speeds: must be finite, at most {FASTEST:g}")
+    if not (state.places.min() > -np.inf and state.places.max() < np.inf):
+        raise SettingError("places: must be finite")
+    _check_rounds(state, float(dt), speed)
     at.play_on(float(dt), _NONE, *state._tables)
     return [] if state.events is None else _passed(state, state.events)
 
@@ -220,23 +233,96 @@ def advance(state: PlayerState, dt: float) -> list[Event]:
 _NONE = np.zeros(0, np.int32)
 
 
-def _check_events(state: PlayerState, dt: float) -> None:
-    """Refuse a step that would give more events than can be listed."""
-    assert state.events is not None
-    clips, modes = state._marks[:, at.CLIP], state._marks[:, at.MODE]
-    is_used = clips >= 0
-    clips, modes = clips[is_used], modes[is_used]
-    counts = state.events.ranges[clips, 2 * modes + 1]
-    lengths = state.motions.durations[clips] * np.where(modes == PING_PONG, 2, 1)
-    each = len(is_used) // state.count
-    speeds = (np.repeat(state.speeds, each) * state._voices[:, at.SPEED])[is_used]
-    rounds = dt * np.abs(speeds) / np.maximum(lengths, 1e-9)
-    most = np.where(modes == ONCE, 1, rounds + 2) * counts
-    if most.sum() > MOST_EVENTS:
+def _check_rounds(state: PlayerState, dt: float, speed: float) -> None:
+    """Refuse a step of more rounds than can be counted, or events than can be listed.
+
+    speed: of the fastest of the characters' clocks. What no clip can reach is settled by
+    one product; only else all voices are looked at.
+    """
+    rounds = dt * speed * state._fastest / state._shortest
+    if (
+        rounds > MOST_ROUNDS
+        and (
+            (np.abs(_rounds(state, dt)) > MOST_ROUNDS)
+            & (state._marks[:, at.MODE] != ONCE)
+        ).any()
+    ):
         raise SettingError(
-            f"dt: {dt:g} s would pass about {most.sum():.0f} events, more than "
-            f"{MOST_EVENTS}; take smaller steps"
+            f"dt: {dt:g} s would go round a clip more than {MOST_ROUNDS:g} times; take "
+            "smaller steps or lower speeds"
         )
+    if state.events is None:
+        return
+    if (rounds + 2) * state._busiest * len(state._marks) > MOST_EVENTS:
+        count = _count_events(state, state.events, _rounds(state, dt))
+        if count > MOST_EVENTS:
+            raise SettingError(
+                f"dt: {dt:g} s would pass about {count:.0f} events, more than "
+                f"{MOST_EVENTS}; take smaller steps or lower speeds"
+            )
+
+
+def _rounds(state: PlayerState, dt: float) -> NDArray[np.float64]:
+    """How often each voice would go through its clip in a step, signed: (V,).
+
+    At most: voices in step go on by a mean, here by the fastest of them.
+    """
+    clips, own = state._marks[:, at.CLIP], len(state._marks) // len(state._targets)
+    lengths = np.append(state.motions.durations, 0.0)[np.maximum(clips, -1)]
+    pace = np.zeros(len(clips))
+    is_moving = (clips >= 0) & (lengths > 0)
+    np.divide(state._voices[:, at.SPEED], lengths, out=pace, where=is_moving)
+    paces = pace.reshape(-1, own)
+    fastest = paces[np.arange(len(paces)), np.abs(paces).argmax(1)]
+    pace = np.where(state._marks[:, at.SYNC] != 0, np.repeat(fastest, own), pace)
+    spans = dt * np.repeat(state.speeds, len(state.layers))[:, None]
+    # What fades out is gone at the end of the fade.
+    left = (state._fades[:, at.LENGTH] - state._fades[:, at.ELAPSED])[:, None]
+    is_target = np.arange(own) == state._targets[:, None]
+    spans = np.where(is_target, spans, np.clip(spans, -left, left))
+    found: NDArray[np.float64] = np.where(is_moving, pace * spans.reshape(-1), 0.0)
+    return found
+
+
+def _count_events(
+    state: PlayerState, table: EventTable, rounds: NDArray[np.float64]
+) -> float:
+    """How many events voices would pass that go through their clips so often."""
+    total = 0.0
+    clips, modes = state._marks[:, at.CLIP], state._marks[:, at.MODE]
+    for clip, mode in np.unique(np.stack([clips, modes], 1)[clips >= 0], axis=0):
+        first, count = table.ranges[clip, 2 * mode : 2 * mode + 2]
+        duration = float(state.motions.durations[clip])
+        if not count or duration <= 0:
+            continue
+        mine = np.nonzero((clips == clip) & (modes == mode))[0]
+        before = state._voices[mine, at.POSITION]
+        after = before + rounds[mine] * duration
+        spots = table.spots[first : first + count]
+        length = duration
+        if mode == ONCE:
+            after = np.clip(after, 0, duration)
+            length = np.inf
+        elif mode == PING_PONG:
+            length = 2 * duration
+        total += float(
+            np.abs(
+                _spots_up_to(spots, after, length) - _spots_up_to(spots, before, length)
+            ).sum()
+        )
+    return total
+
+
+def _spots_up_to(
+    spots: NDArray[np.float64], places: NDArray[np.float64], length: float
+) -> NDArray[np.float64]:
+    """How many spots of a circle lie from 0 to places on the line: whole rounds too."""
+    whole = np.floor(places / length)
+    rest = places if length == np.inf else places - whole * length
+    found: NDArray[np.float64] = whole * len(spots) + np.searchsorted(
+        spots, rest, "right"
+    )
+    return found
 
 
 def _passed(state: PlayerState, table: EventTable) -> list[Event]:

@@ -132,6 +132,7 @@ def play(
     _find_room(state, rows, own, weights, slots)
     mine = own[places, slots]
     state._voices[mine, at.SPEED], state._voices[mine, at.LEAVE] = speeds, gone
+    state._fastest = max(state._fastest, float(np.abs(speeds).max()))
     fresh = ~again
     new = mine[fresh]
     marks[new, at.CLIP], marks[new, at.MODE] = number, how
