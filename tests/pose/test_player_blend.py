@@ -149,6 +149,27 @@ def test_a_scale_of_nothing_adds_nothing(rng: Rng) -> None:
     np.testing.assert_allclose(sizes, [1, 2, 2])
 
 
+@pytest.mark.parametrize("size", [1e-3, 1e-6, 1e-8, 1e-12, 1e-18])
+def test_small_scales_are_added_as_others(size: float, rng: Rng) -> None:
+    """Quotients of small numbers, and small quotients, to the last digits."""
+    times = np.array([0, 1.0])
+    keys = np.array([[1, 1, 2], [3.0, 1, 0.5]]) * [size, size, 1]
+    grows = Track(0, "scale", times, keys)
+    shrinks = Track(0, "scale", times, np.array([[1, 1, 1], [size, 1, 1]]))
+    clips = Clip("grows", (grows,)), Clip("shrinks", (shrinks,))
+    scene = plain_scene(random_skeleton(rng, 1, roots=1), *clips)
+    rest = scene.skeleton.scales[0]
+    for clip, wanted in (("grows", [3, 1, 0.25]), ("shrinks", [size, 1, 1])):
+        state = player_of(scene, 1, Layer("a", additive=True))
+        play(state, clip, mode="once")
+        advance(state, 1.0)
+        np.testing.assert_allclose(parts_of(state)[2][0, 0] / rest, wanted, rtol=1e-6)
+        set_weight(state, "a", 0.3)
+        advance(state, 0.0)
+        part = 0.7 + 0.3 * np.array(wanted)
+        np.testing.assert_allclose(parts_of(state)[2][0, 0] / rest, part, rtol=1e-6)
+
+
 def test_morph_weights_follow_the_mask_of_their_node(rng: Rng) -> None:
     scene = random_scene(rng)  # nodes 0, 3 and 4 have two targets each
     hero = Character(scene)

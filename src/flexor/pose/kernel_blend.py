@@ -163,8 +163,10 @@ def subtract(pose, reference, lanes):
         # 0 where the base is nearly 0, else 1.
         is_some = min8(max8(base, zero - base) * huge, one)
         is_some = floor8(is_some)
-        safe = fma8(base - one, is_some, one)
-        store8(pose, k, fma8(load8(pose, k) / safe - one, is_some, one))
+        is_none = one - is_some
+        # Not `base - one`: that would lose a small base.
+        safe = fma8(base, is_some, is_none)
+        store8(pose, k, fma8(load8(pose, k) / safe, is_some, is_none))
     for i in range(0, lanes, 8):
         bx, by = zero - load8(reference, 3 * lanes + i), load8(reference, 4 * lanes + i)
         bz, bw = load8(reference, 5 * lanes + i), load8(reference, 6 * lanes + i)
@@ -200,7 +202,7 @@ def add_pose(pose, weight, mask, first, out, lanes):
             k = row * lanes + i
             store8(out, k, fma8(load8(pose, k), part, load8(out, k)))
             k += 7 * lanes
-            store8(out, k, load8(out, k) * fma8(load8(pose, k) - one, part, one))
+            store8(out, k, load8(out, k) * fma8(load8(pose, k), part, one - part))
         side = side8(load8(pose, 6 * lanes + i))  # a mix may be on the other
         turned = part * side
         x, y = load8(pose, 3 * lanes + i) * turned, load8(pose, 4 * lanes + i) * turned

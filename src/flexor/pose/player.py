@@ -16,7 +16,6 @@ grow with the number of characters.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -236,8 +235,8 @@ _NONE = np.zeros(0, np.int32)
 def _check_rounds(state: PlayerState, dt: float, speed: float) -> None:
     """Refuse a step of more rounds than can be counted, or events than can be listed.
 
-    speed: of the fastest of the characters' clocks. What no clip can reach is settled by
-    one product; only else all voices are looked at.
+    speed: of the fastest of the characters' clocks. What no clip can reach is settled
+    by one product; only else all voices are looked at.
     """
     rounds = dt * speed * state._fastest / state._shortest
     if (
