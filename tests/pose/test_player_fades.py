@@ -334,8 +334,47 @@ def test_leave_is_gone_at_the_end(rng: Rng) -> None:
     assert np.abs(np.diff(weights)).max() < 0.11
     assert weights[48] == 1
     assert weights[60] == pytest.approx(0.5, abs=0.08)
-    assert weights[73] == 0
+    assert weights[68] > 0
+    assert weights[69] == 0
     np.testing.assert_array_equal(state.local, below.local)
+
+
+@pytest.mark.parametrize("leave", [0.0, 0.05, 0.2, 50.0])
+@pytest.mark.parametrize("dt", [1 / 60, 0.05, 0.3, 0.7, 1.4, 50.0])
+@pytest.mark.parametrize(("speed", "clock"), [(1, 1), (-1, 1), (2, 0.5), (1, 3)])
+def test_leave_of_any_length(
+    leave: float, dt: float, speed: float, clock: float, rng: Rng
+) -> None:
+    """Gone in the step that reaches the end of the clip, in none before; no rise."""
+    state = player_of(smooth_scene(rng))
+    state.speeds[:] = clock
+    play(state, "b", mode="once", speed=speed, leave=leave)
+    duration = state.motions.durations[1]
+    pace, weight = abs(speed * clock), 1.0
+    for step in range(1, 100):
+        advance(state, dt)
+        now = state._voices[:, WEIGHT][state._marks[:, CLIP] != FREE].sum()
+        assert now <= weight
+        weight = now
+        left = duration - step * dt * pace
+        if left <= 1e-6:
+            break
+        assert weight > 0
+        if left > leave * abs(speed):
+            assert weight == 1
+    assert weight == 0
+    assert not (state._marks[:, CLIP] != FREE).any()
+    np.testing.assert_array_equal(state.local[0], state.motions.layout.rest)
+    play(state, "a", fade=0.5)  # from nothing
+    advance(state, 0.25 / clock)
+    assert state._voices[0, WEIGHT] == pytest.approx(0.5)
+
+
+def test_leave_passes_the_events_before_it(rng: Rng) -> None:
+    state = player_of(smooth_scene(rng), events={"b": [(0.5, "hit"), (0.7, "end")]})
+    play(state, "b", mode="once", leave=0.1)
+    assert [event.name for event in advance(state, 5.0)] == ["hit", "end"]
+    assert advance(state, 5.0) == []
 
 
 @settings(max_examples=25, deadline=None)

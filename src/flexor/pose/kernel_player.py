@@ -134,27 +134,39 @@ def move_voices(dt, row, durations, targets, layers, marks, voices, steps, playe
         layers[row, ELAPSED], layers[row, LENGTH] = 0.0, 0.0
         layers[row, SILENT] = 1.0 if target < 0 else 0.0
     if target >= 0 and span > 0.0:
-        _leave(row, target, durations, targets, layers, marks, voices)
+        _leave(row, target, span, durations, targets, layers, marks, voices, steps)
 
 
 @inline
-def _leave(row, target, durations, targets, layers, marks, voices):
-    """Begin to fade out a voice that is near its end and was told to leave."""
+def _leave(row, target, span, durations, targets, layers, marks, voices, steps):
+    """Begin to fade out a voice that is near its end and was told to leave.
+
+    The fade is as long as it was told, or as what is left of the clip if that is
+    shorter, so that it is over when the clip is; if it is over now, nothing is left.
+    span: seconds of the step that was made.
+    """
     count = len(voices) // len(layers)
     r = row * count + target
-    clip, leave, speed = marks[r, CLIP], voices[r, LEAVE], voices[r, SPEED]
-    if leave < 0.0 or clip < 0 or marks[r, MODE] != ONCE or speed == 0.0:
+    clip, leave, delta = marks[r, CLIP], voices[r, LEAVE], steps[r, DELTA]
+    if leave < 0.0 or clip < 0 or marks[r, MODE] != ONCE or delta == 0.0:
         return
     position = voices[r, POSITION]
-    ahead = durations[clip] - position if speed > 0.0 else position
-    if ahead > leave * abs(speed):
+    ahead = durations[clip] - position if delta > 0.0 else position
+    # Whole steps may end a hair before the clip.
+    is_over = ahead <= durations[clip] * (1.0 - NEARLY)
+    left = 0.0 if is_over else ahead / abs(delta) * span
+    if left > leave and not is_over:
         return
     done = faded(layers, row)
     layers[row, SILENT] = weight_now(layers[row, SILENT], False, done)
     for v in range(count):
         if marks[row * count + v, CLIP] != FREE:
             voices[row * count + v, SHARE] = voices[row * count + v, WEIGHT]
-    layers[row, ELAPSED], layers[row, LENGTH] = 0.0, leave
+            if is_over:
+                marks[row * count + v, CLIP] = FREE
+    if is_over:
+        layers[row, SILENT] = 1.0
+    layers[row, ELAPSED], layers[row, LENGTH] = 0.0, left
     targets[row] = -1
 
 
