@@ -323,3 +323,20 @@ def test_levels_of_odd_frames() -> None:
     ):
         with pytest.raises(FlexorError, match=words):
             call()
+
+
+@pytest.mark.parametrize("seconds", [0.001, 0.01, 0.016])
+@pytest.mark.parametrize("interpolation", ["LINEAR", "STEP", "CUBICSPLINE"])
+def test_a_clip_shorter_than_a_frame_is_bent_too(
+    seconds: float, interpolation: Any
+) -> None:
+    clip = punch(interpolation)
+    short = replace(
+        clip,
+        tracks=tuple(
+            replace(t, times=t.times * np.float32(seconds)) for t in clip.tracks
+        ),
+    )
+    target = np.array([0.45, 0.12, -0.2])
+    places, _ = played(bend_end(short, ARM, LIMB, target), [seconds])
+    np.testing.assert_allclose(places[0, 2], target, atol=1e-5)

@@ -296,3 +296,28 @@ def test_what_is_behind_is_not_looked_at() -> None:
     assert np.degrees(angles_between(turned[1:], turned[:-1]).max()) < 4
     with pytest.raises(FlexorError, match="most: 4"):
         init_aim(BODY, Aim(["b3"], most=4), 1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.floats(0, 1), st.booleans())
+def test_each_joint_of_a_weighted_look_turns_by_that_part(
+    seed: int, weight: float, has_limits: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    limits = box_limits(4, (-40, -30, -20), (40, 30, 20)) if has_limits else None
+    start = np.tile(REST, (3, 1, 1))
+    targets = rng.normal(size=(3, 3)) * 2 + [0, 1.6, 2]
+    _, full = looks(HEAD, start, targets, limits=limits)
+    _, part = looks(HEAD, start, targets, limits=limits, weights=weight)
+    whole = angles_between(rotations_of(BODY, full), start)
+    turned = angles_between(rotations_of(BODY, part), start)
+    np.testing.assert_allclose(turned, whole * weight, atol=2e-5)
+
+
+@pytest.mark.parametrize("up", [(0, 1, 1), (0, 0, 1), (1, 2, 3)])
+def test_straight_behind_whatever_is_up(up: Any) -> None:
+    aim = Aim(["b3"], up=up)
+    _, world = posed(BODY, REST[None])
+    behind = world.matrices[0, 3, :, 3] + [0, 0, -2.0]
+    state, _ = looks(aim, REST[None], behind)
+    assert state.off[0] < 1e-3

@@ -422,3 +422,29 @@ def test_no_weight_touches_nothing() -> None:
     state = init_two_bone(layout, [limb], 3)
     solve_two_bone(state, local, world, rng.normal(size=(3, 1, 3)), weights=0)
     np.testing.assert_array_equal(local, before)
+
+
+def test_a_limb_out_of_reach_does_not_roll() -> None:
+    """Straight, it has no bend to tell its side: the joint's own axis does."""
+    layout = chain((0.5, 0.4))
+    state = init_two_bone(layout, [ARM], 1)
+    last = None
+    for frame in range(100):
+        angle = 0.3 + 0.001 * frame
+        turns = np.zeros((1, 2, 4))
+        turns[0, :, 2], turns[0, :, 3] = np.sin(angle / 2), np.cos(angle / 2)
+        local, world = posed(layout, turns)
+        solve_two_bone(state, local, world, (0.9, 0.9, 0.3), poles=(0, 0, 1))
+        now = rotations_of(layout, local)
+        if last is not None:
+            assert angles_between(now, last).max() < np.radians(1)
+        last = now
+
+
+def test_nearly_opposite_directions_are_exact() -> None:
+    layout = chain((0.5, 0.4))
+    for tiny in 10.0 ** -np.arange(1, 9):
+        target = np.array([-0.7, 0.7 * tiny, 0])
+        start = np.tile([0, 0, 0, 1.0], (1, 2, 1))
+        _, local = bent(layout, start, target)
+        np.testing.assert_allclose(places_of(layout, local)[0, 2], target, atol=2e-6)

@@ -27,7 +27,7 @@ from flexor.pose.layout import ROWS, Layout
 from flexor.pose.model_space import WorldState, init_world, world_from_local
 from flexor.pose.reach import as_floats
 from flexor.pose.sample import init_sample, sample
-from flexor.pose.track_values import one_sign, sample_slopes, sample_track
+from flexor.pose.track_values import one_sign, sample_slopes
 from flexor.scene.clip import Clip, Track
 
 __all__ = [
@@ -84,9 +84,9 @@ def level_offset(
         np.asarray(impact, np.float64),
         np.asarray(recovery, np.float64),
         high,
-    )[:4]
-    if not (np.isfinite(known).all() and np.isfinite(now).all()):
-        raise SettingError("difference, frame: must be finite")
+    )
+    if not all(np.isfinite(part).all() for part in (known, now, end)):
+        raise SettingError("difference, frame, recovery: must be finite")
     if not ((hit >= 0) & (end > hit)).all():
         raise SettingError("impact, recovery: expected 0 <= impact < recovery")
     rising = np.clip(now / np.where(hit > 0, hit, 1), 0, 1)
@@ -180,25 +180,29 @@ def bend_end(
             rest = layout.skeleton.rotations[node]
             old = Track(node, "rotation", np.zeros(1, np.float32), rest[None].copy())
         new = turned[:, :, layout.lane_of_node[node]].astype(np.float64)
-        tracks[node, "rotation"] = _bent(old, seconds, new)
+        tracks[node, "rotation"] = _bent(old, seconds, new, len(seconds) > region)
     return replace(clip, tracks=tuple(tracks.values()))
 
 
-def _bent(track: Track, seconds: Rows, turned: Rows) -> Track:
-    """A rotation track with other values from the first of some moments on."""
+def _bent(track: Track, seconds: Rows, turned: Rows, is_whole: bool) -> Track:
+    """A rotation track with other values from the first of some moments on.
+
+    is_whole: whether the first of them is still as it was.
+    """
     before = track.times < np.float32(seconds[0])
     times = np.concatenate([track.times[before], seconds.astype(np.float32)])
     if track.interpolation == "CUBICSPLINE":
         kept = track.values[before].astype(np.float64)
         value, slope = sample_slopes(track, seconds[:1])
         # On the side that the curve is on, or it would turn round between two keys.
-        line = one_sign(np.concatenate([quaternions.normalise(value), turned[1:]]))
+        line = one_sign(np.concatenate([quaternions.normalise(value), turned]))[1:]
         ways = np.gradient(line, seconds, axis=0) if len(line) > 1 else 0 * line
         keys = np.stack([ways, line, ways], 1)
-        keys[0, 0], keys[0, 1] = slope[0], value[0]
+        keys[0, 0] = slope[0]
+        if is_whole:  # the curve goes on as it was up to there
+            keys[0, 1] = value[0]
         values = np.concatenate([kept, keys])
     else:
-        first = sample_track(track, seconds[:1])
-        keys = np.concatenate([first, turned[1:]])
-        values = one_sign(np.concatenate([track.values[before].astype("f8"), keys]))
+        kept = track.values[before].astype(np.float64)
+        values = one_sign(np.concatenate([kept, turned]))
     return replace(track, times=times, values=values.astype(np.float32))

@@ -54,7 +54,8 @@ class Aim:
 class AimState:
     """N characters that look.
 
-    off: float32 (N,), radians between where each looks and its target.
+    off: float32 (N,), radians between where each looks and its target, at full weight;
+    of those that are not touched, as they look.
     """
 
     layout: Layout
@@ -64,6 +65,7 @@ class AimState:
     _table: NDArray[np.float64] = field(repr=False)
     _shares: NDArray[np.float64] = field(repr=False)
     _axes: NDArray[np.float64] = field(repr=False)
+    _before: NDArray[np.float64] = field(repr=False)
 
 
 def init_aim(
@@ -102,6 +104,7 @@ def init_aim(
         bone_numbers(skeleton, nodes, limits),
         shares,
         axes,
+        np.zeros((len(nodes), 4)),
     )
 
 
@@ -135,6 +138,7 @@ def solve_aim(
         as_floats(targets, (count, 3), "targets"),
         as_floats(0.0 if ups is None else ups, (count, 3), "ups"),
         as_weights(1.0 if weights is None else weights, (count,)),
+        state._before,
         state.off,
         local,
     )

@@ -74,7 +74,13 @@ def _look(eye, way, high, to, up, share):
     ax, ay, az = _sight(eye[0], eye[1], eye[2], way[0], way[1], way[2], far)
     length = far * math.sqrt(ax * ax + ay * ay + az * az)
     hx, hy, hz = high
-    x, y, z, w = arc_between(ax, ay, az, tx, ty, tz, length, hx, hy, hz)
+    # Half a circle goes about what is up, across the line of sight.
+    square = ax * ax + ay * ay + az * az
+    along = (hx * ax + hy * ay + hz * az) / square if square > 1e-30 else 0.0
+    nx, ny, nz = hx - along * ax, hy - along * ay, hz - along * az
+    if nx * nx + ny * ny + nz * nz < 1e-12 * (hx * hx + hy * hy + hz * hz):
+        nx, ny, nz = (ay, -ax, 0.0) if abs(ax) > abs(az) else (0.0, az, -ay)
+    x, y, z, w = arc_between(ax, ay, az, tx, ty, tz, length, nx, ny, nz)
     if share < 1:
         return part_turn(x, y, z, w, share)
     if up[0] != 0 or up[1] != 0 or up[2] != 0:
@@ -118,12 +124,29 @@ def _interest(way, x, y, z, most):
     return min(max(1.0 - (angle - most) / FADE, 0.0), 1.0)
 
 
+@inline
+def _blend(joints, before, weight, lanes, local):
+    """Joints a part of the way from how they stood to how they look."""
+    for b in range(len(joints)):
+        to = 3 * lanes + np.int64(joints[b, LANE])
+        ox, oy, oz, ow = before[b, 0], before[b, 1], before[b, 2], before[b, 3]
+        ox, oy, oz, ow = make_unit(ox, oy, oz, ow)
+        x, y = np.float64(local[to]), np.float64(local[to + lanes])
+        z, w = np.float64(local[to + 2 * lanes]), local[to + 3 * lanes]
+        x, y, z, w = turn_both(x, y, z, w, -ox, -oy, -oz, ow)
+        x, y, z, w = part_turn(x, y, z, w, weight)
+        x, y, z, w = turn_both(x, y, z, w, ox, oy, oz, ow)
+        x, y, z, w = make_unit(x, y, z, w)
+        local[to], local[to + lanes] = x, y
+        local[to + 2 * lanes], local[to + 3 * lanes] = z, w
+
+
 @jit(
     "void(i4[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1], f8, f4[:, ::1], f4[:, ::1],"
-    " f4[:, ::1], f4[::1], out f4[::1], out f4[:, ::1])"
+    " f4[:, ::1], f4[::1], out f8[:, ::1], out f4[::1], out f4[:, ::1])"
 )
 def solve_aim(
-    joints, table, shares, axes, most, world, targets, ups, weights, off, local
+    joints, table, shares, axes, most, world, targets, ups, weights, before, off, local
 ):
     """Turn the joints of N characters so that the last one looks at its target.
 
@@ -132,7 +155,8 @@ def solve_aim(
     the direction it looks in and the one that is to be up, in the last joint's frame;
     most: radians from where it looks beyond which it loses interest; world: (N, 12 J)
     before the call; targets, ups: (N, 3), world, ups 0 for none; weights: (N,), 0 for
-    those not touched; off: (N,) radians that are left; local: (N, 10 L).
+    those not touched; before: (B, 4) work space; off: (N,) radians that are left, at
+    full weight; local: (N, 10 L).
     """
     lanes, end = local.shape[1] // 10, 12 * np.int64(joints[len(joints) - 1, NODE])
     for n in range(len(local)):
@@ -172,13 +196,15 @@ def solve_aim(
                 weight *= _interest(way, tx - eye[0], ty - eye[1], tz - eye[2], most)
             if weight <= 0:
                 continue
-            if weight < 1:
-                turn = part_turn(turn[0], turn[1], turn[2], turn[3], weight)
             to = 3 * lanes + np.int64(joints[b, LANE])
+            for i in range(4):
+                before[b, i] = local[n, to + i * lanes]
             kind = joints[b, KIND]
             so_far = _turn_joint(
                 m, at, table, b, kind, local[n], to, lanes, so_far, turn
             )
+        if 0 < weight < 1:
+            _blend(joints, before, weight, lanes, local[n])
         rx, ry, rz, rw = so_far
         ux, uy, uz = turn_vector(rx, ry, rz, rw, eye[0], eye[1], eye[2])
         sx, sy, sz = turn_vector(rx, ry, rz, rw, way[0], way[1], way[2])

@@ -14,6 +14,7 @@ import numpy as np
 from flexor.maths.kernel import inline, jit, part
 from flexor.maths.kernel_quaternions import make_unit, part_turn, turn_both, turn_vector
 from flexor.pose.kernel_ik_descent import (
+    EARLIER,
     FREE,
     KEPT,
     KIND,
@@ -24,6 +25,7 @@ from flexor.pose.kernel_ik_descent import (
     POINT,
     POINTS,
     RATE,
+    ROUNDED,
     SCALE,
     TRIED,
     WEIGHT,
@@ -42,8 +44,8 @@ from flexor.pose.kernel_ik_steps import (
 
 # A step is worth going on with when it leaves less than this of the squares.
 GOOD = 0.25
-# A pass that leaves more than this of them has done nothing.
-STILL = 1 - 1e-7
+# A pass that leaves more than this of them has done nothing, and is taken back.
+STILL = 1 - 1e-5
 # How strongly Gauss and Newton's step is damped at first.
 DAMPING = 1e-4
 # A bend must leave less than this of the squares, or it is taken back; so must a
@@ -102,10 +104,15 @@ def _reach(
     while passes < most and _off(ends, goals) > square:
         passes += 1
         if wants_descent:
+            _copy(work, NOW, EARLIER)
             new = descend(bones, table, pulls, work, pairs, ends, goals)
             is_fresh, wants_descent = False, False
-            still = still + 1 if new > left * STILL else 0
-            left = new
+            if new > left * STILL:
+                # Hardly anything: not worth crawling for, frame after frame.
+                _copy(work, EARLIER, NOW)
+                still += 1
+            else:
+                left, still = new, 0
             if still > 1:
                 measure(bones, pulls, NOW, work, pairs, ends, goals)
                 if is_chain and stretch(bones, table, work, pairs, goals) == 2:
@@ -138,7 +145,7 @@ def _reach(
         new = left
         if found > 0:
             new = measure(bones, pulls, TRIED, work, pairs, ends, goals)
-        is_fresh = new < left
+        is_fresh = new < left * STILL
         is_good = new < left * GOOD
         if is_fresh:
             _copy(work, TRIED, NOW)
@@ -233,23 +240,36 @@ def _load(bones, table, point_lanes, local, last, keeps, pulls, work):
 
 
 @inline
+def _apart(ax, ay, az, aw, bx, by, bz, bw):
+    """The angle between two rotations, radians."""
+    x, y, z, w = turn_both(bx, by, bz, bw, -ax, -ay, -az, aw)
+    return 2 * math.atan2(math.sqrt(x * x + y * y + z * z), abs(w))
+
+
+@inline
+def _is_allowed(table, b, x, y, z, w):
+    """Whether the limits of bone b allow a rotation, but for rounding."""
+    cx, cy, cz, cw = clamp(table, b, x, y, z, w)
+    return _apart(x, y, z, w, cx, cy, cz, cw) < ROUNDED
+
+
+@inline
 def _slow_down(table, b, kind, most, lx, ly, lz, lw, x, y, z, w):
     """The rotation, or how far it can be come toward from the last one."""
-    dx, dy, dz, dw = turn_both(x, y, z, w, -lx, -ly, -lz, lw)
-    angle = 2 * math.atan2(math.sqrt(dx * dx + dy * dy + dz * dz), abs(dw))
+    angle = _apart(lx, ly, lz, lw, x, y, z, w)
     if angle <= most:
         return x, y, z, w
     part_of = most / angle
+    # From where limits do not allow it, it comes back at its own pace.
+    is_bound = kind != FREE and _is_allowed(table, b, lx, ly, lz, lw)
     for _ in range(8):
         qx, qy, qz, qw = _toward(lx, ly, lz, lw, x, y, z, w, part_of)
-        if kind == FREE:
+        if not is_bound:
             return qx, qy, qz, qw
         # Between two allowed rotations there may be some that are not; and what the
         # limits make of those may be too far again.
         qx, qy, qz, qw = clamp(table, b, qx, qy, qz, qw)
-        dx, dy, dz, dw = turn_both(qx, qy, qz, qw, -lx, -ly, -lz, lw)
-        angle = 2 * math.atan2(math.sqrt(dx * dx + dy * dy + dz * dz), abs(dw))
-        if angle <= most:
+        if _apart(lx, ly, lz, lw, qx, qy, qz, qw) <= most * (1 + 1e-6):
             return qx, qy, qz, qw
         part_of *= 0.5
     return lx, ly, lz, lw
@@ -268,6 +288,9 @@ def _store(bones, table, weight, seconds, has_last, work, last, local):
             ox, oy, oz, ow = make_unit(ox, oy, oz, ow)
             if weight > 0:
                 x, y, z, w = _toward(ox, oy, oz, ow, x, y, z, w, weight)
+                # Between two allowed rotations there may be some that are not.
+                if kind != FREE and _is_allowed(table, b, ox, oy, oz, ow):
+                    x, y, z, w = clamp(table, b, x, y, z, w)
             else:
                 x, y, z, w = ox, oy, oz, ow
         is_touched = weight > 0 and table[b, WEIGHT] > 0

@@ -32,9 +32,10 @@ ROUNDED = 1e-5  # as in `euler`: radians by which half a circle in float32 may b
 # Columns of the effector table.
 POINT, POINTS, NODE, POLE_BONE, MIDDLE_BONE = range(5)
 # Columns of the work space of a bone: rotation, the one that is tried, translation,
-# scale, rotation times scale, base_from_parent, a rotation kept for later.
-NOW, TRIED, PLACE, SCALE, TURN, BASE, KEPT = 0, 4, 8, 11, 14, 23, 32
-BONE_WORK = 36
+# scale, rotation times scale, base_from_parent, a rotation kept for later, and that
+# before a pass.
+NOW, TRIED, PLACE, SCALE, TURN, BASE, KEPT, EARLIER = 0, 4, 8, 11, 14, 23, 32, 36
+BONE_WORK = 40
 # Columns of the work space of a bone and point: the goal in the parent's frame, from
 # the joint to the point, and how the point moves with the bone's turn.
 GOAL, ARM, SLOPE = 0, 3, 6

@@ -36,6 +36,10 @@ from flexor.pose.kernel_ik_descent import (
 )
 from flexor.pose.kernel_turns import arc_between
 
+# The square of the part of a limb's length by which its middle is aside, below which
+# its pole counts less.
+STRAIGHT = 4e-4
+
 
 @inline
 def _set_slopes(bones, table, pulls, work, pairs, count):
@@ -344,8 +348,8 @@ def swing(bones, table, effectors, m, poles, count, work, pairs):
     mx, my, mz = mx - along * ex, my - along * ey, mz - along * ez
     along = (px * ex + py * ey + pz * ez) / square
     px, py, pz = px - along * ex, py - along * ey, pz - along * ez
-    near = (mx * mx + my * my + mz * mz) < 1e-10 * square
-    if near or px * px + py * py + pz * pz < 1e-10 * pole:
+    aside = (mx * mx + my * my + mz * mz) / square
+    if aside < 1e-10 or px * px + py * py + pz * pz < 1e-10 * pole:
         return False
     # About the line itself, so that half a circle has an axis too.
     length = math.sqrt(square)
@@ -353,7 +357,8 @@ def swing(bones, table, effectors, m, poles, count, work, pairs):
     cosine = mx * px + my * py + mz * pz
     sine = nx * (my * pz - mz * py) + ny * (mz * px - mx * pz)
     sine += nz * (mx * py - my * px)
-    half = 0.5 * math.atan2(sine, cosine)
+    # The straighter the limb, the less it has a side: it must not roll for nothing.
+    half = 0.5 * math.atan2(sine, cosine) * min(1.0, aside / STRAIGHT)
     for i in range(len(bones)):
         for j in range(4):
             work[i, TRIED + j] = work[i, NOW + j]

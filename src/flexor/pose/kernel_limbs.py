@@ -153,6 +153,8 @@ def solve_two_bone(limbs, axes, world, targets, poles, tilts, weights, off, loca
                 ex, ey, ez, tx, ty, tz, reach * far, nx, ny, nz
             )
             if px * px + py * py + pz * pz > 0:
+                # The side that the middle is on, which a straight limb has too.
+                ux, uy, uz = ey * nz - ez * ny, ez * nx - ex * nz, ex * ny - ey * nx
                 ux, uy, uz = turn_vector(sx, sy, sz, sw, ux, uy, uz)
                 qx, qy, qz, qw = pole_turn(tx, ty, tz, ux, uy, uz, px, py, pz)
                 sx, sy, sz, sw = turn_both(qx, qy, qz, qw, sx, sy, sz, sw)

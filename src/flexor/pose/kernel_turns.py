@@ -54,7 +54,7 @@ def arc_between(ax, ay, az, bx, by, bz, length, nx, ny, nz):
         return 0.0, 0.0, 0.0, 1.0
     inverse = 1 / length
     cosine = (ax * bx + ay * by + az * bz) * inverse
-    if cosine < -1 + 1e-7:
+    if cosine < -1 + 1e-12:
         return make_unit(nx, ny, nz, 0.0)
     w = math.sqrt(0.5 + 0.5 * cosine)
     scale = 0.5 * inverse / w

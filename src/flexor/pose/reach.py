@@ -130,10 +130,10 @@ def make_reach(
     numbers = _numbers(skeleton, tree, paths, weights, limits)
     bones[:, 4] = bone_kinds(tree, limits)
     for e, path in enumerate(paths):
-        table[e, 3:] = _pole_bones(path, row_of, bones, table[e], world)
+        turning = [node for node in path if weights[node] > 0]
+        table[e, 3:] = _pole_bones(turning, row_of, bones, table[e], world)
     is_chain = (
         len(points) == 1
-        and len(tree) == len(paths[0])
         and bool(numbers[0, WEIGHT] > 0)
         and bool((bones[:, 4] == FREE).all())
     )
