@@ -426,3 +426,13 @@ def test_one_that_is_no_human(run: Any, bvh: Path, tmp_path: Path, rng: Any) -> 
 def test_clip_names_may_be_anything(hero: Character) -> None:
     odd = hero.with_clips({"": hero.clips["walk"], "a/b": Clip("x", ())})
     assert list(odd.clips)[-2:] == ["", "a/b"]
+
+
+def test_a_source_with_links_gives_all_its_joints(hero: Character) -> None:
+    linked, _ = flexor.repair(hero, links=2, has_measures=False)
+    plain = flexor.retarget(hero, hero, "walk", name="again")
+    made = flexor.retarget(hero, linked, "walk", name="again")
+    times = [0.1, 0.6]
+    one = plain.pose_many("again", times).world
+    other = made.pose_many("again", times).world
+    np.testing.assert_allclose(one, other, atol=1e-4)

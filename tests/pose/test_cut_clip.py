@@ -378,3 +378,13 @@ def test_tracks_go_on_sharing_their_times(seed: int, kind: Any) -> None:
         wanted = {track.times.tobytes() for track in done.tracks}
         assert len({id(track.times) for track in done.tracks}) == len(wanted)
     assert len({id(track.times) for track in trim(clip, begin, end).tracks}) == 1
+
+
+@pytest.mark.parametrize("rate", [1e-6, 0.005, 0.5])
+def test_the_start_stays_at_the_lowest_rates(rate: float) -> None:
+    times = np.array([0, 0.5, 1], np.float32)
+    values = np.array([[0, 0, 0], [1, 0, 0], [4, 0, 0]], np.float32)
+    clip = Clip("go", (Track(0, "translation", times, values),))
+    new = resample(clip, rate).tracks[0]
+    np.testing.assert_array_equal(new.times, [0, 1])
+    np.testing.assert_array_equal(new.values[:, 0], [0, 4])

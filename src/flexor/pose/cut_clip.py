@@ -445,8 +445,8 @@ def _steps(start: float, end: float, rate: float) -> Floats:
     """Moments (T,) from start to end, both among them, `rate` a second between."""
     count = math.floor((end - start) * rate * (1 + 1e-9) + 1e-6)
     times = start + np.arange(count + 1) / rate
-    if times[-1] > end - 0.01 / rate:
-        times[-1] = max(end, start)
+    if len(times) > 1 and times[-1] > end - 0.01 / rate:
+        times[-1] = end
     else:
         times = np.append(times, end)
     return _rising(times)[0]

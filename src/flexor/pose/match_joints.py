@@ -202,13 +202,14 @@ def _is_body(human: Human) -> bool:
 
 
 def _moved(source: Skeleton, clip: AnyClip | None) -> set[int]:
-    """Nodes that a clip turns; without a clip all."""
+    """Nodes that a clip turns, but for links, which follow; without a clip all."""
     if clip is None:
-        return set(range(len(source)))
+        return set(range(len(source))) - source.links.keys()
     if any(not 0 <= track.node < len(source) for track in clip.tracks):
         raise ShapeError(f"clip {clip.name!r}: moves a node that the source lacks")
     turned = {track.node for track in clip.tracks if track.path == "rotation"}
-    return turned or {track.node for track in clip.tracks}
+    moved = turned or {track.node for track in clip.tracks}
+    return moved - source.links.keys()
 
 
 def _equal_names(source: Skeleton, target: Skeleton) -> dict[int, Feed]:
