@@ -128,6 +128,22 @@ def test_what_cannot_be(hero: Character) -> None:
     for bad in ("linear", 3):
         with pytest.raises(SettingError, match="expected True or names"):
             flexor.Player(hero, root_motion=bad)  # type: ignore[arg-type]
+    way = steady_motion(1.0, (0, 0, 1))
+    for other in (5, (hero.clips["linear"],), (5, way), (hero, way), "linear"):
+        with pytest.raises(SettingError, match=r"root_motion\['linear'\]: .*expected"):
+            flexor.Player(hero, root_motion={"linear": other})  # type: ignore
+    with pytest.raises(SettingError, match="expected names of clips"):
+        flexor.Player(hero, root_motion=[["linear"]])  # type: ignore[list-item]
+    with pytest.raises(SettingError, match="root_motion: no clip 3"):
+        flexor.Player(hero, root_motion={3: way})  # type: ignore[dict-item]
+    for clips in ({"a": 5}, {3: hero.clips["linear"]}, 5, [1]):
+        with pytest.raises(SettingError, match=r"clips.*expected"):
+            flexor.Player(hero, clips=clips)  # type: ignore[arg-type]
+    for layers in (5, [5], [None]):
+        with pytest.raises(SettingError, match=r"layers: .*expected"):
+            flexor.Player(hero, layers=layers)  # type: ignore
+    with pytest.raises(SettingError, match="count: 10000000000000"):
+        flexor.Player(hero, 10**13)
     with pytest.raises(SettingError, match="no node fits 'spine'"):
         flexor.Player(hero, layers=[flexor.Layer("a", mask="spine")])
     for count in (1.5, True, "many"):
@@ -157,8 +173,13 @@ def test_points_of_nodes(hero: Character) -> None:
         player.points(["hand"])
     with pytest.raises(SettingError, match="node -1, expected 0 to 10"):
         player.points([-1])
-    with pytest.raises(SettingError, match="expected a list of names"):
-        player.points("node1")
+    nothing: Any
+    for nothing in ("node1", 5, None):
+        with pytest.raises(SettingError, match="expected a list of names"):
+            player.points(nothing)
+    for nothing in (None, 1.5, True):
+        with pytest.raises(SettingError, match="expected a name or a row"):
+            player.points([nothing])
 
 
 def test_repr(hero: Character) -> None:

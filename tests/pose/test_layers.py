@@ -100,8 +100,26 @@ def test_bad_masks_of_layers(skeleton: Skeleton) -> None:
         layer_mask(Layer("a", mask=object()), skeleton)  # type: ignore[arg-type]
 
 
+def test_patterns_are_texts(skeleton: Skeleton) -> None:
+    for bad in ({3: 1}, {None: 1}):
+        with pytest.raises(SettingError, match="expected a pattern of names"):
+            layer_mask(Layer("a", mask=bad), skeleton)  # type: ignore[arg-type]
+    for weight in ("x", None, np.nan, 10**400):
+        with pytest.raises(SettingError, match=r"mask '\*'"):
+            layer_mask(Layer("a", mask={"*": weight}), skeleton)  # type: ignore
+    for other in ([[0], [0, 1]], [10**400] * len(skeleton)):
+        with pytest.raises(SettingError, match="expected patterns of names or numbers"):
+            layer_mask(Layer("a", mask=other), skeleton)  # type: ignore[arg-type]
+
+
 def test_bad_layers() -> None:
-    for weight in (-1, 2, np.nan, "x"):
+    for additive in ("no", 1, None, np.ones(2)):
+        with pytest.raises(SettingError, match="expected True or False"):
+            Layer("a", additive=additive)  # type: ignore[arg-type]
+    for reference in (None, np.zeros(2)):
+        with pytest.raises(SettingError, match="reference"):
+            Layer("a", reference=reference)  # type: ignore[arg-type]
+    for weight in (-1, 2, np.nan, "x", 10**400, None):
         with pytest.raises(SettingError, match="layer 'a': weight"):
             Layer("a", weight=weight)  # type: ignore[arg-type]
     with pytest.raises(SettingError, match="name"):

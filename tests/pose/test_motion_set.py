@@ -70,6 +70,13 @@ def test_what_is_refused(rng: Rng) -> None:
     clips = [Clip("a", ()), Clip("a", ())]
     with pytest.raises(SettingError, match="two are called 'a'"):
         make_motion_set(clips, hero.layout)
+    with pytest.raises(SettingError, match="clips: int, expected clips"):
+        make_motion_set([5], hero.layout)  # type: ignore[list-item]
+    with pytest.raises(SettingError, match=r"root_motion\['a'\]: int, expected Root"):
+        make_motion_set(clips[:1], hero.layout, {"a": 5})  # type: ignore[dict-item]
+    for name in (None, 0, np.zeros(2)):
+        with pytest.raises(SettingError, match="no clip"):
+            make_motion_set(clips[:1], hero.layout).index(name)  # type: ignore
     way = {"b": steady_motion(1.0, (0, 0, 1))}
     with pytest.raises(SettingError, match="root_motion: no clip 'b'"):
         make_motion_set(clips[:1], hero.layout, way)

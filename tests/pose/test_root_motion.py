@@ -415,6 +415,12 @@ def test_steady_motion() -> None:
     for bad in ((0.0, (0, 0, 1)), (np.nan, (0, 0, 1)), (1.0, (0, np.inf, 1))):
         with pytest.raises(SettingError, match="steady_motion"):
             steady_motion(*bad)  # type: ignore[arg-type]
+    for other in ((1.0, 5), (1.0, None), ("x", (0, 0, 1)), (1, (0, 0, 10**400))):
+        with pytest.raises(SettingError, match="steady_motion"):
+            steady_motion(*other)  # type: ignore[arg-type]
+    for velocity in ((0, 0), (0, 0, 0, 1), np.zeros((3, 0))):
+        with pytest.raises((SettingError, ShapeError), match="steady_motion"):
+            steady_motion(1.0, velocity)  # type: ignore[arg-type]
 
 
 def test_bad_ways() -> None:

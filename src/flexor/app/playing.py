@@ -67,11 +67,13 @@ class Player:
 
         if isinstance(count, bool) or not isinstance(count, int | np.integer):
             raise SettingError(f"count: {count!r}, expected a number of characters")
-        named = {**hero.clips, **(clips or {})}
+        named = {**hero.clips, **_checked_clips(clips)}
         found, ways = _travels(hero, named, root_motion)
         motions = make_motion_set(found, hero.layout, ways)
         settings = None
         if layers is not None:
+            if isinstance(layers, str) or not isinstance(layers, Iterable):
+                raise SettingError(f"layers: {layers!r}, expected a list of layers")
             settings = [Layer(one) if isinstance(one, str) else one for one in layers]
         self.hero = hero
         self.state = init_player(motions, int(count), settings, events=events)
@@ -198,8 +200,12 @@ class Player:
         skeleton = self.hero.skeleton
         if isinstance(nodes, str):
             raise SettingError(f"points: {nodes!r}, expected a list of names")
-        rows = [skeleton.index(n) if isinstance(n, str) else int(n) for n in nodes]
+        if not isinstance(nodes, Iterable):
+            raise SettingError(f"points: {nodes!r}, expected a list of names or rows")
+        rows = [skeleton.index(n) if isinstance(n, str) else n for n in nodes]
         for row in rows:
+            if not isinstance(row, int | np.integer) or isinstance(row, bool):
+                raise SettingError(f"points: {row!r}, expected a name or a row")
             if not 0 <= row < len(skeleton):
                 last = len(skeleton) - 1
                 raise SettingError(f"points: node {row}, expected 0 to {last}")
@@ -217,6 +223,26 @@ class Player:
         return poses[0] if self.count == 1 else poses
 
 
+def _kinds(given: Any) -> str:
+    """What was given, by its kind: clips in full would fill pages."""
+    parts = given if isinstance(given, tuple) else (given,)
+    return ", ".join(type(part).__name__ for part in parts) or "nothing"
+
+
+def _checked_clips(clips: Any) -> dict[str, Clip | PackedClip]:
+    """Clips by name; refuses what are none."""
+    if clips is None:
+        return {}
+    if not isinstance(clips, Mapping):
+        raise SettingError(f"clips: {_kinds(clips)}, expected clips by name")
+    for name, clip in clips.items():
+        if not isinstance(name, str):
+            raise SettingError(f"clips: name {name!r}, expected a text")
+        if not isinstance(clip, Clip | PackedClip):
+            raise SettingError(f"clips[{name!r}]: {_kinds(clip)}, expected a clip")
+    return dict(clips)
+
+
 def _travels(
     hero: Character, clips: Mapping[str, Clip | PackedClip], asked: Any
 ) -> tuple[list[Clip | PackedClip], dict[str, RootMotion]]:
@@ -231,17 +257,27 @@ def _travels(
             raise SettingError(
                 f"root_motion: {asked!r}, expected True or names of clips"
             )
-        given = dict.fromkeys(asked)
+        given = {}
+        for name in asked:
+            if not isinstance(name, str):
+                raise SettingError(f"root_motion: {name!r}, expected names of clips")
+            given[name] = None
     played, ways = dict(clips), {}
     for name, way in given.items():
-        if name not in clips:
+        if not isinstance(name, str) or name not in clips:
             there = ", ".join(map(repr, clips)) or "none"
             raise SettingError(f"root_motion: no clip {name!r}; there are: {there}")
         if way is None:
             way = extract_root_motion(clips[name], hero.skeleton)
-        if isinstance(way, tuple):
-            played[name], way = way
-        ways[name] = way
+        parts = way if isinstance(way, tuple) else (clips[name], way)
+        if len(parts) != 2 or not (
+            isinstance(parts[0], Clip | PackedClip) and isinstance(parts[1], RootMotion)
+        ):
+            raise SettingError(
+                f"root_motion[{name!r}]: {_kinds(way)}, expected what "
+                "extract_root_motion or steady_motion gave"
+            )
+        played[name], ways[name] = parts
     # What is called by another name than its own is played by that.
     named = [
         clip if clip.name == name else dataclasses.replace(clip, name=name)

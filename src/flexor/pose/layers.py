@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -42,8 +41,13 @@ class Layer:
         if not isinstance(self.name, str) or not self.name:
             raise SettingError(f"layer: name {self.name!r}, expected a text")
         check_weight(self.weight, f"layer {self.name!r}: weight")
-        if self.reference not in get_args(Reference):
-            known = get_args(Reference)
+        if not isinstance(self.additive, bool | np.bool_):
+            raise SettingError(
+                f"layer {self.name!r}: additive {self.additive!r}, expected True or "
+                "False"
+            )
+        known = get_args(Reference)
+        if not isinstance(self.reference, str) or self.reference not in known:
             raise SettingError(
                 f"layer {self.name!r}: reference {self.reference!r}, expected one of "
                 f"{known}"
@@ -53,7 +57,7 @@ class Layer:
 def check_weight(weight: Any, name: str) -> None:
     """Refuse what is no number from 0 to 1."""
     is_number = isinstance(weight, int | float | np.floating | np.integer)
-    if not (is_number and math.isfinite(weight) and 0 <= weight <= 1):
+    if not (is_number and 0 <= weight <= 1):  # also where it is NaN
         raise SettingError(f"{name}: {weight!r}, expected a number from 0 to 1")
 
 
@@ -75,6 +79,8 @@ def mask_nodes(
         if not isinstance(wanted, Mapping):
             raise SettingError(f"mask: {given!r}, expected a pattern or weights by it")
         for pattern, weight in wanted.items():
+            if not isinstance(pattern, str):
+                raise SettingError(f"mask: {pattern!r}, expected a pattern of names")
             check_weight(weight, f"mask {pattern!r}")
             mask[_fitting(skeleton, pattern, below)] = weight
     return mask
@@ -108,7 +114,7 @@ def layer_mask(layer: Layer, skeleton: Skeleton) -> Floats:
     where = f"layer {layer.name!r}: mask"
     try:
         weights = np.array(mask, np.float32)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise SettingError(f"{where}: expected patterns of names or numbers") from None
     if weights.shape != (len(skeleton),):
         raise ShapeError(f"{where}: shape {weights.shape}, expected ({len(skeleton)},)")

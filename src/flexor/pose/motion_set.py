@@ -62,11 +62,10 @@ class MotionSet:
 
     def index(self, name: str) -> int:
         """The number of a clip."""
-        try:
-            return self.names.index(name)
-        except ValueError:
+        if not isinstance(name, str) or name not in self.names:
             there = ", ".join(repr(clip) for clip in self.names) or "none"
-            raise SettingError(f"no clip {name!r}; there are: {there}") from None
+            raise SettingError(f"no clip {name!r}; there are: {there}")
+        return self.names.index(name)
 
 
 def make_motion_set(
@@ -79,6 +78,9 @@ def make_motion_set(
     root_motion: by clip, how it carries the character on (see pose.root_motion).
     """
     given = list(clips)
+    for clip in given:
+        if not isinstance(clip, Clip | PackedClip):
+            raise SettingError(f"clips: {type(clip).__name__}, expected clips")
     names = tuple(clip.name for clip in given)
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -88,6 +90,11 @@ def make_motion_set(
         if name not in names:
             there = ", ".join(map(repr, names)) or "none"
             raise SettingError(f"root_motion: no clip {name!r}; there are: {there}")
+        if not isinstance(travels[name], RootMotion):
+            raise SettingError(
+                f"root_motion[{name!r}]: {type(travels[name]).__name__}, expected "
+                "RootMotion"
+            )
         end, duration = travels[name].times[-1], given[names.index(name)].duration
         if abs(end - duration) > CLOSE:
             raise SettingError(

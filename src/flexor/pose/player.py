@@ -39,6 +39,7 @@ __all__ = ["PlayerState", "advance", "init_player"]
 # one by one up to there), the longest step (a day), the largest factor.
 MOST_EVENTS, MOST_ROUNDS = 1_000_000, 2.0**53
 LONGEST_STEP, FASTEST = 86_400.0, 1e6
+MOST_VOICES = np.iinfo(np.int32).max  # rows of tables are numbered in 32 bits
 
 
 @dataclass(slots=True, eq=False)
@@ -109,14 +110,35 @@ def init_player(
         raise SettingError(
             f"layers: {names}, expected one or more with names of their own"
         )
-    if count < 0 or voices < 2:
+    for number, least, name in ((count, 0, "count"), (voices, 2, "voices")):
+        is_number = isinstance(number, int | np.integer) and number is not True
+        if not (is_number and number >= least):
+            raise SettingError(f"{name}: {number!r}, expected {least} or more")
+    if count * len(made) * voices > MOST_VOICES:
         raise SettingError(
-            f"count {count}, voices {voices}: expected 0 or more and 2 or more"
+            f"count: {count} of {len(made)} layers and {voices} voices are more than "
+            f"{MOST_VOICES}"
         )
+    try:
+        return _make_state(motions, int(count), made, events, int(voices))
+    except MemoryError:
+        raise SettingError(f"count: {count}, more than there is memory for") from None
+
+
+def _make_state(
+    motions: MotionSet,
+    count: int,
+    made: tuple[Layer, ...],
+    events: Mapping[str, Iterable[tuple[float, str]]] | None,
+    voices: int,
+) -> PlayerState:
+    """What `init_player` gives."""
     layout, rows = motions.layout, count * len(made)
+    # The largest first: if there is no room for it, that is known at once.
+    local = np.tile(layout.rest, (count, 1))
     fades = np.zeros((rows, 4))
     fades[:, at.SILENT] = 1
-    fades[:, at.AMOUNT] = [layer.weight for _ in range(count) for layer in made]
+    fades[:, at.AMOUNT] = np.tile([layer.weight for layer in made], count)
     marks = np.zeros((rows * voices, 6), np.int32)
     marks[:, at.CLIP] = FREE
     places = np.tile(np.eye(3, 4), (count, 1, 1))
@@ -127,7 +149,7 @@ def init_player(
         np.ones(count),
         places,
         np.zeros((count, 4)),
-        np.tile(layout.rest, (count, 1)),
+        local,
         np.tile(layout.rest_weights, (count, 1)),
         table if table is not None and table.names else None,
         marks,
@@ -211,7 +233,10 @@ def advance(state: PlayerState, dt: float) -> list[Event]:
     of characters, layers and time. Fills `local`, `weights`, `places` and `travel`. A
     step that would pass more than a million events is refused, and changes nothing.
     """
-    if not (isinstance(dt, int | float | np.number) and 0 <= dt <= LONGEST_STEP):
+    if not (
+        isinstance(dt, int | float | np.floating | np.integer)
+        and 0 <= dt <= LONGEST_STEP
+    ):
         raise SettingError(
             f"dt: {dt!r}, expected seconds from 0 to {LONGEST_STEP:g}; to play "
             "backward, let a speed be below 0"

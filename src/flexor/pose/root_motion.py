@@ -102,7 +102,15 @@ def steady_motion(
     frame; turn: radians a second about Y. A turning way is one row for every three
     degrees or so.
     """
-    if not (np.isfinite([duration, *velocity, turn]).all() and duration > 0):
+    try:
+        given = np.array([duration, *velocity, turn], np.float64)
+    except (TypeError, ValueError, OverflowError):
+        given = np.full(5, np.nan)
+    if given.shape != (5,):
+        raise ShapeError(
+            f"steady_motion: velocity {velocity!r}, expected three numbers: x, y, z"
+        )
+    if not (np.isfinite(given).all() and duration > 0):
         raise SettingError(
             f"steady_motion: duration {duration!r}, velocity {velocity!r}, turn "
             f"{turn!r}: must be finite, and the duration more than 0"
