@@ -2,7 +2,7 @@
 
 It keeps fades as they are told, each fading from all that was before it, and events on
 the whole line of time, where the player has weights, circles and tables. The kernels
-`play_on` and `find_events`.
+`play_on`, `find_events` and `top_speed`.
 """
 
 from __future__ import annotations
@@ -294,3 +294,13 @@ def moments(
     if mode == "ping-pong":
         spots |= {k * length - time for k in rounds}
     return sorted(spots)
+
+
+def top_speed(speeds: Any, places: Any) -> float:
+    """The largest speed; -1 where one is NaN, -2 where a place is not finite."""
+    for speed, place in zip(speeds, places, strict=True):
+        if math.isnan(speed):
+            return -1.0
+        if not all(math.isfinite(number) for number in place):
+            return -2.0
+    return max((abs(float(speed)) for speed in speeds), default=0.0)

@@ -11,10 +11,12 @@ import pytest
 
 from flexor.app.character import Character
 from flexor.errors import SettingError
+from flexor.pose import kernel_travel
 from flexor.pose.layers import Layer, layer_mask, mask_nodes
 from flexor.pose.player import advance, init_player
 from flexor.pose.voices import Mode, play, set_weight, stop
 from flexor.scene.clip import Clip
+from tests.oracle import player as oracle
 from tests.oracle.player import SlowPlayer
 from tests.pose.players import (
     parts_of,
@@ -246,6 +248,19 @@ def test_bad_clocks_are_refused(speed: float, rng: Rng) -> None:
     state.speeds[1] = speed
     with pytest.raises(SettingError, match="speeds"):
         advance(state, 0.1)
+
+
+def test_top_speed(rng: Rng) -> None:
+    for count in (0, 1, 2, 7):
+        for odd in (1e300, -1e300, np.inf, -np.inf, np.nan):
+            speeds, places = rng.normal(0, 3, count), rng.normal(0, 1, (count, 12))
+            speed = oracle.top_speed(speeds, places)
+            assert kernel_travel.top_speed(speeds, places) == speed
+            for part in (speeds, places.reshape(-1)):
+                if count:
+                    part[rng.integers(len(part))] = odd
+                speed = oracle.top_speed(speeds, places)
+                assert kernel_travel.top_speed(speeds, places) == speed
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

@@ -9,8 +9,11 @@ import math
 
 import numpy as np
 
-from flexor.maths.kernel import inline
+from flexor.maths.kernel import inline, jit
 from flexor.pose.kernel_voice import LOOP, PATH, clip_time
+
+# What `top_speed` gives where there is none.
+NO_SPEED, NO_PLACE = -1.0, -2.0
 
 
 @inline
@@ -97,3 +100,21 @@ def move_place(place, x, y, z, h):
         place[row + 3] += a * x + place[row + 1] * y + b * z
         place[row] = a * c - b * s
         place[row + 2] = a * s + b * c
+
+
+@jit("f8(f8[::1], f8[:, ::1])")
+def top_speed(speeds, places):
+    """The largest of N factors of clocks, whatever its sign: NO_SPEED if one is NaN.
+
+    places: (N, 12); NO_PLACE if a number of theirs is not finite.
+    """
+    top = 0.0
+    for n in range(len(speeds)):
+        speed = abs(speeds[n])
+        if not speed <= np.inf:
+            return NO_SPEED
+        top = max(top, speed)
+        for i in range(12):
+            if not abs(places[n, i]) < np.inf:
+                return NO_PLACE
+    return top

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
 from flexor.errors import SettingError
-from flexor.pose import kernel, kernel_blend, kernel_events
+from flexor.pose import kernel, kernel_blend, kernel_events, kernel_travel
 from flexor.pose import kernel_player as at
 from flexor.pose.events import Event, EventTable, make_events
 from flexor.pose.kernel_voice import FREE, ONCE, PING_PONG
@@ -73,6 +73,7 @@ class PlayerState:
     _held: Ints
     _turns: Floats
     _found: Ints
+    _places: NDArray[np.float64]  # (N, 12), the same numbers as in places
     # How often something began to play, the highest speed that was ever asked for,
     # seconds of the shortest clip that has any, and the most events of a clip.
     _acts: int = 0
@@ -162,6 +163,7 @@ def _make_state(
         np.full((rows * voices, motions.pack_width), -1, np.int32),
         np.zeros((rows * voices, 4 * layout.lane_count), np.float32),
         np.zeros((256, 2), np.int32),
+        places.reshape(-1, 12),
     )
     lengths = motions.durations[motions.durations > 0]
     state._shortest = float(lengths.min(initial=LONGEST_STEP))
@@ -219,7 +221,7 @@ def _kernel_tables(state: PlayerState) -> tuple[Any, ...]:
         np.zeros(kernel.FRACTION * lanes + lanes, np.float32),
         np.full(1, FREE, np.int32),
         np.zeros((ROWS + ROWS + kernel_blend.MIX_ROWS) * lanes + 2 * width, np.float32),
-        state.places.reshape(-1, 12),
+        state._places,
         state.travel,
         state.local,
         state.weights,
@@ -243,12 +245,11 @@ def advance(state: PlayerState, dt: float) -> list[Event]:
         )
     if not state.count:
         return []
-    # Ends of ranges need no room; NaN is both of them, and fails.
-    speed = max(-float(state.speeds.min()), float(state.speeds.max()))
-    if not speed <= FASTEST:
-        raise SettingError(f"speeds: must be finite, at most {FASTEST:g}")
-    if not (state.places.min() > -np.inf and state.places.max() < np.inf):
+    speed = kernel_travel.top_speed(state.speeds, state._places)
+    if speed == kernel_travel.NO_PLACE:
         raise SettingError("places: must be finite")
+    if not 0 <= speed <= FASTEST:
+        raise SettingError(f"speeds: must be finite, at most {FASTEST:g}")
     _check_rounds(state, float(dt), speed)
     at.play_on(float(dt), _NONE, *state._tables)
     return [] if state.events is None else _passed(state, state.events)
