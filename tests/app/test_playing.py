@@ -128,6 +128,8 @@ def test_what_cannot_be(hero: Character) -> None:
     for bad in ("linear", 3):
         with pytest.raises(SettingError, match="expected True or names"):
             flexor.Player(hero, root_motion=bad)  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match="hero: int, expected a Character"):
+        flexor.Player(5)  # type: ignore[arg-type]
     way = steady_motion(1.0, (0, 0, 1))
     for other in (5, (hero.clips["linear"],), (5, way), (hero, way), "linear"):
         with pytest.raises(SettingError, match=r"root_motion\['linear'\]: .*expected"):

@@ -253,8 +253,9 @@ def test_the_joint_that_travels_is_found(rng: Rng) -> None:
         np.testing.assert_array_equal(named.places, default.places)
     with pytest.raises(SettingError, match="no node 'hip'"):
         extract_root_motion(clip, hero.skeleton, "hip")
-    with pytest.raises(SettingError, match="node: 5, expected 0 to 4"):
-        extract_root_motion(clip, hero.skeleton, 5)
+    for bad in (5, -1, 1.5, [0], True):
+        with pytest.raises(SettingError, match="expected a name or 0 to 4"):
+            extract_root_motion(clip, hero.skeleton, bad)
 
 
 def test_of_several_the_widest(rng: Rng) -> None:

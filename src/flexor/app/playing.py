@@ -65,6 +65,8 @@ class Player:
         from flexor.pose.motion_set import make_motion_set
         from flexor.pose.player import init_player
 
+        if not isinstance(hero, Character):
+            raise SettingError(f"hero: {type(hero).__name__}, expected a Character")
         if isinstance(count, bool) or not isinstance(count, int | np.integer):
             raise SettingError(f"count: {count!r}, expected a number of characters")
         named = {**hero.clips, **_checked_clips(clips)}

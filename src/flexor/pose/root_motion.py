@@ -353,8 +353,11 @@ def _too_far(divide: Callable[[Rows], _Parts], times: Rows, close: float) -> Row
 def _named(skeleton: Skeleton, node: int | str) -> int:
     if isinstance(node, str):
         return skeleton.index(node)
-    if not 0 <= node < len(skeleton):
-        raise SettingError(f"node: {node}, expected 0 to {len(skeleton) - 1}")
+    is_row = isinstance(node, int | np.integer) and not isinstance(node, bool)
+    if not (is_row and 0 <= node < len(skeleton)):
+        raise SettingError(
+            f"node: {node!r}, expected a name or 0 to {len(skeleton) - 1}"
+        )
     return int(node)
 
 
