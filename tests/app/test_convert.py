@@ -245,6 +245,7 @@ def test_json(run: Any, folder: Path, tmp_path: Path) -> None:
         "out_bytes": out.stat().st_size,
         "multi": dataclasses.asdict(report_envelope(envelopes.multi)),
         "one": dataclasses.asdict(report_envelope(envelopes.one)),
+        "unit": 1.0,
     }
 
 
