@@ -71,7 +71,7 @@ class Track:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clip:
-    """A named motion. duration: seconds, the last key of all, at least 0 (made here)."""
+    """A named motion. duration: seconds, the last key of all or 0 (made here)."""
 
     name: str
     tracks: tuple[Track, ...]
