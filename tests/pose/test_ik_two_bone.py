@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from flexor.errors import FlexorError
@@ -71,6 +71,8 @@ def test_it_bends_in_the_plane_it_was_bent_in(seed: int) -> None:
     layout = chain((0.5, 0.5))
     start = random_rotations(rng, 1, 2)
     before = places_of(layout, posed(layout, start)[0])[0]
+    sine = np.linalg.norm(np.cross(before[1], before[2] - before[1])) / 0.25
+    assume(sine > 0.11)  # a straighter one takes to its own axis
     # A target on the line that the end was on: the elbow stays in its plane.
     target = before[2] * rng.uniform(0.3, 1.5)
     _, local = bent(layout, start, target)
