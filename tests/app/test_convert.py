@@ -34,6 +34,9 @@ from tests.packed_clips import wave_scene
 from tests.same import differences
 from tests.scenes import random_scene
 
+# Motion is packed in every conversion: too much for kernels that are not compiled.
+pytestmark = pytest.mark.slow
+
 SMALL = ("--size", "96x72", "--samples", "1")
 COLUMNS = (
     "vertices",
@@ -734,7 +737,6 @@ def moving(folder: Path) -> Path:
     return folder / "wave.glb"
 
 
-@pytest.mark.slow
 def test_motion_is_packed(run: Any, tmp_path: Path) -> None:
     file, out = moving(tmp_path), tmp_path / "a.flexor"
     done = run("convert", file, "-o", out)
@@ -750,7 +752,6 @@ def test_motion_is_packed(run: Any, tmp_path: Path) -> None:
     assert list(differences(made.scene, flexor.load(tmp_path / "b.flexor").scene)) == []
 
 
-@pytest.mark.slow
 def test_every_key_is_kept_if_asked(run: Any, tmp_path: Path) -> None:
     file, out = moving(tmp_path), tmp_path / "a.flexor"
     done = run("convert", file, "-o", out, "--motion-error", "0")
@@ -758,7 +759,6 @@ def test_every_key_is_kept_if_asked(run: Any, tmp_path: Path) -> None:
     assert list(differences(flexor.load(file).scene, flexor.load(out).scene)) == []
 
 
-@pytest.mark.slow
 def test_the_report_of_motion(run: Any, tmp_path: Path) -> None:
     file = moving(tmp_path)
     tree = json.loads(run("convert", file, "--json").out)

@@ -428,6 +428,7 @@ def test_clip_names_may_be_anything(hero: Character) -> None:
     assert list(odd.clips)[-2:] == ["", "a/b"]
 
 
+@pytest.mark.slow
 def test_a_source_with_links_gives_all_its_joints(hero: Character) -> None:
     linked, _ = flexor.repair(hero, links=2, has_measures=False)
     plain = flexor.retarget(hero, hero, "walk", name="again")
