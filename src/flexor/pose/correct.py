@@ -91,7 +91,7 @@ def level_offset(
         raise SettingError("impact, recovery: expected 0 <= impact < recovery")
     rising = np.clip(now / np.where(hit > 0, hit, 1), 0, 1)
     falling = np.clip((end - now) / (end - hit), 0, 1)
-    part = np.where((now < hit) & (hit > 0), rising, falling)
+    part = np.where(now < hit, rising, falling)
     offset: Rows = known * part * np.asarray(is_grounded, bool)
     return offset
 

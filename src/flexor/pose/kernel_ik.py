@@ -359,14 +359,15 @@ def _put_off(m, ends, k, targets, e, off):
 @part
 def _swing_all(bones, table, effectors, pulls, ways, near, work, pairs, ends, goals):
     """Swing the limbs toward their poles, where that does not lose their goals."""
-    left = measure(bones, pulls, NOW, work, pairs, ends, goals)
     for e in range(len(effectors)):
+        if ways[e, 0] == 0 and ways[e, 1] == 0 and ways[e, 2] == 0:
+            continue
+        left = measure(bones, pulls, NOW, work, pairs, ends, goals)
         if swing(bones, table, effectors, e, ways, len(goals), work, pairs):
             new = measure(bones, pulls, TRIED, work, pairs, ends, goals)
             # A rounding error may be paid for the pole.
             if new <= left * (1 + 1e-9) + 1e-6 * near:
                 _copy(work, TRIED, NOW)
-            left = measure(bones, pulls, NOW, work, pairs, ends, goals)
 
 
 @jit(
