@@ -25,8 +25,10 @@ from flexor.scene.envelope import (
     Envelopes,
 )
 from flexor.scene.finding import Finding
+from flexor.scene.levels import Levels, LevelSurface
 from flexor.scene.material import Image, Material, Sampler, Texture, TextureRef
 from flexor.scene.mesh import Mesh, MorphTarget, Primitive
+from flexor.scene.node_table import NodeTable
 from flexor.scene.package import Package
 from flexor.scene.scene import RootSet, Scene
 from flexor.scene.skeleton import Skeleton
@@ -220,6 +222,41 @@ def small_envelopes() -> Envelopes:
     return Envelopes(small_envelope(), small_envelope_of_one_weight())
 
 
+def small_levels() -> Levels:
+    """`small_scene` at three levels: the quad's last vertex goes, then its tip.
+
+    Slot 0 is node 0 and slot 1 is node 1, both of the skin; slot 2 is node 2, which
+    carries the triangle. The surface without a material is empty at the last level.
+    """
+    table = NodeTable(
+        ("root", "root", "tip \ud800"), np.array([2, 0, 1]), np.arange(-1, 2), floats(3)
+    )
+    three = np.array([[0.5, 0.25, 0.25], [1, 0, 0], [0, 0, 1]], np.float32)
+    two = np.array([[1, 0], [0.5, 0.5], [0.25, 0.75], [0, 1]], np.float32)
+    quad = LevelSurface(
+        0,
+        np.array([[1, 0, 1], [1, 0, 2], [1, 0, 0], [1, 0, 3]]),
+        np.array([4, 3, 3]),
+        tuple(np.array(f) for f in ([[2, 0, 1], [1, 0, 3]], [[2, 0, 1]], [[2, 0, 1]])),
+        (np.tile([0, 1], (4, 1)), np.tile([0, 1, 1], (3, 1)), np.zeros((3, 1), int)),
+        (two, three, np.ones((3, 1), np.float32)),
+    )
+    face, none = np.array([[0, 1, 2]]), np.zeros((0, 3), np.int32)
+    triangle = LevelSurface(
+        -1,
+        np.array([[2, 0, 0], [2, 0, 1], [2, 0, 2]]),
+        np.array([3, 3, 0]),
+        (face, face.copy(), none),
+        (np.full((3, 1), 2), np.full((3, 2), 2), np.zeros((0, 1), int)),
+        (np.ones((3, 1)), np.full((3, 2), 0.5), np.zeros((0, 1))),
+    )
+    masks = np.array([[1, 1, 1], [1, 1, 1], [0, 1, 0]], bool)
+    errors = np.array([[0, 0], [0.01, 0.02], [0.1, 1 / 3]], np.float32)
+    binds = floats(3, 3, 4)
+    slots = np.array([0, 1, 2])
+    return Levels(table, masks, slots, binds, errors, 0.1, (quad, triangle))
+
+
 def small_package() -> Package:
     return Package(small_scene(), small_envelopes())
 
@@ -259,9 +296,13 @@ def unpack(path: Path) -> tuple[dict[str, str], Arrays, Arrays]:
     """Texts, arrays and arrays of the envelopes of a package, as copies."""
     file = tensors.open_tensors(path)
     arrays = {name: file.any_array(name).copy() for name in file.entries}
-    inner = file.inner("envelopes")
-    own = {n: inner.any_array(n).copy() for n in inner.entries if n != "filler"}
-    return dict(file.metadata), arrays, own
+    return dict(file.metadata), arrays, unpack_inner(file, "envelopes")
+
+
+def unpack_inner(file: tensors.TensorFile, name: str) -> Arrays:
+    """The arrays of a container in the container, as copies."""
+    inner = file.inner(name)
+    return {n: inner.any_array(n).copy() for n in inner.entries if n != "filler"}
 
 
 def forge(
@@ -271,6 +312,7 @@ def forge(
     scene: Callable[[dict[str, Any]], None] | None = None,
     arrays: Callable[[Arrays], None] | None = None,
     envelopes: Callable[[Arrays], None] | None = None,
+    levels: Callable[[Arrays], None] | None = None,
 ) -> None:
     """Change what a package says, and make its checksum right again."""
     metadata, found, own = unpack(path)
@@ -281,6 +323,10 @@ def forge(
     if envelopes is not None:
         envelopes(own)
     found["envelopes"] = tensors.join_tensors(own)
+    if levels is not None:
+        own = unpack_inner(tensors.open_tensors(path), "levels")
+        levels(own)
+        found["levels"] = tensors.join_tensors(own)
     if arrays is not None:
         arrays(found)
     if texts is not None:

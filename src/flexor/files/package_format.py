@@ -3,7 +3,7 @@
 The header begins with the checksum, always at the same place, so that it can cover all
 other bytes: the size of the header, the header behind the checksum, and the data. The
 envelopes are one array of bytes, a container in the container, because they are looked
-at only when they are asked for.
+at only when they are asked for; so are the levels of detail, where there are any.
 
 Versions, of which every one has a file in tests/data/packages:
 
@@ -11,7 +11,8 @@ Versions, of which every one has a file in tests/data/packages:
 2. Packed clips. A file without any is still written as version 1.
 
 A reader takes its own version and all before it. It ignores arrays and texts it does
-not know: what adds to a file needs no new version, what changes the meaning does.
+not know: what adds to a file needs no new version, what changes the meaning does. So
+levels of detail have none of their own: releases that do not know them read the rest.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from flexor.files.tensors import TensorFile
 __all__ = [
     "ENVELOPES",
     "FORMAT",
+    "LEVELS",
     "OLDEST",
     "VERSION",
     "Bytes",
@@ -39,7 +41,7 @@ Bytes = bytes | memoryview
 
 FORMAT, OLDEST, VERSION = "flexor", 1, 2
 READ = tuple(str(number) for number in range(OLDEST, VERSION + 1))
-ENVELOPES = "envelopes"  # the name of their array
+ENVELOPES, LEVELS = "envelopes", "levels"  # the names of their arrays
 # What stands before the checksum, behind the eight bytes of the header's size.
 START = b'{"__metadata__":{"checksum":"'
 FIRST = 8 + len(START)

@@ -1,4 +1,4 @@
-"""A package file as a scene and envelopes, each when it is asked for.
+"""A package file as a scene, envelopes and levels, each when it is asked for.
 
 Reading is fast because it does little: the file is mapped, arrays are views of it, and
 checks look at whole arrays. But everything is checked: a right checksum says that a
@@ -17,7 +17,8 @@ from flexor.arrays import Floats
 from flexor.errors import AssetError
 from flexor.files.package_clips import read_clips
 from flexor.files.package_envelopes import read_envelopes
-from flexor.files.package_format import check_bytes, check_format
+from flexor.files.package_format import LEVELS, check_bytes, check_format
+from flexor.files.package_levels import read_levels
 from flexor.files.package_looks import (
     read_findings,
     read_images,
@@ -93,14 +94,18 @@ WANTED = Wanted(
 def read_package(path: Path) -> Package:
     """Open a .flexor file; AssetError for one that is damaged, or no package.
 
-    Its arrays are views of the file, which stays mapped while any of them lives. Scene
-    and envelopes are read and checked when they are first asked for; what someone wrote
-    there on purpose can raise an AssetError then.
+    Its arrays are views of the file, which stays mapped while any of them lives. Scene,
+    envelopes and levels are read and checked when they are first asked for; what
+    someone wrote there on purpose can raise an AssetError then.
     """
     file = open_tensors(path)
     check_format(file)
     check_bytes(file)
-    return Package(partial(_read_scene, file), partial(read_envelopes, file))
+    return Package(
+        partial(_read_scene, file),
+        partial(read_envelopes, file),
+        partial(read_levels, file) if LEVELS in file.entries else None,
+    )
 
 
 def _read_scene(file: TensorFile) -> Scene:

@@ -18,7 +18,15 @@ from flexor.arrays import Floats
 from flexor.errors import AssetError
 from flexor.files.package_clips import pack_clips
 from flexor.files.package_envelopes import pack_envelopes
-from flexor.files.package_format import ENVELOPES, FORMAT, OLDEST, VERSION, seal
+from flexor.files.package_format import (
+    ENVELOPES,
+    FORMAT,
+    LEVELS,
+    OLDEST,
+    VERSION,
+    seal,
+)
+from flexor.files.package_levels import pack_levels
 from flexor.files.package_meshes import FIRST_MORPH, KINDS, TEXCOORDS
 from flexor.files.package_read import FLOATS, WANTED, read_package
 from flexor.files.package_records import record
@@ -50,7 +58,8 @@ def write_package(package: Package, path: Path) -> None:
 def _check_written(temporary: Path, path: Path) -> None:
     """Refuse what cannot be read again, such as numbers that are not finite."""
     try:
-        _ = read_package(temporary).envelopes
+        package = read_package(temporary)
+        _ = package.envelopes, package.levels
     except AssetError as error:
         text = f"cannot be written, it could not be read again: {error.text}"
         raise AssetError(path, error.pointer, text) from None
@@ -59,7 +68,9 @@ def _check_written(temporary: Path, path: Path) -> None:
 def _layout(package: Package) -> tuple[bytes, list[memoryview]]:
     """The header of a file, and its data."""
     text, arrays = _pack_scene(package.scene)
-    envelopes = pack_envelopes(package.envelopes)
+    inner = {ENVELOPES: pack_envelopes(package.envelopes)}
+    if package.levels is not None:
+        inner[LEVELS] = pack_levels(package.levels)
     metadata = {
         "checksum": "0" * 16,
         "format": FORMAT,
@@ -70,7 +81,7 @@ def _layout(package: Package) -> tuple[bytes, list[memoryview]]:
     # Floats that are looked at are neighbours, so that one look is enough: the layout
     # keeps this order among arrays of one element size.
     first = {name: arrays[name] for name in FLOATS if name in arrays}
-    every = {ENVELOPES: envelopes, **first, **arrays}
+    every = {**inner, **first, **arrays}
     head, parts = layout_tensors(metadata, every)
     return seal(head, parts), parts
 

@@ -20,25 +20,28 @@ from flexor.scene.envelope import (
     Envelope,
     Envelopes,
 )
+from flexor.scene.levels import Levels
 from flexor.scene.scene import Scene
 
 __all__ = ["Package", "check_envelope", "check_envelopes"]
 
 
 class Package:
-    """A scene and its envelopes.
+    """A scene, its envelopes, and its levels of detail if it has some.
 
-    Each may be given by a function, which is called when it is first asked for (that
-    for the envelopes with the scene): few uses of a file need all that is in it.
+    Each may be given by a function, which is called when it is first asked for (those
+    for envelopes and levels with the scene): few uses of a file need all that is in it.
     """
 
     def __init__(
         self,
         scene: Scene | Callable[[], Scene],
         envelopes: Envelopes | Callable[[Scene], Envelopes],
+        levels: Levels | Callable[[Scene], Levels | None] | None = None,
     ) -> None:
         self._scene = scene
         self._envelopes = envelopes
+        self._levels = levels
 
     @property
     def scene(self) -> Scene:
@@ -53,6 +56,13 @@ class Package:
         if not isinstance(self._envelopes, Envelopes):
             self._envelopes = self._envelopes(self.scene)
         return self._envelopes
+
+    @property
+    def levels(self) -> Levels | None:
+        """The levels of detail; None: it has none."""
+        if self._levels is not None and not isinstance(self._levels, Levels):
+            self._levels = self._levels(self.scene)
+        return self._levels
 
 
 def check_envelopes(envelopes: Envelopes, scene: Scene) -> None:
