@@ -9,17 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints, freeze
+from flexor.arrays import Floats, Ints, check_input, freeze
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.human_words import FINGERS, read_names
 from flexor.scene.humans import PARTS, SIDES, Human, find_human
 from flexor.scene.skeleton import Skeleton, rest_world
 
-__all__ = ["NodeTable", "make_node_table"]
+__all__ = [
+    "NodeTable",
+    "bone_lengths",
+    "bones_of",
+    "counter_from_masks",
+    "make_node_table",
+    "masks_from_counter",
+    "select_by_counter",
+    "select_by_mask",
+]
 
 Mask = NDArray[np.bool_]
 _LEG = ("UpperLeg", "LowerLeg", "Foot", "Toes")
@@ -162,3 +172,123 @@ def _walk(top: int, children: Sequence[Sequence[int]]) -> list[int]:
         found.append(node)
         left.extend(reversed(children[node]))
     return found
+
+
+def counter_from_masks(masks: Mask) -> tuple[Ints, Ints]:
+    """The counter form of masks: bool (L, T).
+
+    Gives counts, int32 (L,), and one ordered list of numbers, int32, of which level l
+    selects the first counts[l]: those of more levels first, then by number. Only for
+    levels that each select from what the level before selects.
+    """
+    _check_masks(masks)
+    is_new = masks[1:] & ~masks[:-1]
+    if is_new.any():
+        level, node = (int(first) for first in np.argwhere(is_new)[0])
+        raise SettingError(
+            f"masks: level {level + 1} selects node {node}, which level {level} does "
+            "not; a counter can only give levels that are nested"
+        )
+    times = masks.sum(0)
+    order = np.argsort(-times, kind="stable")
+    counts = masks.sum(1).astype(np.int32)
+    return counts, order[: np.count_nonzero(times)].astype(np.int32)
+
+
+def masks_from_counter(counts: Ints, order: Ints, count: int) -> Mask:
+    """The mask form of a counter: bool (L, T), of a table of T = count nodes."""
+    _check_counter(counts, order)
+    if order.size and int(order.max()) >= count:
+        raise ShapeError(f"order: node {int(order.max())}, there are {count}")
+    masks = np.zeros((len(counts), count), bool)
+    masks[:, order] = np.arange(len(order)) < counts[:, None]
+    return masks
+
+
+def select_by_counter(counts: Ints, order: Ints, level: int) -> Ints:
+    """The numbers of the nodes of a level, ascending: the first counts[level]."""
+    _check_counter(counts, order)
+    _check_level(level, len(counts))
+    return np.sort(order[: counts[level]]).astype(np.int32)
+
+
+def select_by_mask(masks: Mask, level: int) -> Ints:
+    """The numbers of the nodes of a level, ascending: those whose bit is set."""
+    _check_masks(masks)
+    _check_level(level, len(masks))
+    return np.flatnonzero(masks[level]).astype(np.int32)
+
+
+def bones_of(table: NodeTable, selected: NDArray[np.integer[Any]] | Mask) -> Ints:
+    """The bones of a selection: numbers (B, 2) of where each begins and ends.
+
+    selected: numbers, or a mask (T,). A bone ends at each selected node and begins at
+    the nearest selected one above it, so the bone of a dropped node reaches on to the
+    next; nodes without one above have no bone. In the order of their ends.
+    """
+    is_selected = _as_mask(selected, len(table))
+    parents: list[int] = table.parents.tolist()
+    above: list[int] = []  # of each node the nearest selected one, -1: none
+    for parent in parents:
+        kept = parent < 0 or bool(is_selected[parent])
+        above.append(parent if kept else above[parent])
+    ends = np.flatnonzero(is_selected)
+    bones = np.stack([np.array(above, np.int32)[ends], ends.astype(np.int32)], 1)
+    return np.ascontiguousarray(bones[bones[:, 0] >= 0])
+
+
+def bone_lengths(table: NodeTable, skeleton: Skeleton, bones: Ints) -> Floats:
+    """Metres from the beginning to the end of each bone (B, 2) at rest: (B,)."""
+    check_input(bones, np.int32, (None, 2), "bones")
+    if bones.size and not 0 <= bones.min() <= bones.max() < len(table):
+        raise ShapeError(f"bones: must lie in 0..{len(table) - 1}")
+    if len(table) and int(table.nodes.max()) >= len(skeleton):
+        most = int(table.nodes.max())
+        raise ShapeError(f"table: node {most}, the skeleton has {len(skeleton)}")
+    places = rest_world(skeleton)[:, :, 3][table.nodes]
+    ways = places[bones[:, 1]] - places[bones[:, 0]]
+    lengths: Floats = np.linalg.norm(ways, axis=1).astype(np.float32)
+    return lengths
+
+
+def _check_masks(masks: Mask) -> None:
+    if not isinstance(masks, np.ndarray) or masks.dtype != np.bool_:
+        have = getattr(masks, "dtype", type(masks).__name__)
+        raise ShapeError(f"masks: {have}, expected bool")
+    if masks.ndim != 2:
+        raise ShapeError(f"masks: shape {masks.shape}, expected (levels, nodes)")
+
+
+def _check_counter(counts: Ints, order: Ints) -> None:
+    for name, value in (("counts", counts), ("order", order)):
+        if not isinstance(value, np.ndarray) or value.dtype.kind not in "iu":
+            have = getattr(value, "dtype", type(value).__name__)
+            raise ShapeError(f"{name}: {have}, expected whole numbers")
+        if value.ndim != 1:
+            raise ShapeError(f"{name}: shape {value.shape}, expected (any,)")
+    if counts.size and not 0 <= counts.min() <= counts.max() <= len(order):
+        raise ShapeError(f"counts: must lie in 0..{len(order)}, the length of order")
+    if order.size and (order.min() < 0 or len(np.unique(order)) < len(order)):
+        raise ShapeError("order: must be numbers of nodes, each once")
+
+
+def _check_level(level: int, count: int) -> None:
+    if not 0 <= level < count:
+        raise SettingError(f"level: {level}, must lie in 0..{count - 1}")
+
+
+def _as_mask(selected: NDArray[np.integer[Any]] | Mask, count: int) -> Mask:
+    """A selection, numbers or a mask, as a mask (T,)."""
+    given: NDArray[Any] = np.asarray(selected)
+    if given.dtype == np.bool_:
+        if given.shape != (count,):
+            raise ShapeError(f"selected: shape {given.shape}, expected ({count},)")
+        return given
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise ShapeError("selected: expected numbers of nodes, or a mask")
+    mask = np.zeros(count, bool)
+    if given.size:
+        if not 0 <= given.min() <= given.max() < count:
+            raise ShapeError(f"selected: must lie in 0..{count - 1}")
+        mask[given] = True
+    return mask
