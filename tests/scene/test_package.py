@@ -12,6 +12,7 @@ import pytest
 from flexor.app.character import Character
 from flexor.errors import ShapeError
 from flexor.scene.envelope import Envelope, Envelopes
+from flexor.scene.levels import Levels
 from flexor.scene.mesh import Mesh, Primitive
 from flexor.scene.package import Package, check_envelope, check_envelopes
 from flexor.scene.scene import Scene
@@ -20,6 +21,7 @@ from tests.files.packages import (
     plain_envelope,
     small_envelope,
     small_envelopes,
+    small_levels,
     small_scene,
 )
 
@@ -66,11 +68,31 @@ def test_each_is_made_once_and_when_it_is_asked_for() -> None:
         asked.append("envelopes")
         return small_envelopes()
 
-    package = Package(scene, envelopes)
+    def levels(given: Scene) -> Levels:
+        assert given is package.scene
+        asked.append("levels")
+        return small_levels()
+
+    package = Package(scene, envelopes, levels)
     assert asked == []
     assert package.envelopes is package.envelopes
     assert package.scene is package.scene
     assert asked == ["scene", "envelopes"]
+    assert package.levels is not None
+    assert package.levels is package.levels
+    assert asked == ["scene", "envelopes", "levels"]
+
+
+def test_levels_need_not_be_there() -> None:
+    assert Package(small_scene(), small_envelopes()).levels is None
+    asked: list[Scene] = []
+    # A list of one scene is asked once: `append` gives None.
+    package = Package(small_scene(), small_envelopes(), asked.append)
+    assert package.levels is None
+    assert package.levels is None
+    assert asked == [package.scene]
+    levels = small_levels()
+    assert Package(small_scene(), small_envelopes(), levels).levels is levels
 
 
 def test_those_of_the_scene_are_taken() -> None:

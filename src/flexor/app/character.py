@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flexor.app.pose_parts import check_parts
 from flexor.arrays import Floats, check_array
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from flexor.deform.bind import Bind
     from flexor.deform.skin_envelope import EnvelopeState
     from flexor.scene.envelope import Envelopes
+    from flexor.scene.levels import Levels
     from flexor.scene.package import Package
 
 __all__ = [
@@ -70,8 +72,12 @@ class Character:
         self._spare: list[EnvelopeState] = []  # for one weight
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Envelopes are large and can be made again.
-        return Character, (self.scene,)
+        # Envelopes are large and can be made again; levels as they are cannot.
+        if self.given_levels is None:
+            return Character, (self.scene,)
+        from flexor.scene.package import Package
+
+        return Character, (Package(self.scene, _make_envelopes, self.given_levels),)
 
     def __repr__(self) -> str:
         return (
@@ -131,16 +137,45 @@ class Character:
         """
         if not isinstance(self._source, Scene):
             return self._source.envelopes
-        from flexor.convert.envelope import convert_scene
+        return _make_envelopes(self.scene)
 
-        return convert_scene(self.scene)[0]
+    @property
+    def given_levels(self) -> Levels | None:
+        """The levels of detail that a package brought, or `with_levels`; those alone
+        are saved.
+        """
+        return None if isinstance(self._source, Scene) else self._source.levels
+
+    @cached_property
+    def levels(self) -> Levels:
+        """The character with fewer nodes, influences and triangles, level by level.
+
+        A package may bring them; otherwise they are made when first asked for, in some
+        seconds, which needs the extra "codecs".
+        """
+        if self.given_levels is not None:
+            return self.given_levels
+        from flexor.convert.levels import make_levels
+
+        return make_levels(self.scene)[0]
 
     def with_envelopes(self, envelopes: Envelopes) -> Character:
         """The same character with envelopes that were made in another way."""
         from flexor.scene.package import Package, check_envelopes
 
         check_envelopes(envelopes, self.scene)
-        return Character(Package(self.scene, envelopes))
+        return Character(Package(self.scene, envelopes, lambda _: self.given_levels))
+
+    def with_levels(self, levels: Levels | None) -> Character:
+        """The same character with these levels of detail; None: with none given."""
+        from flexor.scene.levels import Levels, check_levels
+        from flexor.scene.package import Package
+
+        if levels is not None:
+            if not isinstance(levels, Levels):
+                raise ShapeError(f"levels: {type(levels).__name__}, expected Levels")
+            check_levels(levels, self.scene)
+        return Character(Package(self.scene, lambda _: self.envelopes, levels))
 
     def with_clips(
         self, clips: Mapping[str, Clip | PackedClip], *, only: bool = False
@@ -153,11 +188,14 @@ class Character:
         }
         kept = named if only else {**self.clips, **named}
         scene = dataclasses.replace(self.scene, clips=kept)
-        if isinstance(self._source, Scene):
+        source = self._source
+        if isinstance(source, Scene):
             return Character(scene)
         from flexor.scene.package import Package
 
-        return Character(Package(scene, self._source.envelopes))
+        return Character(
+            Package(scene, lambda _: source.envelopes, lambda _: source.levels)
+        )
 
     def envelope_state(self, weights: Weights) -> EnvelopeState:
         """New work space for one of the envelopes, for one thread."""
@@ -228,29 +266,7 @@ class Character:
             "scales": (scales, rest.scales),
             "weights": (weights, self.layout.rest_weights),
         }
-        given: dict[str, Floats] = {}
-        count: int | None = None
-        for name, (value, at_rest) in parts.items():
-            try:
-                array = np.asarray(at_rest if value is None else value, np.float32)
-            except (TypeError, ValueError) as error:
-                raise ShapeError(f"{name}: {error}") from None
-            if array.shape[array.ndim - at_rest.ndim :] != at_rest.shape or not (
-                0 <= array.ndim - at_rest.ndim <= 1
-            ):
-                shape = ", ".join(str(n) for n in at_rest.shape)
-                raise ShapeError(
-                    f"{name}: shape {array.shape}, expected ({shape}) or (N, {shape})"
-                )
-            if array.ndim > at_rest.ndim:
-                if count not in (None, len(array)):
-                    raise ShapeError(f"{name}: {len(array)} poses, others have {count}")
-                count = len(array)
-            if not np.isfinite(array).all():
-                raise ShapeError(f"{name}: must be finite")
-            given[name] = array
-        if rotations is not None:
-            _check_unit(given["rotations"])
+        given, count = check_parts(parts)
         order, nodes = self.layout.node_of_lane, len(rest)
         local = np.tile(self.layout.rest, (1 if count is None else count, 1))
         rows = local.reshape(len(local), ROWS, self.layout.lane_count)
@@ -437,6 +453,12 @@ class Character:
         ]
 
 
+def _make_envelopes(scene: Scene) -> Envelopes:
+    from flexor.convert.envelope import convert_scene
+
+    return convert_scene(scene)[0]
+
+
 def _skin_linear(
     bind: Bind, world: Floats, weights: Floats, positions: Floats, normals: Floats
 ) -> None:
@@ -467,15 +489,3 @@ def check_weights(weights: Any) -> None:
     known = get_args(Weights)
     if not isinstance(weights, str) or weights not in known:
         raise SettingError(f"weights: {weights!r}, expected one of {known}")
-
-
-def _check_unit(rotations: Floats) -> None:
-    """Refuse rotations (..., J, 4) that are no unit quaternions, give or take 1 %."""
-    off = np.abs(np.linalg.norm(rotations, axis=-1) - 1)
-    if off.size and off.max() > 0.01:
-        node = int(np.argmax(off) % rotations.shape[-2])
-        length = np.linalg.norm(rotations.reshape(-1, 4)[np.argmax(off)])
-        raise ShapeError(
-            f"rotations: must be unit quaternions (x, y, z, w); at node {node} the "
-            f"length is {length:.3g}"
-        )

@@ -57,14 +57,15 @@ def load(path: str | os.PathLike[str]) -> Character:
 
 def save(character: Character, path: str | os.PathLike[str]) -> None:
     """Write a character as .glb, as .gltf with all data inside, or as .flexor, a
-    package that loads quickly.
+    package that loads quickly, with levels of detail if the character was given some.
 
     The file appears under its name only when it is complete.
     """
     place = Path(path)
     ending = place.suffix.lower()
     if ending == PACKAGE:
-        write_package(Package(character.scene, character.envelopes), place)
+        levels = character.given_levels
+        write_package(Package(character.scene, character.envelopes, levels), place)
     elif ending in WRITERS:
         write_gltf(_with_link_tracks(character.scene), place)
     else:
