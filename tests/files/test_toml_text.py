@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 
 from flexor.errors import AssetError, SettingError
-from flexor.files.toml_text import find_line, read_table, read_toml
+from flexor.files.toml_text import (
+    Keys,
+    Tables,
+    find_line,
+    name_key,
+    read_table,
+    read_toml,
+    say_known,
+)
 
 TEXT = """
 top = 1
@@ -17,6 +25,18 @@ one = 2
 'two' = [3]
 [[list]]
 d.e = 4
+[[list]]  # again
+d.e = 5
+f = {g = 6, h = {i = 7}}
+[list.inner]
+j = 8
+[[list.inner.deep]]
+k = 9
+  [[list]]
+[[ list . "inner" . deep ]]
+k = 10
+[[list.inner.deep]]
+k = 11
 """
 
 
@@ -28,10 +48,24 @@ d.e = 4
         (("a", "b.c", "one"), "line 4"),
         (("a", "b.c", "two"), "line 5"),
         (("list", "d", "e"), "line 7"),
+        (("list", 0), "line 6"),
+        (("list", 0, "d", "e"), "line 7"),
+        (("list", 1), "line 8"),
+        (("list", 1, "d", "e"), "line 9"),
+        (("list", 1, "f"), "line 10"),
+        (("list", 1, "f", "g"), "line 10"),
+        (("list", 1, "f", "h", "i"), "line 10"),
+        (("list", 1, "inner"), "line 11"),
+        (("list", 1, "inner", "j"), "line 12"),
+        (("list", 1, "inner", "deep", 0, "k"), "line 14"),
+        (("list", 2, "inner", "deep", 0, "k"), "line 17"),
+        (("list", 2, "inner", "deep", 1), "line 18"),
+        (("list", 2, "inner", "deep", 1, "k"), "line 19"),
         (("none", "there"), "none.there"),
+        (("none", 1, "there"), "none 2.there"),
     ],
 )
-def test_lines_of_keys(keys: tuple[str, ...], place: str) -> None:
+def test_lines_of_keys(keys: Keys, place: str) -> None:
     assert find_line(TEXT, keys) == place
 
 
@@ -53,6 +87,8 @@ def test_a_file_that_is_too_large(tmp_path: Path) -> None:
 def check(**words: Any) -> None:
     if words.get("number") == 7 or words.get("numbers") == [7]:
         raise SettingError("number: 7, expected another")
+    if words.get("number") == 8:
+        raise SettingError("number: must not be 8")
 
 
 KNOWN = {
@@ -63,6 +99,7 @@ KNOWN = {
     "texts": (list, "texts"),
     "numbers": (tuple, "numbers"),
     "table": (dict, "table"),
+    "tables": (Tables, "tables"),
 }
 
 
@@ -80,7 +117,10 @@ KNOWN = {
         ("numbers", ["a"], "a list of numbers"),
         ("numbers", [False], "a list of numbers"),
         ("numbers", [7], "expected another"),
+        ("number", 8, "must not be 8"),
         ("table", [], "a table"),
+        ("tables", {}, "tables, each under"),
+        ("tables", [{}, 1], "tables, each under"),
         ("other", 1, "not known; there are: yes, whole"),
     ],
 )
@@ -91,6 +131,7 @@ def test_wrong_kinds(key: str, value: Any, words: str) -> None:
 
 def test_values_by_their_names_inside() -> None:
     given = {"yes": True, "whole": 2, "number": 3, "numbers": [1, 2.5], "table": {}}
+    given["tables"] = [{"a": 1}, {}]
     found = read_table(Path("f"), "", given, KNOWN, (), check)
     assert found == {
         "is_yes": True,
@@ -98,5 +139,21 @@ def test_values_by_their_names_inside() -> None:
         "number": 3.0,
         "numbers": [1, 2.5],
         "table": {},
+        "tables": [{"a": 1}, {}],
     }
     assert isinstance(found["number"], float)
+
+
+def test_names_of_keys() -> None:
+    assert name_key(()) == ""
+    assert name_key(("a", "b c")) == "a.b c"
+    assert name_key(("a", 0, "b", 11)) == "a 1.b 12"
+
+
+def test_names_that_may_be_meant() -> None:
+    names = ["head", "neck", "head", *(f"bone{n}" for n in range(20))]
+    assert say_known("hed", names) == "there are: 'head', ..."
+    first = ", ".join(repr(name) for name in ["head", "neck", *names[3:9]])
+    assert say_known("qqqqq", names) == f"there are: {first}, ..."
+    assert say_known("neck", ["neck"]) == "there are: 'neck'"
+    assert say_known("a", []) == "there are none"

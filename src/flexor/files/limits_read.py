@@ -14,7 +14,6 @@ all their words, later ones before earlier ones.
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 from collections.abc import Mapping
@@ -26,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.errors import AssetError, SettingError
-from flexor.files.toml_text import Words, find_line, read_table, read_toml
+from flexor.files.toml_text import Words, find_line, read_table, read_toml, say_known
 from flexor.maths import quaternions
 from flexor.scene.bone_frames import Vector, bone_frame, node_axes, square, usual_along
 from flexor.scene.limits import FREE, Limits, free_limits
@@ -73,11 +72,11 @@ def read_limits(
         own = read_table(file, text, table, JOINT, keys, _check)
         nodes = _matching(skeleton, pattern)
         if not nodes:
-            there = _likely(skeleton, pattern)
+            there = say_known(pattern, skeleton.names)
             raise AssetError(file, place, f"joint.{pattern}: no such node; {there}")
         if "tip" in own and own["tip"] not in skeleton.names:
             place = find_line(text, (*keys, "tip"))
-            there = _likely(skeleton, own["tip"])
+            there = say_known(own["tip"], skeleton.names)
             name = f"joint.{pattern}.tip"
             raise AssetError(file, place, f"{name}: no node {own['tip']!r}; {there}")
         for node in nodes:
@@ -132,16 +131,6 @@ def _matching(skeleton: Skeleton, pattern: str) -> list[int]:
         row = int(number) if len(number) < 10 else len(names)
         return [row] if row < len(names) else []
     return [node for node, name in enumerate(names) if fnmatchcase(name, pattern)]
-
-
-def _likely(skeleton: Skeleton, name: str) -> str:
-    """What there is instead of a name."""
-    names = list(dict.fromkeys(skeleton.names))
-    near = difflib.get_close_matches(name, names, 4, 0.5) or names[:8]
-    more = ", ..." if len(near) < len(names) else ""
-    return (
-        f"there are: {', '.join(map(repr, near))}{more}" if near else "there are none"
-    )
 
 
 def _check_tip(

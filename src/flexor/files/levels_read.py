@@ -1,0 +1,110 @@
+"""What authors say about levels of detail, in a text file (TOML).
+
+    mean = 1.0               # pixels that a level may be off where it takes over
+    worst = 3.0
+    heights = [360, 160]     # pixels tall, of 720 rows, when each level takes over
+
+    [[level]]                # the first one beyond the whole character
+    name = "near"
+
+    [[level]]
+    name = "mid"
+    height = 120             # instead of that in heights
+    drop = ["*finger*"]      # names of nodes, or patterns such as those of a shell
+    keep = ["head"]          # wins over drop
+    triangles = 1200         # at most
+    influences = 2           # at most, a vertex
+    [level.carriers]
+    "l-toe" = "l-foot"       # whose vertices go to whom
+
+What is left out is found by measuring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from flexor.errors import AssetError, SettingError
+from flexor.files.toml_text import (
+    Keys,
+    Tables,
+    Words,
+    find_line,
+    name_key,
+    read_table,
+    read_toml,
+    say_known,
+)
+from flexor.scene.level_settings import LevelChoice, LevelSettings
+
+__all__ = ["read_levels"]
+
+TOP: Words = {
+    "mean": (float, "mean"),
+    "worst": (float, "worst"),
+    "heights": (tuple, "heights"),
+    "level": (Tables, "choices"),
+}
+LEVEL: Words = {
+    "name": (str, "name"),
+    "height": (float, "height"),
+    "drop": (list, "drop"),
+    "keep": (list, "keep"),
+    "triangles": (int, "triangles"),
+    "influences": (int, "influences"),
+    "carriers": (dict, "carriers"),
+}
+
+
+def read_levels(path: str | Path, names: Sequence[str]) -> LevelSettings:
+    """How a file says that levels are to be made.
+
+    names: of the nodes there are. AssetError with line and key where the file is wrong
+    or names nodes that are not there.
+    """
+    file = Path(path)
+    text, given = read_toml(file)
+    values = read_table(file, text, given, TOP, (), LevelSettings)
+    choices: list[LevelChoice] = []
+    settings = LevelSettings(**values | {"choices": ()})
+    for row, table in enumerate(values.get("choices", ())):
+        choices.append(_read_choice(file, text, table, row, names))
+        try:
+            settings = LevelSettings(**values | {"choices": choices})
+        except SettingError as error:
+            place = find_line(text, ("level", row, "height"))
+            raise AssetError(file, place, str(error)) from None
+    return settings
+
+
+def _read_choice(
+    file: Path, text: str, table: Mapping[str, Any], row: int, names: Sequence[str]
+) -> LevelChoice:
+    """One [[level]], counted from 0."""
+    keys: Keys = ("level", row)
+    own = read_table(file, text, table, LEVEL, keys, LevelChoice)
+    for word in ("drop", "keep"):
+        for pattern in own.get(word, ()):
+            if not any(fnmatchcase(name, pattern) for name in names):
+                _refuse(file, text, (*keys, word), pattern, names)
+    carriers = own.get("carriers", {})
+    for dropped, kept in carriers.items():
+        place = (*keys, "carriers", dropped)
+        if not isinstance(kept, str):
+            fault = f"{name_key(place)}: {kept!r}, expected the name of a node"
+            raise AssetError(file, find_line(text, place), fault)
+        for name in (dropped, kept):
+            if name not in names:
+                _refuse(file, text, place, name, names)
+        if kept in carriers:
+            fault = f"{name_key(place)}: {kept!r} is dropped, it cannot carry"
+            raise AssetError(file, find_line(text, place), fault)
+    return LevelChoice(**own)
+
+
+def _refuse(file: Path, text: str, keys: Keys, name: str, names: Sequence[str]) -> None:
+    fault = f"{name_key(keys)}: no node {name!r}; {say_known(name, names)}"
+    raise AssetError(file, find_line(text, keys), fault)
