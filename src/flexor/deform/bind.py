@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from flexor.scene.mesh import Primitive
 from flexor.scene.normals import vertex_normals
 from flexor.scene.scene import Scene
 
-__all__ = ["Bind", "bind_primitive", "bind_scene"]
+__all__ = ["Bind", "Blocks", "bind_primitive", "bind_scene", "block_vertices"]
 
 BLOCK = 8
 
@@ -67,30 +68,62 @@ def bind_primitive(scene: Scene, node: int, row: int) -> Bind:
         binds = np.eye(3, 4, dtype=np.float32)[None]
         joints = np.zeros((count, 1), np.uint16)
         weights = np.ones((count, 1), np.float32)
-    used, weights = _used_first(joints, weights)
-    groups = _same_joints(used)
     normals = primitive.normals
     if normals is None:
         normals = vertex_normals(primitive)
-    rest = np.concatenate([primitive.positions, normals], 1)
-    data: list[Floats] = [np.zeros(0, np.float32)]
-    for number in np.unique(groups.joint_counts).tolist():
-        mine = np.repeat(groups.joint_counts == number, groups.block_counts * BLOCK)
-        places = groups.places[mine]
-        further = weights[places, 1:number]
-        data.append(_to_blocks(np.concatenate([rest[places], further], 1)))
+    blocks = block_vertices(primitive.positions, normals, joints, weights)
     return Bind(
         node,
         mesh,
         row,
         nodes.astype(np.uint32),
         binds.reshape(-1, 12),
+        blocks.runs,
+        blocks.joints,
+        blocks.data,
+        blocks.order,
+        _deltas(primitive, blocks.order),
+        count,
+        blocks.most_joints,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blocks:
+    """Vertices sorted by the joints that pull them, in blocks of eight.
+
+    runs, joints, data: float32 (1, D), see the kernel; order: uint32 (B * 8,), the
+    vertex in each place; most_joints: K, of any run.
+    """
+
+    runs: Ints
+    joints: Ints
+    data: Floats
+    order: NDArray[np.uint32]
+    most_joints: int
+
+
+def block_vertices(
+    positions: Floats, normals: Floats, joints: NDArray[Any], weights: Floats
+) -> Blocks:
+    """Lay vertices out for the skinning kernels.
+
+    positions, normals: (V, 3); joints, weights: (V, K), rows of the palette.
+    """
+    used, weights = _used_first(joints, weights)
+    groups = _same_joints(used)
+    rest = np.concatenate([positions, normals], 1)
+    data: list[Floats] = [np.zeros(0, np.float32)]
+    for number in np.unique(groups.joint_counts).tolist():
+        mine = np.repeat(groups.joint_counts == number, groups.block_counts * BLOCK)
+        places = groups.places[mine]
+        further = weights[places, 1:number]
+        data.append(_to_blocks(np.concatenate([rest[places], further], 1)))
+    return Blocks(
         _runs(groups),
         groups.joints,
         np.concatenate(data)[None],
         groups.places.astype(np.uint32),
-        _deltas(primitive, groups.places),
-        count,
         int(groups.joint_counts.max(initial=1)),
     )
 
@@ -103,7 +136,7 @@ def _to_blocks(rows: Floats) -> Floats:
 
 
 def _used_first(
-    joints: NDArray[np.uint16], weights: Floats
+    joints: NDArray[Any], weights: Floats
 ) -> tuple[NDArray[np.int64], Floats]:
     """Each vertex's joints in rising order, those without weight last as -1."""
     used = weights > 0
@@ -163,7 +196,7 @@ def _runs(groups: _Groups) -> Ints:
     return np.stack(columns, 1).astype(np.int32)
 
 
-def _deltas(primitive: Primitive, places: NDArray[np.intp]) -> Floats:
+def _deltas(primitive: Primitive, places: NDArray[np.uint32]) -> Floats:
     """Morph targets in block order: float32 (M, B * 48)."""
     rows = []
     empty = np.zeros_like(primitive.positions)

@@ -36,6 +36,7 @@ __all__ = [
     "min4",
     "min8",
     "pick4",
+    "points8",
     "put",
     "ramp8",
     "rows8",
@@ -303,6 +304,28 @@ def _rows8(typing: Any, array: Any, at: Any, a: Any, b: Any, c: Any, d: Any) -> 
 
 
 @intrinsic
+def _points8(typing: Any, array: Any, at: Any, x: Any, y: Any, z: Any) -> Any:
+    if not is_flat(array, types.float32, is_written=True):
+        return None
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = _place(context, builder, signature, args)
+        both = ir.Constant(ir.VectorType(_WORD, 16), list(range(16)))
+        xy = builder.shuffle_vector(args[2], args[3], both)
+        zz = builder.shuffle_vector(args[4], args[4], both)
+        for part in range(3):
+            numbers = range(8 * part, 8 * part + 8)
+            picked = [number % 3 * 8 + number // 3 for number in numbers]
+            mask = ir.Constant(ir.VectorType(_WORD, 8), picked)
+            row = builder.shuffle_vector(xy, zz, mask)
+            to = builder.gep(place, [_LONG(8 * part)])
+            builder.store(row, _as_vector(builder, to, _EIGHT)).align = 4
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, _EIGHT, _EIGHT, _EIGHT), build
+
+
+@intrinsic
 def _scatter8(
     typing: Any, array: Any, rows: Any, at: Any, x: Any, y: Any, z: Any
 ) -> Any:
@@ -420,6 +443,10 @@ if config.DISABLE_JIT:
             row = (a[lane], b[lane], c[lane], d[lane])
             _window(array, at + 12 * lane, 4)[:] = row
 
+    def points8(array: Any, at: int, x: Any, y: Any, z: Any) -> None:
+        """Eight points one behind the other, three numbers each."""
+        _window(array, at, 24)[:] = np.stack([x, y, z], 1).ravel()
+
     def scatter8(array: Any, rows: Any, at: int, x: Any, y: Any, z: Any) -> None:
         """Put eight points into the rows of an array (V * 3,) that a table names."""
         places = _window(rows, at, 8)
@@ -471,4 +498,4 @@ else:
     min8, min4 = _chooser(_EIGHT, "<"), _chooser(_FOUR, "<")
     sqrt8, floor8, ramp8 = _single("sqrt"), _single("floor"), _ramp8
     make4, pick4, words4 = _make4, _pick4, _words4
-    rows8, scatter8 = _rows8, _scatter8
+    rows8, points8, scatter8 = _rows8, _points8, _scatter8

@@ -1,0 +1,66 @@
+"""Skinning of a level of detail for a crowd, results in the order of the blocks.
+
+As `kernel.skin_vertices`, but the surface's polygons name places in the blocks, so
+nothing is scattered: eight points leave as three whole vectors.
+"""
+
+import numpy as np
+
+from flexor.deform.kernel import (
+    BLOCK,
+    BLOCKS,
+    DATA,
+    JOINT_COUNT,
+    fetch_run,
+    normal_palette,
+    skin_one,
+    skin_two,
+)
+from flexor.maths.kernel import inline, jit
+from flexor.maths.kernel_lanes import load8, points8
+
+
+@inline
+def _hand_out(block, at, place, positions, normals):
+    """Put a finished block of vertices behind those before it."""
+    x, y, z = load8(block, at), load8(block, at + 8), load8(block, at + 16)
+    points8(positions, 24 * place, x, y, z)
+    x, y, z = load8(block, at + 24), load8(block, at + 32), load8(block, at + 40)
+    points8(normals, 24 * place, x, y, z)
+
+
+@jit(
+    "i8(f4[:, ::1], i4[:, ::1], i4[::1], f4[::1],"
+    " out f4[::1], out f4[::1], out f4[:, ::1], out f4[:, ::1])"
+)
+def skin_places(matrices, runs, joints, data, turns, m, positions, normals):
+    """Skin n characters; gives how many vertices were touched.
+
+    matrices: palettes (n, S * 12); runs, joints, data: (D,), see `kernel`; turns:
+    (S * 12,) and m: (24 * K + 96,) work space; positions, normals: (n, B * 24).
+    """
+    work = m[len(m) - 96 :]
+    touched = 0
+    for c in range(len(matrices)):
+        place, turn = positions[c], normals[c]
+        is_uneven = normal_palette(matrices[c], turns)
+        for r in range(len(runs)):
+            count, blocks = np.int64(runs[r, JOINT_COUNT]), np.int64(runs[r, BLOCKS])
+            at, to = np.int64(runs[r, DATA]), np.int64(runs[r, BLOCK])
+            step = 40 + 8 * count
+            touched += 8 * blocks
+            n = fetch_run(runs, r, joints, matrices[c], turns, is_uneven, m)
+            if n == 0:
+                for _ in range(blocks >> 1):
+                    skin_two(m, count, data, at, True, work, 0)
+                    _hand_out(work, 0, to, place, turn)
+                    _hand_out(work, 48, to + 1, place, turn)
+                    at += 2 * step
+                    to += 2
+                blocks &= 1
+            for _ in range(blocks):
+                skin_one(m, n, count, data, at, True, work, 0)
+                _hand_out(work, 0, to, place, turn)
+                at += step
+                to += 1
+    return touched

@@ -1,0 +1,1 @@
+"""What moves in the world: crowds of characters."""

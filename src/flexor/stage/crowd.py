@@ -1,0 +1,337 @@
+"""Many characters: plain arrays of what each does, and a few calls for all of them.
+
+A frame is `advance_crowd` (clocks, and ways of clips), `see_crowd` (who is in view, and
+at which level of detail), `move_crowd` (matrices of the nodes that those levels have)
+and `skin_crowd` (their vertices). What is out of view costs its clock alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Floats, Ints
+from flexor.deform.level_bind import skin_level
+from flexor.errors import SettingError, ShapeError
+from flexor.maths import threads
+from flexor.pose.level_choice import LevelRule, choose_levels, is_in_view
+from flexor.pose.node_motion import move_nodes
+from flexor.scene.camera import Camera
+from flexor.stage.crowd_kind import CrowdKind
+
+__all__ = [
+    "CrowdCounts",
+    "CrowdState",
+    "Shown",
+    "advance_crowd",
+    "init_crowd",
+    "move_crowd",
+    "see_crowd",
+    "skin_crowd",
+]
+
+Doubles = NDArray[np.float64]
+LONGEST = 1e9  # seconds of a step, times the factor of a clock
+NODE_COST = 8  # of a node, if that of a vertex is 1
+LEAST_WORK = 20_000  # vertices: less is not worth a second thread
+
+
+@dataclass(slots=True)
+class CrowdCounts:
+    """What the last frame took, as the kernels counted it: characters shown, and the
+    nodes, vertices and triangles that were touched for them.
+    """
+
+    shown: int = 0
+    nodes: int = 0
+    vertices: int = 0
+    triangles: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Shown:
+    """Characters of one kind that are shown at one level.
+
+    who: int32 (n,), their rows in the crowd; matrices: float32 (n, S * 12); positions
+    and normals: of each surface float32 (n, P, 3), by the places of its bind.
+    """
+
+    kind: int
+    level: int
+    who: Ints
+    matrices: Floats
+    positions: list[Floats]
+    normals: list[Floats]
+
+
+@dataclass(slots=True, eq=False)
+class CrowdState:
+    """N characters of one or more kinds, those of a kind one behind the other.
+
+    kinds: what they are; firsts: row of the first of each kind, and N last. To be
+    written to: clip: int32 (N,), number of a clip of its kind, -1 for the rest pose;
+    time: float64 (N,), seconds in the clip; speed: (N,), factor of its clock; loops:
+    bool (N,), whether a clip begins again at its end; place: float64 (N, 3), metres;
+    heading: (N,), radians about Y; size: (N,), factor; colour: float32 (N, 4), linear,
+    multiplies that of the surfaces; level: int32 (N,), -1 for out of view.
+    shown, counts: of the last frame.
+    """
+
+    kinds: tuple[CrowdKind, ...]
+    firsts: tuple[int, ...]
+    clip: Ints
+    time: Doubles
+    speed: Doubles
+    loops: NDArray[np.bool_]
+    place: Doubles
+    heading: Doubles
+    size: Doubles
+    colour: Floats
+    level: Ints
+    shown: list[Shown] = field(default_factory=list)
+    counts: CrowdCounts = field(default_factory=CrowdCounts)
+    _before: Doubles = field(default_factory=lambda: np.zeros((0, 3)), repr=False)
+    _elapsed: float = field(default=0.0, repr=False)
+    _rooms: dict[tuple[int, int, str], Floats] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.clip)
+
+    def rows(self, kind: int) -> slice:
+        """The rows of a kind."""
+        return slice(self.firsts[kind], self.firsts[kind + 1])
+
+
+def init_crowd(kinds: Sequence[CrowdKind], counts: Sequence[int]) -> CrowdState:
+    """Characters at rest, all at the origin, none in view yet; counts: of each kind."""
+    if len(kinds) != len(counts) or not kinds:
+        raise SettingError(f"counts: {len(counts)} for {len(kinds)} kinds")
+    for count in counts:
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            raise SettingError(f"counts: {count!r}, expected 0 or more characters")
+    firsts = (0, *np.cumsum(counts).tolist())
+    total = firsts[-1]
+    return CrowdState(
+        tuple(kinds),
+        firsts,
+        np.full(total, -1, np.int32),
+        np.zeros(total),
+        np.ones(total),
+        np.ones(total, bool),
+        np.zeros((total, 3)),
+        np.zeros(total),
+        np.ones(total),
+        np.ones((total, 4), np.float32),
+        np.full(total, -1, np.int32),
+        _before=np.zeros((total, 3)),
+    )
+
+
+def advance_crowd(state: CrowdState, dt: float) -> None:
+    """Move all clocks on by `dt` seconds, and the characters with their clips."""
+    from flexor.pose import kernel_crowd
+
+    if not (isinstance(dt, int | float | np.number) and math.isfinite(dt)):
+        raise SettingError(f"dt: {dt!r}, expected seconds")
+    _check(state)
+    for kind, own in enumerate(state.kinds):
+        rows = state.rows(kind)
+        kernel_crowd.advance_crowd(
+            float(dt),
+            state.clip[rows],
+            state.speed[rows],
+            state.loops[rows],
+            state.size[rows],
+            own.motion.durations,
+            own.ways,
+            own.paths,
+            state.time[rows],
+            state.place[rows],
+            state.heading[rows],
+        )
+    state._elapsed += abs(float(dt))
+
+
+def _check(state: CrowdState) -> None:
+    """Refuse what kernels would go astray with."""
+    for kind, own in enumerate(state.kinds):
+        clip = state.clip[state.rows(kind)]
+        last = len(own.motion.names) - 1
+        if clip.size and not -1 <= clip.min() <= clip.max() <= last:
+            wrong = int(clip.min()) if clip.min() < -1 else int(clip.max())
+            raise ShapeError(f"clip: {wrong}, expected -1 to {last}")
+    for name in ("time", "speed", "heading", "size"):
+        values = getattr(state, name)
+        if not np.isfinite(values).all():
+            row = int(np.flatnonzero(~np.isfinite(values))[0])
+            raise ShapeError(f"{name}: {values[row]} at character {row}")
+    if state.speed.size and float(np.abs(state.speed).max()) > LONGEST:
+        raise ShapeError(f"speed: must be {LONGEST:g} or less")
+
+
+def see_crowd(
+    state: CrowdState,
+    camera: Camera,
+    size: tuple[int, int],
+    rules: LevelRule | Sequence[LevelRule] | None = None,
+    *,
+    time: float = 0.0,
+    extra: Any = None,
+) -> None:
+    """Find out who is in view, and at which level each is to be drawn.
+
+    size: of the picture, pixels; rules: see LevelRule; None: by the error in pixels;
+    time, extra: for rules that are functions.
+    """
+    _check(state)
+    speeds = np.zeros(len(state), np.float32)
+    if state._elapsed > 0:
+        moved = state.place - state._before
+        speeds[:] = np.sqrt((moved * moved).sum(1)) / state._elapsed
+    state._before[:], state._elapsed = state.place, 0.0
+    for kind, own in enumerate(state.kinds):
+        rows = state.rows(kind)
+        clip = state.clip[rows]  # -1, the rest pose, is the last row of the tables
+        centres = _placed(own.centres[clip], state, rows)
+        reaches = (own.reaches[clip] * np.abs(state.size[rows])).astype(np.float32)
+        level = state.level[rows]
+        choose_levels(
+            LevelRule() if rules is None else rules,
+            own.levels.errors,
+            camera,
+            size,
+            centres,
+            reaches,
+            levels=level,
+            speeds=speeds[rows],
+            time=time,
+            extra=extra,
+        )
+        level[~is_in_view(camera, size, centres, reaches)] = -1
+
+
+def _placed(points: Doubles, state: CrowdState, rows: slice) -> Floats:
+    """Points (n, 3), each in its character's own frame, in the world."""
+    c, s = np.cos(state.heading[rows]), np.sin(state.heading[rows])
+    x, y, z = points.T
+    turned = np.stack([c * x + s * z, y, c * z - s * x], 1)
+    with np.errstate(over="ignore"):  # what is too far away is not seen
+        return (turned * state.size[rows, None] + state.place[rows]).astype(np.float32)
+
+
+def move_crowd(state: CrowdState) -> None:
+    """Matrices of the nodes of all who are shown."""
+    state.shown = []
+    for kind, own in enumerate(state.kinds):
+        rows = state.rows(kind)
+        level = state.level[rows]
+        last = len(own.levels) - 1
+        if level.size and int(level.max()) > last:
+            raise ShapeError(f"level: {int(level.max())}, expected -1 to {last}")
+        for number in range(last + 1):
+            who = np.flatnonzero(level == number).astype(np.int32) + np.int32(
+                rows.start
+            )
+            if len(who):
+                state.shown.append(_make_room(state, kind, number, who))
+    costs = [NODE_COST * state.kinds[s.kind].matrix_count(s.level) for s in state.shown]
+
+    def work(own: Shown, part: slice) -> int:
+        return move_nodes(
+            state.kinds[own.kind].motion,
+            own.level,
+            own.who[part],
+            state.clip,
+            state.time,
+            state.place,
+            state.heading,
+            state.size,
+            out=own.matrices[part],
+        )
+
+    state.counts = CrowdCounts(
+        shown=sum(len(own.who) for own in state.shown),
+        nodes=_share_out(state.shown, costs, work),
+    )
+
+
+def _make_room(state: CrowdState, kind: int, level: int, who: Ints) -> Shown:
+    own = state.kinds[kind]
+    count = len(who)
+
+    def take(name: str, *shape: int) -> Floats:
+        key, wanted = (kind, level, name), count * math.prod(shape)
+        room = state._rooms.get(key)
+        if room is None or len(room) < wanted:
+            # A little more, or a slowly growing crowd would get new room every frame.
+            room = state._rooms[key] = np.empty(wanted + wanted // 4, np.float32)
+        return room[:wanted].reshape(count, *shape)
+
+    binds = own.binds[level]
+    return Shown(
+        kind,
+        level,
+        who,
+        take("matrices", 12 * own.matrix_count(level)),
+        [take(f"p{row}", bind.place_count, 3) for row, bind in enumerate(binds)],
+        [take(f"n{row}", bind.place_count, 3) for row, bind in enumerate(binds)],
+    )
+
+
+def skin_crowd(state: CrowdState) -> None:
+    """Vertices of all who are shown, where `move_crowd` has put their nodes."""
+    costs = [
+        sum(bind.place_count for bind in state.kinds[s.kind].binds[s.level])
+        for s in state.shown
+    ]
+
+    def work(own: Shown, part: slice) -> int:
+        binds = state.kinds[own.kind].binds[own.level]
+        return sum(
+            skin_level(
+                bind,
+                own.matrices[part],
+                positions=own.positions[row][part],
+                normals=own.normals[row][part],
+            )
+            for row, bind in enumerate(binds)
+        )
+
+    state.counts.vertices = _share_out(state.shown, costs, work)
+    state.counts.triangles = sum(
+        len(own.who) * state.kinds[own.kind].levels.totals(own.level)[2]
+        for own in state.shown
+    )
+
+
+def _share_out(
+    shown: Sequence[Shown], costs: Sequence[int], work: Callable[[Shown, slice], int]
+) -> int:
+    """Do work on all threads, each character whole; gives the sum of what it gives.
+
+    costs: of one character of each group. Who does whom makes no difference.
+    """
+    ends = np.cumsum([len(own.who) * c for own, c in zip(shown, costs, strict=True)])
+    total = int(ends[-1]) if len(ends) else 0
+    team = min(threads.thread_count(), 1 + total // LEAST_WORK)
+    sums = [0] * team
+
+    def turn(members: slice) -> None:
+        for member in range(members.start, members.stop):
+            for row, own in enumerate(shown):
+                cost = max(costs[row], 1)
+                before = int(ends[row]) - len(own.who) * costs[row]
+                first, last = (
+                    min(max(-(-(total * at // team - before) // cost), 0), len(own.who))
+                    for at in (member, member + 1)
+                )
+                if first < last:
+                    sums[member] += work(own, slice(first, last))
+
+    threads.run_slices(turn, team)
+    return sum(sums)
