@@ -79,6 +79,17 @@ def test_what_is_left_out(tmp_path: Path) -> None:
     assert read_levels(write(tmp_path, "heights = []"), NAMES).levels() == ()
 
 
+def test_a_carrier_may_be_carried(tmp_path: Path) -> None:
+    text = "[[level]]\n[level.carriers]\nl-toe = 'l-foot'\nl-foot = 'hips'"
+    carriers = read_levels(write(tmp_path, text), NAMES).choices[0].carriers
+    assert carriers == {"l-toe": "l-foot", "l-foot": "hips"}
+
+
+def test_names_that_look_like_patterns(tmp_path: Path) -> None:
+    text = "[[level]]\ndrop = ['[odd]']"
+    assert read_levels(write(tmp_path, text), NAMES).choices[0].drop == ("[odd]",)
+
+
 def test_the_example_of_the_module(tmp_path: Path) -> None:
     words = inspect.getdoc(levels_read) or ""
     text = words.split("\n\n", 1)[1].rpartition("\n\n")[0]
@@ -130,14 +141,14 @@ def test_the_example_of_the_module(tmp_path: Path) -> None:
         ),
         ("[[level]]\ncarriers = {head='hea'}", "line 2", "level 1.carriers.head: no"),
         (
-            "[[level]]\n[level.carriers]\nl-toe = 'l-foot'\nl-foot = 'hips'",
+            "[[level]]\n[level.carriers]\nhead='l-toe'\nl-toe='l-foot'\nl-foot='l-toe'",
             "line 3",
-            "level 1.carriers.l-toe: 'l-foot' is dropped, it cannot carry",
+            "level 1.carriers.head: nobody carries it, it is handed in a circle",
         ),
         (
             "[[level]]\n[level.carriers]\nhead = 'head'",
             "line 3",
-            "'head' is dropped, it cannot carry",
+            "level 1.carriers.head: nobody carries it",
         ),
         (
             "[[level]]\nheight = 50\n[[level]]\nheight = 60",

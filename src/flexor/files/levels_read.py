@@ -88,7 +88,7 @@ def _read_choice(
     own = read_table(file, text, table, LEVEL, keys, LevelChoice)
     for word in ("drop", "keep"):
         for pattern in own.get(word, ()):
-            if not any(fnmatchcase(name, pattern) for name in names):
+            if not any(pattern == n or fnmatchcase(n, pattern) for n in names):
                 _refuse(file, text, (*keys, word), pattern, names)
     carriers = own.get("carriers", {})
     for dropped, kept in carriers.items():
@@ -99,8 +99,14 @@ def _read_choice(
         for name in (dropped, kept):
             if name not in names:
                 _refuse(file, text, place, name, names)
-        if kept in carriers:
-            fault = f"{name_key(place)}: {kept!r} is dropped, it cannot carry"
+    for dropped, heir in carriers.items():
+        seen = {dropped}
+        while heir in carriers and heir not in seen:
+            seen.add(heir)
+            heir = carriers[heir]
+        if heir in seen:
+            place = (*keys, "carriers", dropped)
+            fault = f"{name_key(place)}: nobody carries it, it is handed in a circle"
             raise AssetError(file, find_line(text, place), fault)
     return LevelChoice(**own)
 
