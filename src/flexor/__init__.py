@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from flexor import samples
     from flexor.app.character import Character, SkinnedPrimitive
+    from flexor.app.crowd import Crowd
     from flexor.app.drawing import Drawer, contact_sheet, draw
     from flexor.app.load_save import load, save
     from flexor.app.playing import Player
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from flexor.draw.style import DrawStyle
     from flexor.errors import AssetError, FlexorError
     from flexor.pose.layers import Layer
+    from flexor.pose.level_choice import LevelRule
     from flexor.pose.pose import Pose
     from flexor.scene.camera import Camera
     from flexor.scene.finding import Finding
@@ -43,11 +45,13 @@ _HOMES = {
     "AssetError": "flexor.errors",
     "Camera": "flexor.scene.camera",
     "Character": "flexor.app.character",
+    "Crowd": "flexor.app.crowd",
     "DrawStyle": "flexor.draw.style",
     "Drawer": "flexor.app.drawing",
     "Finding": "flexor.scene.finding",
     "FlexorError": "flexor.errors",
     "Layer": "flexor.pose.layers",
+    "LevelRule": "flexor.pose.level_choice",
     "Light": "flexor.scene.light",
     "Limbs": "flexor.app.reaching",
     "Look": "flexor.app.reaching",
@@ -69,11 +73,13 @@ __all__ = [
     "AssetError",
     "Camera",
     "Character",
+    "Crowd",
     "DrawStyle",
     "Drawer",
     "Finding",
     "FlexorError",
     "Layer",
+    "LevelRule",
     "Light",
     "Limbs",
     "Look",

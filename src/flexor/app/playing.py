@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from flexor.pose.model_space import WorldState
     from flexor.pose.voices import Mode
 
-__all__ = ["Player"]
+__all__ = ["Player", "Travel", "check_clips", "find_travels"]
 
 Travel = RootMotion | tuple[Clip, RootMotion]
 
@@ -69,8 +69,8 @@ class Player:
             raise SettingError(f"hero: {type(hero).__name__}, expected a Character")
         if isinstance(count, bool) or not isinstance(count, int | np.integer):
             raise SettingError(f"count: {count!r}, expected a number of characters")
-        named = {**hero.clips, **_checked_clips(clips)}
-        found, ways = _travels(hero, named, root_motion)
+        named = {**hero.clips, **check_clips(clips)}
+        found, ways = find_travels(hero, named, root_motion)
         motions = make_motion_set(found, hero.layout, ways)
         settings = None
         if layers is not None:
@@ -231,7 +231,7 @@ def _kinds(given: Any) -> str:
     return ", ".join(type(part).__name__ for part in parts) or "nothing"
 
 
-def _checked_clips(clips: Any) -> dict[str, Clip | PackedClip]:
+def check_clips(clips: Any) -> dict[str, Clip | PackedClip]:
     """Clips by name; refuses what are none."""
     if clips is None:
         return {}
@@ -245,7 +245,7 @@ def _checked_clips(clips: Any) -> dict[str, Clip | PackedClip]:
     return dict(clips)
 
 
-def _travels(
+def find_travels(
     hero: Character, clips: Mapping[str, Clip | PackedClip], asked: Any
 ) -> tuple[list[Clip | PackedClip], dict[str, RootMotion]]:
     """Clips to be played, on the spot where that is asked for, and their ways."""

@@ -32,7 +32,8 @@ class CrowdKind:
 
     levels: its levels of detail; motion: its clips; binds: by level, then by surface;
     centres: float64 (C + 1, 3) and reaches: float64 (C + 1,), a sphere around all that
-    a clip shows, metres from the base point, the rest pose last; ways: int32 (C + 1, 2)
+    a clip shows, metres from the base point, the rest pose last; footprint: metres that
+    it takes on the floor at rest, from its middle; ways: int32 (C + 1, 2)
     and paths: float64 (P, 5), how clips carry a character on, see the kernel.
     """
 
@@ -41,6 +42,7 @@ class CrowdKind:
     binds: tuple[tuple[LevelBind, ...], ...]
     centres: Doubles
     reaches: Doubles
+    footprint: float
     ways: Ints
     paths: Doubles
 
@@ -67,30 +69,42 @@ def make_kind(
         )
         for level in range(len(levels))
     )
-    margin = _margin(scene, levels)
+    margin, footprint = _extent(scene, levels)
     spheres = np.array([_sphere(motion, row, margin) for row in range(len(clips) + 1)])
     table, paths = _paths(clips, ways or {})
     return CrowdKind(
-        levels, motion, binds, spheres[:, :3], spheres[:, 3].copy(), table, paths
+        levels,
+        motion,
+        binds,
+        spheres[:, :3],
+        spheres[:, 3].copy(),
+        footprint,
+        table,
+        paths,
     )
 
 
-def _margin(scene: Scene, levels: Levels) -> float:
-    """How far skin is from the node that pulls it most, at rest: metres at most."""
+def _extent(scene: Scene, levels: Levels) -> tuple[float, float]:
+    """At rest: how far skin is from the node that pulls it most, at most, and how far
+    it reaches on the floor, between its length and its width; metres.
+    """
     world = rest_world(scene.skeleton)[levels.slots]
-    most = 0.0
+    most, points = 0.0, [np.zeros((0, 3))]
     for surface in levels.surfaces:
-        if not len(surface.sources):
-            continue
         positions, _ = rest_vertices(scene, surface.sources)
         heaviest = surface.weights[0].argmax(1)[:, None]
         slots = np.take_along_axis(surface.joints[0], heaviest, 1)[:, 0]
         bound = levels.binds[slots].astype(np.float64)
         seen = (bound[..., :3] @ positions[..., None])[..., 0] + bound[..., 3]
         ways = (world[slots, :, :3] @ seen[..., None])[..., 0]
-        far = np.linalg.norm(ways, axis=1)
-        most = max(most, float(far[np.isfinite(far)].max(initial=0.0)))
-    return most
+        ways = np.where(np.isfinite(ways), ways, 0.0)
+        most = max(most, float(np.linalg.norm(ways, axis=1).max(initial=0.0)))
+        points.append(ways + world[slots, :, 3])
+    every = np.concatenate(points)
+    if not len(every):
+        return most, 0.0
+    wide = np.ptp(every, axis=0)
+    return most, float(wide[0] + wide[2]) / 4
 
 
 def _sphere(motion: NodeMotion, row: int, margin: float) -> tuple[float, ...]:

@@ -1,0 +1,146 @@
+"""Pictures of crowds: what is deformed, in a backend, with ground and shadows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.app.character import Character
+from flexor.draw.backend import open_backend
+from flexor.draw.build import dress_scene
+from flexor.draw.crowd_items import (
+    CrowdSurface,
+    build_field,
+    build_shadows,
+    upload_field,
+    upload_shadow_disc,
+    upload_surface,
+)
+from flexor.draw.drawlist import DrawItem, DrawList
+from flexor.draw.lighting import lights_of
+from flexor.draw.style import DrawStyle, style_of
+from flexor.draw.target import Target, init_target
+from flexor.draw.upload import SceneAssets, upload_scene
+from flexor.errors import SettingError
+from flexor.maths.colour import linear_from_srgb
+from flexor.scene.camera import Camera
+from flexor.stage.crowd import CrowdState
+
+__all__ = ["CrowdPainter"]
+
+# Linear colours of the stripes of the ground.
+GRASS = ((0.115, 0.235, 0.075), (0.135, 0.27, 0.085))
+FIELD = 2.2  # distances from the camera to its target that the ground reaches
+# Surfaces of a style: by kind, level and surface; None where there are no triangles.
+Surfaces = list[list[list[CrowdSurface | None]]]
+
+
+class CrowdPainter:
+    """Draws one crowd; meshes are uploaded for a style when it is first asked for."""
+
+    def __init__(self, characters: Sequence[Character], state: CrowdState) -> None:
+        self._state = state
+        self.backend = open_backend("raster")
+        self._assets: list[SceneAssets] = [
+            upload_scene(self.backend, hero.scene)[0] for hero in characters
+        ]
+        self._disc = upload_shadow_disc(self.backend)
+        self._field = upload_field(self.backend)
+        self._surfaces: dict[DrawStyle, Surfaces] = {}
+        self._targets: dict[tuple[int, int, int, tuple[str, ...]], Target] = {}
+
+    def draw(
+        self, camera: Camera, size: tuple[int, int], style: DrawStyle | str
+    ) -> NDArray[np.uint8]:
+        """A picture of what was deformed last."""
+        style = style_of(style)
+        key = (*size, style.samples, style.buffers)
+        if key not in self._targets:
+            self._targets[key] = init_target(size, style.samples, style.buffers)
+        target = self._targets[key]
+        draw_list = self.draw_list(camera, style.for_height(size[1]))
+        return self.backend.draw(draw_list, target)
+
+    def draw_list(self, camera: Camera, style: DrawStyle | str) -> DrawList:
+        """All that is to be drawn, in the numbers of `backend`."""
+        style = style_of(style)
+        if style.heat is not None or style.bones or style.names or style.smooth:
+            raise SettingError("style: a crowd has no heat, bones, names or smooth")
+        items = [*self._ground(camera, style), *self._shadows(style)]
+        state, surfaces = self._state, self._dressed(style)
+        for own in state.shown:
+            tints = state.colour[own.who]
+            for row, surface in enumerate(surfaces[own.kind][own.level]):
+                if surface is not None:
+                    item = surface.item(own.positions[row], own.normals[row], tints)
+                    items.append(item)
+        return DrawList(
+            camera,
+            tuple(items),
+            (),
+            lights_of(style, camera),
+            style.paper,
+            style.order,
+        )
+
+    def _dressed(self, style: DrawStyle) -> Surfaces:
+        if style not in self._surfaces:
+            made: Surfaces = []
+            for assets, kind in zip(self._assets, self._state.kinds, strict=True):
+                dress = dress_scene(assets, style)
+                made.append(
+                    [
+                        [
+                            upload_surface(
+                                dress,
+                                surface.sources[bind.blocks.order],
+                                bind.faces,
+                            )
+                            for surface, bind in zip(
+                                kind.levels.surfaces, binds, strict=True
+                            )
+                        ]
+                        for binds in kind.binds
+                    ]
+                )
+            self._surfaces[style] = made
+        return self._surfaces[style]
+
+    def _ground(self, camera: Camera, style: DrawStyle) -> list[DrawItem]:
+        if not style.ground:
+            return []
+        floor = style.floor
+        if floor is None:
+            places = self._state.place[:, 1]
+            places = places[np.isfinite(places)]
+            floor = float(places.min(initial=0.0)) if len(places) else 0.0
+        way = np.array(camera.target) - np.array(camera.eye)
+        reach = max(FIELD * float(np.linalg.norm(way)), 1.0)
+        paper = linear_from_srgb(style.paper[:3])
+        return [
+            build_field(
+                self._field,
+                (camera.target[0], camera.target[2]),
+                reach,
+                floor,
+                GRASS,
+                (float(paper[0]), float(paper[1]), float(paper[2])),
+            )
+        ]
+
+    def _shadows(self, style: DrawStyle) -> list[DrawItem]:
+        state = self._state
+        if not style.has_shadow or not state.shown:
+            return []
+        who = np.concatenate([own.who for own in state.shown])
+        wide = np.concatenate(
+            [
+                np.full(len(own.who), state.kinds[own.kind].footprint)
+                for own in state.shown
+            ]
+        )
+        places = state.place[who].astype(np.float32)
+        reaches = (wide * np.abs(state.size[who])).astype(np.float32)
+        return [build_shadows(self._disc, places, reaches)]
