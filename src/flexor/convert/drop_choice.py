@@ -17,7 +17,14 @@ from flexor.convert.level_poses import LevelPoses
 from flexor.maths import transforms
 from flexor.scene.node_table import NodeTable
 
-__all__ = ["Choice", "DropState", "choose_carrier", "drop_node", "find_misled"]
+__all__ = [
+    "Choice",
+    "DropState",
+    "choose_carrier",
+    "drop_node",
+    "find_misled",
+    "init_drops",
+]
 
 SWING_SHARE = 0.2  # of a swing's displacement that counts beside that of clips
 # A finger that does not bend is hardly seen; an upper arm that stays behind is, as the
@@ -33,86 +40,125 @@ Rows = NDArray[np.intp]
 Doubles = NDArray[np.float64]
 
 
+@dataclass(slots=True, eq=False)
 class DropState:
     """Who pulls which vertex while nodes are dropped, and how far off the skin is.
 
-    numbers, binds, spaces, motions: lists over slots, of table numbers, bind matrices,
-    mesh spaces and float32 (4, 3 * P): what takes the weighted place of a vertex (x, y,
-    z, 1) to all P poses, those of clips first, coordinate by coordinate; rows, pulls:
-    vertices of each slot and their weights; slots_of: slots of each number that pull;
-    slot_of: the slot of a number in a space; current: int64 (V, K), the slots that
-    joints have become; off: float32 (V, 3 * P), displacement from the full skin;
-    squares: float32 (V, 2), its mean square and largest square over the poses reported;
-    is_kept: bool (T,), numbers that pull something; heirs: carriers of those that have
-    gone; carried: float64 (T, P, 3, 4), the
-    way of things that stand at rest with each node, NaN for a node without volume;
-    joints: float64 (T, P, 3), where its parent takes each node that does not move.
+    Of T nodes of the table: parents, children: numbers; rest, inverse: float64
+    (T, 3, 4), world_from_node at rest and back, NaN for a node without volume; world:
+    float64 (T, P, 3, 4), in all poses, the first clip_count of clips; carried: the same
+    for things that stand in the world at rest; joints: float64 (T, P, 3), where its
+    parent takes each node; is_kept: bool (T,), those that pull something; heirs: the
+    carriers of those that have gone; slots_of: slots of each that pull.
+
+    Of slots: numbers, binds, spaces; motions: float32 (4, 3 * P), what takes (x, y, z,
+    1) to all poses, coordinate by coordinate; rows, pulls: vertices, rising, and their
+    weights; slot_of: by number and space.
+
+    Of V vertices: homogeneous: float32 (V, 4), (x, y, z, 1) in the mesh; places:
+    float64 (V, 3), at rest in the world; size: metres from their middle, root mean
+    square; current: int64 (V, K), slots, and is_used: which of them have weight; off:
+    float32 (V, 3 * P), displacement from the full skin; squares: float32 (V, 2), mean
+    and largest square of it over the poses that are reported.
     """
 
-    def __init__(
-        self,
-        table: NodeTable,
-        numbers: Rows,
-        binds: Floats,
-        spaces: Ints,
-        positions: Floats,
-        joints: NDArray[np.uint16],
-        weights: Floats,
-        poses: LevelPoses,
-        rest: Floats,
-    ) -> None:
-        self.parents: list[int] = table.parents.tolist()
-        self.children: list[list[int]] = [[] for _ in self.parents]
-        for number, parent in enumerate(self.parents):
-            if parent >= 0:
-                self.children[parent].append(number)
-        self.rest = rest[table.nodes].astype(np.float64)
-        self.inverse = _inverses(self.rest)
-        world = np.concatenate([poses.clips, poses.swings])[:, table.nodes]
-        self.world = world.astype(np.float64).transpose(1, 0, 2, 3)
-        self.clip_count = len(poses.clips)
-        self.carried = transforms.multiply(self.world, self.inverse[:, None])
-        self.joints = _apply(self.carried[self.parents], self.rest[:, None, :, 3])
-        self.homogeneous = np.ones((len(positions), 4), np.float32)
-        self.homogeneous[:, :3] = positions
-        self.numbers: list[int] = numbers.tolist()
-        self.binds = list(binds)
-        self.spaces: list[int] = spaces.tolist()
-        self.motions = [
-            self.motion(number, bind)
-            for number, bind in zip(self.numbers, binds, strict=True)
-        ]
-        self.slot_of: dict[tuple[int, int], int] = {}
-        for slot, number in enumerate(self.numbers):
-            self.slot_of.setdefault((number, self.spaces[slot]), slot)
-        self.current = joints.astype(np.int64)
-        self.is_used = weights > 0
-        self.rows, self.pulls = _by_slot(joints, weights, len(self.numbers))
-        self.slots_of: list[list[int]] = [[] for _ in self.parents]
-        for slot, number in enumerate(self.numbers):
-            if len(self.rows[slot]):
-                self.slots_of[number].append(slot)
-        self.is_kept = np.array([bool(own) for own in self.slots_of], bool)
-        self.heirs: dict[int, int] = {}
-        self.off = np.zeros((len(positions), 3 * world.shape[0]), np.float32)
-        self.squares = np.zeros((len(positions), 2), np.float32)
-        self.places = self._places()
-        self.size = _spread(self.places, np.ones(len(positions)))
+    parents: list[int]
+    children: list[list[int]]
+    rest: Doubles
+    inverse: Doubles
+    world: Doubles
+    clip_count: int
+    carried: Doubles
+    joints: Doubles
+    is_kept: NDArray[np.bool_]
+    heirs: dict[int, int]
+    slots_of: list[list[int]]
+    numbers: list[int]
+    binds: list[Floats]
+    spaces: list[int]
+    motions: list[Floats]
+    rows: list[Rows]
+    pulls: list[Floats]
+    slot_of: dict[tuple[int, int], int]
+    homogeneous: Floats
+    places: Doubles
+    size: float
+    current: NDArray[np.int64]
+    is_used: NDArray[np.bool_]
+    off: Floats
+    squares: Floats
 
-    def motion(self, number: int, bind: Floats) -> Floats:
-        """A slot's way from places in the mesh to those in all poses: (4, 3 * P)."""
-        whole = transforms.multiply(self.world[number], bind.astype(np.float64))
-        return whole.transpose(2, 1, 0).reshape(4, -1).astype(np.float32)
 
-    def _places(self) -> Doubles:
-        """Vertices of the full skin at rest: (V, 3)."""
-        places = np.zeros((len(self.homogeneous), 3))
-        for slot, (rows, pulls) in enumerate(zip(self.rows, self.pulls, strict=True)):
-            at_rest = transforms.multiply(
-                self.rest[self.numbers[slot]], self.binds[slot].astype(np.float64)
-            )
-            places[rows] += (self.homogeneous[rows] * pulls[:, None]) @ at_rest.T
-        return places
+def init_drops(
+    table: NodeTable,
+    numbers: Rows,
+    binds: Floats,
+    spaces: Ints,
+    positions: Floats,
+    joints: NDArray[np.uint16],
+    weights: Floats,
+    poses: LevelPoses,
+    rest: Floats,
+) -> DropState:
+    """The full skin: as in `plan_drops`, with the table's number of each slot (S,)."""
+    parents: list[int] = table.parents.tolist()
+    children: list[list[int]] = [[] for _ in parents]
+    for number, parent in enumerate(parents):
+        if parent >= 0:
+            children[parent].append(number)
+    own_rest = rest[table.nodes].astype(np.float64)
+    inverse = _inverses(own_rest)
+    world = np.concatenate([poses.clips, poses.swings])[:, table.nodes]
+    world = world.astype(np.float64).transpose(1, 0, 2, 3)
+    carried = transforms.multiply(world, inverse[:, None])
+    homogeneous = np.ones((len(positions), 4), np.float32)
+    homogeneous[:, :3] = positions
+    rows, pulls = _by_slot(joints, weights, len(numbers))
+    slot_of: dict[tuple[int, int], int] = {}
+    slots_of: list[list[int]] = [[] for _ in parents]
+    places = np.zeros((len(positions), 3))
+    for slot, number in enumerate(numbers.tolist()):
+        slot_of.setdefault((number, int(spaces[slot])), slot)
+        if len(rows[slot]):
+            slots_of[number].append(slot)
+        at_rest = transforms.multiply(own_rest[number], binds[slot].astype(np.float64))
+        own = homogeneous[rows[slot]] * pulls[slot][:, None]
+        places[rows[slot]] += own @ at_rest.T
+    return DropState(
+        parents,
+        children,
+        own_rest,
+        inverse,
+        world,
+        len(poses.clips),
+        carried,
+        # Roots get those of any other: they are below none.
+        _apply(carried[parents], own_rest[:, None, :, 3]),
+        np.array([bool(own) for own in slots_of], bool),
+        {},
+        slots_of,
+        numbers.tolist(),
+        list(binds),
+        spaces.tolist(),
+        [_motion(world[n], bind) for n, bind in zip(numbers, binds, strict=True)],
+        rows,
+        pulls,
+        slot_of,
+        homogeneous,
+        places,
+        _spread(places, np.ones(len(positions))),
+        joints.astype(np.int64),
+        weights > 0,
+        np.zeros((len(positions), 3 * world.shape[1]), np.float32),
+        np.zeros((len(positions), 2), np.float32),
+    )
+
+
+def _motion(world: Doubles, bind: Floats) -> Floats:
+    """A slot's way from the mesh to poses (P, 3, 4) of its node: (4, 3 * P)."""
+    whole = transforms.multiply(world, bind.astype(np.float64))
+    motion: Floats = whole.transpose(2, 1, 0).reshape(4, -1).astype(np.float32)
+    return motion
 
 
 @dataclass(slots=True, eq=False)
@@ -230,7 +276,7 @@ def _transfer(state: DropState, number: int, carrier: int) -> _Transfer:
             at_rest = transforms.multiply(state.rest[number], state.binds[slot])
             bind = transforms.multiply(state.inverse[carrier], at_rest)
             bind = bind.astype(np.float32)
-            made[space] = bind, state.motion(carrier, bind)
+            made[space] = bind, _motion(state.world[carrier], bind)
         motion = made[space][1] if target is None else state.motions[target]
         own = state.rows[slot]
         weighted = state.homogeneous[own] * state.pulls[slot][:, None]

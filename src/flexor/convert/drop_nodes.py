@@ -24,6 +24,7 @@ from flexor.convert.drop_choice import (
     choose_carrier,
     drop_node,
     find_misled,
+    init_drops,
 )
 from flexor.convert.level_poses import LevelPoses
 from flexor.errors import SettingError, ShapeError
@@ -122,7 +123,7 @@ def plan_drops(
     """
     numbers = _numbers(table, slots)
     _check(table, slots, binds, spaces, positions, joints, weights, poses, rest)
-    state = DropState(
+    state = init_drops(
         table, numbers, binds, spaces, positions, joints, weights, poses, rest
     )
     order: list[int] = []
