@@ -158,6 +158,21 @@ def test_by_error_takes_the_coarsest_that_will_do() -> None:
     assert choose(LevelRule(), ahead(0.1, 9), errors=same) == [2, 2]
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 8), st.floats(0.1, 10), st.integers(0, 2**32 - 1))
+def test_by_error_against_each_level(count: int, pixels: float, seed: int) -> None:
+    """Levels whose errors rise and fall: the last of all that will do."""
+    rng = np.random.default_rng(seed)
+    errors = rng.uniform(0, 0.1, (count, 2)).astype(np.float32)
+    errors[0] = 0
+    distances = rng.uniform(0.1, 20, 30)
+    got = choose(LevelRule(pixels=pixels), ahead(*distances), errors=errors, reach=0)
+    for distance, level in zip(distances.astype(np.float32), got, strict=True):
+        mean, worst = errors.T.astype(float) * 100 / float(distance)
+        will_do = np.maximum(mean, worst / 3) <= pixels
+        assert level == np.flatnonzero(will_do)[-1]
+
+
 def test_by_distance() -> None:
     places = ahead(0.1, 9.99, 10, 19.99, 20.01, 39.9, 40.1, 1e5)
     assert choose(BY_DISTANCE, places) == [0, 0, 1, 1, 2, 2, 3, 3]
@@ -670,6 +685,8 @@ def test_places_that_are_no_places(camera: Camera, bad: float) -> None:
         place[row] = bad
         got = in_view([(0, 0, -2), place, (0, 0, -2)], 1.0, camera)
         assert got == [True, False, True]
+        aslant = replace(camera, eye=(1, 2, 3), target=(-2, 1, 0))
+        assert in_view([place], np.inf, aslant) == [False]
     assert in_view(ahead(2, 2), [np.nan, np.inf], camera) == [False, True]
 
 

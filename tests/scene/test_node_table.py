@@ -119,6 +119,16 @@ def test_toes_and_fingers_that_are_no_part_belong_to_their_limb() -> None:
     assert names[-1] == "LeftToePin"
 
 
+def test_fingers_of_an_arm_without_a_hand() -> None:
+    text = """
+    Hips:- LeftUpLeg:0 LeftLeg:1 RightUpLeg:0 RightLeg:3 Spine:0 Head:5
+    LeftArm:5 LeftForeArm:7 LeftIndex1:8 LeftIndex2:9 LeftIndex3:10 LeftIndex4:11
+    RightArm:5 RightForeArm:13
+    """
+    names = make_node_table(make_tree(text)).names
+    assert names[-3:] == ("LeftIndex4", "RightArm", "RightForeArm")
+
+
 def test_the_human_may_be_given() -> None:
     """Names say nothing here; what is given decides."""
     skeleton = make_tree("a:- b:0 c:0 d:2 e:1")

@@ -146,9 +146,8 @@ def _body_order(
             order.extend(human.rolls.get(side + part, ()))
         # Toes and fingers that are no part: one of several, or one joint too many.
         tops = [human[side + end] for end in ends.split() if side + end in human]
-        for node in _walk(tops[0], children) if tops else ():
-            if said[node].side == side and said[node].kind in kinds:
-                order.append(node)
+        below = _walk(tops[0], children) if tops else []
+        order.extend(node for node in below if said[node].kind in kinds)
 
     order = [human["hips"]]
     for side in SIDES:
