@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,36 +11,56 @@ from flexor.arrays import Ints
 from flexor.errors import ShapeError
 from flexor.maths import threads
 
-__all__ = ["closest_points"]
+__all__ = ["SurfaceTree", "closest_points", "surface_tree"]
 
 LEAF = 4  # triangles
 
 
-def closest_points(
-    triangles: NDArray[np.floating], points: NDArray[np.floating]
-) -> tuple[Ints, NDArray[np.float64], NDArray[np.float64]]:
-    """The nearest point of a surface to each point.
+@dataclass(frozen=True, slots=True, eq=False)
+class SurfaceTree:
+    """Triangles in a tree of boxes, to look for near ones more than once.
 
-    triangles: (F, 3, 3), corners; at least one, and those that are a line or a point
-    count as such; points: (P, 3). Gives the triangle, int32 (P,), of equally near ones
-    the first; barycentric weights of its corners there, float64 (P, 3), not negative,
-    that sum to 1; and the distance, float64 (P,).
+    triangles: float64 (F, 9), in the order of the leaves; faces, starts, boxes: see
+    kernel_closest.
     """
-    from flexor.convert import kernel_closest as kernel
 
+    triangles: NDArray[np.float64]
+    faces: Ints
+    starts: Ints
+    boxes: NDArray[np.float64]
+
+
+def surface_tree(triangles: NDArray[np.floating]) -> SurfaceTree:
+    """The tree of triangles (F, 3, 3), at least one."""
     corners = np.ascontiguousarray(triangles, np.float64)
-    there = np.ascontiguousarray(points, np.float64)
     if corners.ndim != 3 or corners.shape[1:] != (3, 3) or not len(corners):
         raise ShapeError(
             f"triangles: shape {corners.shape}, expected (1 or more, 3, 3)"
         )
+    if not np.isfinite(corners).all():
+        raise ShapeError("triangles: must be finite")
+    faces, starts, boxes = _tree(corners)
+    return SurfaceTree(corners[faces].reshape(-1, 9), faces, starts, boxes)
+
+
+def closest_points(
+    triangles: NDArray[np.floating] | SurfaceTree, points: NDArray[np.floating]
+) -> tuple[Ints, NDArray[np.float64], NDArray[np.float64]]:
+    """The nearest point of a surface to each point.
+
+    triangles: (F, 3, 3), corners, or the tree of them; at least one, and those that are
+    a line or a point count as such; points: (P, 3). Gives the triangle, int32 (P,), of
+    equally near ones the first; barycentric weights of its corners there, float64
+    (P, 3), not negative, that sum to 1; and the distance, float64 (P,).
+    """
+    from flexor.convert import kernel_closest as kernel
+
+    tree = triangles if isinstance(triangles, SurfaceTree) else surface_tree(triangles)
+    there = np.ascontiguousarray(points, np.float64)
     if there.ndim != 2 or there.shape[1] != 3:
         raise ShapeError(f"points: shape {there.shape}, expected (any, 3)")
-    for name, array in (("triangles", corners), ("points", there)):
-        if not np.isfinite(array).all():
-            raise ShapeError(f"{name}: must be finite")
-    faces, starts, boxes = _tree(corners)
-    flat = corners[faces].reshape(-1, 9)
+    if not np.isfinite(there).all():
+        raise ShapeError("points: must be finite")
     count = len(there)
     face, weights, squares = (
         np.empty(count, np.int32),
@@ -50,7 +72,14 @@ def closest_points(
         stack, room = np.empty(kernel.DEPTH, np.int32), np.empty(3)
         out = face[part], weights[part], squares[part]
         kernel.closest_points(
-            there[part], flat, faces, starts, boxes, *out, stack, room
+            there[part],
+            tree.triangles,
+            tree.faces,
+            tree.starts,
+            tree.boxes,
+            *out,
+            stack,
+            room,
         )
 
     threads.run_slices(work, count)
