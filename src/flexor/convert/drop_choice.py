@@ -248,15 +248,17 @@ def find_misled(
     It was made with a node that is gone, or with a carrier that may have a new slot, or
     looked at nodes below of which one has gone.
     """
+    if np.isnan(state.inverse[dropped, 0, 0]):
+        return set(choices)  # nodes that looked past it now find its carrier
     changed = {dropped, carrier}
     found = {n for n, choice in choices.items() if not changed.isdisjoint(choice.tried)}
-    above, is_nearest = state.parents[dropped], True
+    above = state.parents[dropped]
     while above >= 0:
         if above in choices:
-            # Nodes come after their parents: who tries a later one may have none above.
-            if is_nearest or choices[above].tried[0] > above:
-                found.add(above)
-            is_nearest = False
+            found.add(above)
+        # Who is above one that can carry does not look below it.
+        if state.is_kept[above] and np.isfinite(state.inverse[above, 0, 0]):
+            break
         above = state.parents[above]
     return found
 
