@@ -38,6 +38,7 @@ from tests.scenes import random_scene
 pytestmark = pytest.mark.slow
 
 SMALL = ("--size", "96x72", "--samples", "1")
+QUICK = ("--levels", "none", "--motion-error", "0")
 COLUMNS = (
     "vertices",
     "worked",
@@ -103,11 +104,15 @@ def test_a_package_that_loads(run: Any, folder: Path, tmp_path: Path) -> None:
 def test_what_is_said(run: Any, folder: Path, tmp_path: Path) -> None:
     out, file = tmp_path / "a.flexor", folder / "mannequin.glb"
     done = run("convert", file, "-o", out, "--motion-error", "0")
-    report = report_envelope(flexor.load(out).envelopes.multi)
+    made = flexor.load(out)
+    report = report_envelope(made.envelopes.multi)
+    assert made.given_levels is not None
+    triangles = [f"{made.levels.totals(n)[2]:,}" for n in range(len(made.levels))]
     assert done.out == (
         f"{out}: {out.stat().st_size:,} bytes "
         f"(mannequin.glb: {file.stat().st_size:,}); {report.vertices:,} vertices, "
-        f"of which a frame holds at most {report.peak:,} at once\n"
+        f"of which a frame holds at most {report.peak:,} at once; levels of "
+        f"{', '.join(triangles)} triangles\n"
     )
 
 
@@ -190,7 +195,8 @@ def test_whole_surfaces_need_more_room(run: Any, folder: Path, tmp_path: Path) -
     peaks = []
     for number, words in enumerate(((), ("--no-search",), ("--no-split",))):
         out = tmp_path / f"{number}.flexor"
-        assert run("convert", folder / "mannequin.glb", "-o", out, *words).code == 0
+        words = ("-o", out, *words, *QUICK)
+        assert run("convert", folder / "mannequin.glb", *words).code == 0
         peaks.append(flexor.load(out).envelopes.multi.peak)
     assert peaks[0] < peaks[1] < peaks[2]
     assert peaks[2] == 4855
@@ -241,6 +247,7 @@ def test_json(run: Any, folder: Path, tmp_path: Path) -> None:
     (row,) = json.loads(done.out)
     envelopes = flexor.load(out).envelopes
     assert {one["name"] for one in row.pop("motion")} == set(flexor.load(out).clips)
+    assert len(row.pop("levels")) == 4
     assert row == {
         "file": str(file),
         "out": str(out),
@@ -299,10 +306,12 @@ def test_the_table_of_a_package_is_of_what_is_in_it(
     run: Any, folder: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "whole.flexor"
-    run("convert", folder / "mannequin.glb", "-o", out, "--no-split", "--no-search")
-    (stored,) = json.loads(run("convert", out, "--json").out)
+    words = ("--no-split", "--no-search", *QUICK)
+    run("convert", folder / "mannequin.glb", "-o", out, *words)
+    (stored,) = json.loads(run("convert", out, "--json", *QUICK).out)
     assert stored["multi"]["parts"] == 1
-    (anew,) = json.loads(run("convert", out, "--json", "--ids", "consistent").out)
+    words = ("--ids", "consistent", *QUICK)
+    (anew,) = json.loads(run("convert", out, "--json", *words).out)
     assert anew["multi"]["parts"] > 1
 
 
@@ -539,15 +548,16 @@ def test_a_folder_that_cannot_be_made(run: Any, folder: Path, tmp_path: Path) ->
 def test_sizes_are_those_from_before(run: Any, folder: Path, tmp_path: Path) -> None:
     """Also of a package that is replaced by what was made of it."""
     place = tmp_path / "a.flexor"
-    words = ("--no-split", "--no-search")
+    words = ("--no-split", "--no-search", *QUICK)
     assert run("convert", folder / "mannequin.glb", "-o", place, *words).code == 0
     before = place.stat().st_size
-    done = run("convert", place, "-o", place)
+    done = run("convert", place, "-o", place, *QUICK)
     after = place.stat().st_size
     assert before != after
     assert done.out.startswith(f"{place}: {after:,} bytes (a.flexor: {before:,})")
     assert run("convert", folder / "mannequin.glb", "-o", place, *words).code == 0
-    (row,) = json.loads(run("convert", place, "-o", place, "--json").out)
+    done = run("convert", place, "-o", place, "--json", *QUICK)
+    (row,) = json.loads(done.out)
     assert (row["file_bytes"], row["out_bytes"]) == (before, after)
 
 
@@ -708,6 +718,7 @@ def test_inspect(run: Any, folder: Path) -> None:
         assert report.pop("file_bytes") == file.stat().st_size
         reports.append(report)
     envelopes = reports[0].pop("envelopes")
+    assert reports[0].pop("levels") == []  # it was not converted
     assert reports[0] == reports[1]
     assert envelopes["multi"]["vertices"] == 4855
     assert envelopes["one"]["native"] == envelopes["one"]["worked"]

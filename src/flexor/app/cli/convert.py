@@ -8,12 +8,15 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from flexor.app.cli.convert_levels import check_wanted, levels_of
 from flexor.app.cli.envelope_table import LEGEND, print_envelopes
+from flexor.app.cli.level_table import LEVEL_LEGEND, print_levels, say_levels
 from flexor.app.cli.motion_table import print_motion, say_motion
 from flexor.app.cli.progress import show_progress, tidy_when_ended
 from flexor.app.cli.tables import open_console, say_count
@@ -23,6 +26,7 @@ from flexor.files.replace import check_parent, writing
 if TYPE_CHECKING:
     from flexor.convert.envelope import EnvelopeSettings
     from flexor.convert.envelope_report import EnvelopeReport
+    from flexor.convert.level_report import LevelReport
     from flexor.convert.reduce_motion import MotionReport, MotionSettings
 
 __all__ = ["convert"]
@@ -44,7 +48,9 @@ Out = Annotated[
 ]
 Report = Annotated[
     bool,
-    typer.Option("--report", help="Print what envelopes and packed motion save."),
+    typer.Option(
+        "--report", help="Print what envelopes, packed motion and levels save."
+    ),
 ]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print the report as JSON instead of tables.")
@@ -75,12 +81,35 @@ MotionUnit = Annotated[
         "do not say, what the legs in them tell."
     ),
 ]
+WantedLevels = Annotated[
+    str,
+    typer.Option(
+        "--levels",
+        metavar="FILE.toml|none",
+        help="A text file that says how levels of detail are to be; none: there are "
+        "to be none. Without it they are as coarse as cannot be seen, and those of a "
+        "package stay as they are.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be made; unit: metres in one of the file, as the user gave it; levels:
+    the word of the user; shows_parts: whether progress is that of one file.
+    """
+
+    envelopes: EnvelopeSettings
+    motion: MotionSettings
+    unit: float | None
+    levels: str
+    shows_parts: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Converted:
     """One file: where it came from, how large it was and is, its envelopes, what
-    became of its motion, and how many metres a unit of it was taken for.
+    became of its motion, its levels, and how many metres a unit of it was taken for.
     """
 
     file: Path
@@ -90,6 +119,7 @@ class Converted:
     multi: EnvelopeReport
     one: EnvelopeReport
     motion: list[MotionReport]
+    levels: list[LevelReport]
     unit: float
 
 
@@ -103,9 +133,10 @@ def convert(
     ids: Ids = "places",
     motion_error: MotionError = 1e-4,
     motion_unit: MotionUnit = None,
+    levels: WantedLevels = "",
 ) -> None:
-    """Write a package: the character with its envelopes and its motion packed, mapped
-    at once when loaded.
+    """Write a package: the character with its envelopes, its motion packed and its
+    levels of detail, mapped at once when loaded.
 
     Of several files, those that cannot be converted are named, and the others are.
     """
@@ -114,6 +145,7 @@ def convert(
     if ids not in ("places", "consistent"):
         raise SettingError(f"--ids: {ids!r}, expected places or consistent")
     places = _places(files, out)
+    check_wanted(levels)
 
     from flexor.convert.envelope import EnvelopeSettings
     from flexor.convert.reduce_motion import MotionSettings
@@ -133,10 +165,11 @@ def convert(
         return f"stopped; written: {names}" if names else "stopped, nothing was written"
 
     is_one = len(files) == 1
+    wanted = Wanted(settings, motion, motion_unit, levels, is_one)
     with tidy_when_ended(say_left), _bar("files", len(files), not is_one) as advance:
         for file, place in zip(files, places, strict=True):
             try:
-                one = _convert(file, place, settings, motion, motion_unit, is_one)
+                one = _convert(file, place, wanted)
             except FlexorError as error:
                 if len(files) == 1:
                     raise
@@ -166,15 +199,8 @@ def _bar(what: str, count: int, is_shown: bool) -> Iterator[Callable[[], None]]:
         yield advance
 
 
-def _convert(
-    file: Path,
-    place: Path | None,
-    settings: EnvelopeSettings,
-    motion: MotionSettings,
-    unit: float | None,
-    shows_clips: bool,
-) -> Converted:
-    """Convert one file; place: None to write nothing; unit: as the user gave it."""
+def _convert(file: Path, place: Path | None, wanted: Wanted) -> Converted:
+    """Convert one file; place: None to write nothing."""
     from flexor.app.character import Character
     from flexor.app.load_save import load, save
     from flexor.convert.envelope import DEFAULTS, convert_scene
@@ -185,22 +211,28 @@ def _convert(
     character = load(file)
     size = file.stat().st_size  # now: it may be what is written
     findings = list(character.findings)
-    if place is None and file.suffix.lower() == ENDING and settings == DEFAULTS:
+    is_package = file.suffix.lower() == ENDING
+    if place is None and is_package and wanted.envelopes == DEFAULTS:
         envelopes = character.envelopes  # a report of what is there
     else:
-        envelopes, found = convert_scene(character.scene, settings)
+        envelopes, found = convert_scene(character.scene, wanted.envelopes)
         findings += found
-    for finding in findings:
+    motion = wanted.motion
+    if wanted.unit is None and file.suffix.lower() == ".bvh":
+        motion = replace(motion, unit=guess_unit(character.skeleton) or 1.0)
+    bar = partial(_bar, is_shown=wanted.shows_parts)
+    with bar("clips", len(character.clips)) as advance:
+        scene, moved = reduce_motion(character.scene, motion, each=advance)
+    # Measured in the motion that is written, which is what will be played.
+    levels, rows, found = levels_of(character, scene, wanted.levels, bar)
+    for finding in dict.fromkeys(findings + found):  # several may see the same
         if finding.level == "warning":
             typer.echo(f"flexor: {file.name}: {finding}", err=True)
-    if unit is None and file.suffix.lower() == ".bvh":
-        motion = replace(motion, unit=guess_unit(character.skeleton) or 1.0)
-    with _bar("clips", len(character.clips), shows_clips) as advance:
-        scene, moved = reduce_motion(character.scene, motion, each=advance)
     if place is not None:
         with writing(place):
             place.parent.mkdir(exist_ok=True)
-        save(Character(scene).with_envelopes(envelopes), place)
+        made = Character(scene).with_envelopes(envelopes)
+        save(made.with_levels(levels), place)
     return Converted(
         file,
         place,
@@ -209,6 +241,7 @@ def _convert(
         report_envelope(envelopes.multi),
         report_envelope(envelopes.one),
         moved,
+        rows,
         motion.unit,
     )
 
@@ -264,7 +297,7 @@ def _say(one: Converted) -> str:
             f"; {say_count(one.multi.vertices)} vertices, of which a frame holds at "
             f"most {say_count(one.multi.peak)} at once"
         )
-    text += say_motion(one.motion)
+    text += say_levels(one.levels) + say_motion(one.motion)
     return text if one.unit == 1 else f"{text}, at {one.unit:.3g} m a unit"
 
 
@@ -275,3 +308,7 @@ def _print_report(done: Sequence[Converted]) -> None:
     console.print(LEGEND)
     for one in done:
         print_motion(one.file.name, one.motion)
+    for one in done:
+        print_levels(f"{one.file.name}: levels", one.levels)
+    if any(one.levels for one in done):
+        console.print(LEVEL_LEGEND)

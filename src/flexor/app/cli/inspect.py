@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flexor.app.cli.envelope_table import print_envelopes
+from flexor.app.cli.level_table import LEVEL_LEGEND, print_levels, report_stored
 from flexor.app.cli.tables import add_row, new_table, open_console, say_count, say_plain
 from flexor.convert.envelope_report import EnvelopeReport, report_envelope
 from flexor.convert.report import SceneReport, report_scene
@@ -28,7 +29,9 @@ def inspect(
         bool, typer.Option("--json", help="Print JSON instead of tables.")
     ] = False,
 ) -> None:
-    """Say what is in a file: nodes, meshes, influences, clips, bytes, findings."""
+    """Say what is in a file: nodes, meshes, influences, clips, bytes, findings; of a
+    package also envelopes and levels of detail.
+    """
     from flexor.app.load_save import load
 
     character = load(file)
@@ -40,9 +43,12 @@ def inspect(
         kinds = {
             name: report_envelope(getattr(both, name)) for name in ("multi", "one")
         }
+    given = character.given_levels
+    levels = [] if given is None else report_stored(given)
     if as_json:
         whole = _as_json(file, size, report)
         if kinds:
+            whole["levels"] = [dataclasses.asdict(level) for level in levels]
             whole["envelopes"] = {
                 name: dataclasses.asdict(kind) for name, kind in kinds.items()
             }
@@ -51,6 +57,9 @@ def inspect(
     print_report(file.name, size, report)
     if kinds:
         print_envelopes("envelopes", **kinds)
+    if levels:
+        print_levels("levels of detail", levels)
+        open_console().print(LEVEL_LEGEND)
 
 
 def _as_json(file: Path, size: int, report: SceneReport) -> dict[str, Any]:
