@@ -79,7 +79,8 @@ def pullers(body: Body, pulls: list[dict[int, float]]) -> set[int]:
 
 
 def is_flat(matrix: Any) -> bool:
-    return bool(abs(np.linalg.det(matrix[:3, :3])) < 1e-9)
+    longest = max(np.linalg.norm(row) for row in matrix[:3, :3])
+    return bool(abs(np.linalg.det(matrix[:3, :3])) <= 1e-6 * longest**3)
 
 
 def first_below(body: Body, number: int, wanted: set[int]) -> list[int]:

@@ -34,7 +34,7 @@ GAP_SHARE = 2.0
 TOP_SHARE = 2.0
 SMALLEST = 0.05  # of the size of the whole: nodes that pull less count as if they did
 MOST_HEIRS = 4  # nodes below that are tried where there is none above
-FLAT = 1e-12  # of the cube of its longest row: a matrix with less volume is singular
+FLAT = 1e-6  # of the cube of its longest row: with less volume, float32 has no inverse
 
 Rows = NDArray[np.intp]
 Doubles = NDArray[np.float64]
