@@ -24,6 +24,7 @@ from flexor.maths.kernel_lanes import (
     min4,
     min8,
     pick4,
+    points8,
     put,
     ramp8,
     rows8,
@@ -78,6 +79,11 @@ def on_four(a, b, c, at, out):  # type: ignore[no-untyped-def]
     store4(out, 12, x / y)
     store4(out, 16, fma4(x, y, z))
     store4(out, 20, spread4(a, at))
+
+
+@jit("void(f4[::1], i8, out f4[::1])")
+def line_up(block, at, out):  # type: ignore[no-untyped-def]
+    points8(out, at, load8(block, 0), load8(block, 8), load8(block, 16))
 
 
 @jit("void(f4[::1], i8, out f4[::1])")
@@ -266,6 +272,15 @@ def test_scatter(at: int) -> None:
     expected = np.full((13, 3), -1, np.float32)
     expected[rows[at:]] = block.reshape(3, 8).T
     np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize("at", [0, 3, 24])
+def test_points_follow_each_other(at: int) -> None:
+    block = np.arange(24, dtype=np.float32)
+    out = np.full(52, -1, np.float32)
+    line_up(block, at, out)
+    np.testing.assert_array_equal(out[at : at + 24], block.reshape(3, 8).T.ravel())
+    assert (np.delete(out, np.s_[at : at + 24]) == -1).all()
 
 
 def test_scatter_to_one_row_leaves_the_last_point() -> None:

@@ -54,6 +54,7 @@ __all__ = [
 
 _FLAGS = tuple(sorted(FAST))
 _WORD, _LONG = ir.IntType(32), ir.IntType(64)
+_BOTH = ir.Constant(ir.VectorType(_WORD, 16), list(range(16)))  # of two eights
 
 
 class _Lanes(types.Type):  # type: ignore[misc]
@@ -288,10 +289,8 @@ def _rows8(typing: Any, array: Any, at: Any, a: Any, b: Any, c: Any, d: Any) -> 
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = _place(context, builder, signature, args)
-        wide = ir.VectorType(_WORD, 16)
-        both = ir.Constant(wide, list(range(16)))
-        ab = builder.shuffle_vector(args[2], args[3], both)
-        cd = builder.shuffle_vector(args[4], args[5], both)
+        ab = builder.shuffle_vector(args[2], args[3], _BOTH)
+        cd = builder.shuffle_vector(args[4], args[5], _BOTH)
         for lane in range(8):
             picked = [lane, 8 + lane, 16 + lane, 24 + lane]
             mask = ir.Constant(ir.VectorType(_WORD, 4), picked)
@@ -310,9 +309,8 @@ def _points8(typing: Any, array: Any, at: Any, x: Any, y: Any, z: Any) -> Any:
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = _place(context, builder, signature, args)
-        both = ir.Constant(ir.VectorType(_WORD, 16), list(range(16)))
-        xy = builder.shuffle_vector(args[2], args[3], both)
-        zz = builder.shuffle_vector(args[4], args[4], both)
+        xy = builder.shuffle_vector(args[2], args[3], _BOTH)
+        zz = builder.shuffle_vector(args[4], args[4], _BOTH)
         for part in range(3):
             numbers = range(8 * part, 8 * part + 8)
             picked = [number % 3 * 8 + number // 3 for number in numbers]
