@@ -36,10 +36,10 @@ def commands(name: str) -> Iterator[str]:
             yield re.split(r"\s{2,}|\s+#", line.strip())[0]
 
 
-def blocks(name: str) -> list[str]:
-    """The Python of a document."""
+def blocks(name: str, language: str = "python") -> list[str]:
+    """The Python, or what else, of a document."""
     text = (ROOT / name).read_text("utf-8")
-    return re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/output.md"])
@@ -48,6 +48,28 @@ def test_commands_work(
 ) -> None:
     lines = [line for line in commands(name) if not line.startswith("flexor bench")]
     assert len(lines) > 5
+    type_all(lines, folder, monkeypatch)
+
+
+def test_levels_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the text file of the page; its levels are those of the package."""
+    name = "docs/levels.md"
+    (words,) = blocks(name, "toml")
+    (folder / "levels.toml").write_text(words, "utf-8")
+    lines = list(commands(name))
+    assert len(lines) == 5
+    type_all(lines, folder, monkeypatch)
+    hero = flexor.load("hero.flexor")
+    assert hero.given_levels is not None
+    drop = [hero.levels.table.names.index(f"{side}-pinky1") for side in "lr"]
+    assert hero.levels.masks[1][drop].all()
+    assert not hero.levels.masks[2:, drop].any()
+    assert hero.levels.totals(2)[2] <= 500
+    assert flexor.load("plain.flexor").given_levels is None
+
+
+def type_all(lines: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run commands one after another; what they say they write is there."""
     small = ["--size", "64x48", "--samples", "1", "--fps", "5"]  # to be quick
     for line in lines:
         words = shlex.split(line)
@@ -61,7 +83,14 @@ def test_commands_work(
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "docs/draw.md", "docs/motion.md", "docs/output.md"]
+    "name",
+    [
+        "README.md",
+        "docs/draw.md",
+        "docs/levels.md",
+        "docs/motion.md",
+        "docs/output.md",
+    ],
 )
 def test_python_works(name: str, folder: Path) -> None:
     pixels = np.full((480, 640, 4), 255, np.uint8)
