@@ -13,7 +13,7 @@ import pytest
 
 import flexor
 from flexor.app.character import Character
-from flexor.app.cli.level_table import report_stored
+from flexor.app.cli.level_table import print_levels, report_stored
 from flexor.convert import levels as converter
 from flexor.convert.level_report import border_distance
 from flexor.convert.levels import make_levels
@@ -232,6 +232,17 @@ def test_the_table(run: Any, folder: Path) -> None:
     lines = [line.rstrip() for line in done.out.splitlines()]
     start = lines.index("hero.glb: levels")
     assert max(map(len, lines[start : start + 5])) <= 80
+
+
+@pytest.mark.parametrize(
+    ("metres", "text"), [(0.01234, "0.0123"), (99.94, "99.9"), (1411.2, "1,411")]
+)
+def test_distances(
+    metres: float, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, near, _ = report_stored(small_levels())
+    print_levels("a", [whole, dataclasses.replace(near, distance=metres)])
+    assert rows_of(f"{capsys.readouterr().out}end")[1][7] == text
 
 
 def test_goals_that_are_missed(run: Any, folder: Path) -> None:

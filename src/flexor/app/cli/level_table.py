@@ -80,9 +80,14 @@ def print_levels(title: str, reports: Sequence[LevelReport]) -> None:
             say_count(one.influences),
             say_count(one.bytes),
             "" if is_whole else f"{one.height:.0f}",
-            "" if is_whole else f"{one.distance:.3g}",
+            "" if is_whole else _metres(one.distance),
             "" if is_whole else f"{one.mean:.2f}",
             "" if is_whole else f"{one.worst:.2f}",
             "" if is_whole else ("met" if one.is_met else "missed"),
         )
     open_console().print(table)
+
+
+def _metres(distance: float) -> str:
+    """Three digits, and all of those before the point."""
+    return f"{distance:,.0f}" if distance >= 100 else f"{distance:.3g}"
