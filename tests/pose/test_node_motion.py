@@ -34,7 +34,7 @@ from tests.scenes import one_mesh_scene, random_scene
 Rng = np.random.Generator
 
 
-def chain(joints: int = 4, *, scale: float = 1.0) -> Scene:
+def chain(joints: int = 4, *, scale: float = 1.0, side: float = 0.1) -> Scene:
     """A chain of joints along y, each turning; a triangle on each of them."""
     parents = np.arange(-1, joints - 1, dtype=np.int32)
     steps = np.tile(np.array([0.0, 0.5, 0.0], np.float32), (joints, 1))
@@ -47,7 +47,7 @@ def chain(joints: int = 4, *, scale: float = 1.0) -> Scene:
         np.full((joints, 3), scale, np.float32),
     )
     names = np.repeat(np.arange(joints, dtype=np.uint16), 3)[:, None]
-    corners = np.tile(np.eye(3, dtype=np.float32) * 0.1, (joints, 1))
+    corners = np.tile(np.eye(3, dtype=np.float32) * side, (joints, 1))
     weights = SkinWeights(names, np.ones((3 * joints, 1), np.float32))
     primitive = Primitive(corners, skin=weights)
     binds = np.tile(np.eye(3, 4, dtype=np.float32), (joints, 1, 1))

@@ -148,6 +148,11 @@ class Crowd:
         """What the last frame took, counted where it was done."""
         return self.state.counts
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays: state, motion, matrices and vertices."""
+        return self.state.nbytes
+
     def play(
         self,
         clip: str | None,
@@ -205,7 +210,7 @@ class Crowd:
 
     def draw_list(self, camera: Camera, style: DrawStyle | str = "shaded") -> DrawList:
         """What was deformed last, as things to draw; see docs/draw.md."""
-        return self._paint().draw_list(camera, style)
+        return self.painter.draw_list(camera, style)
 
     def draw(
         self,
@@ -221,7 +226,7 @@ class Crowd:
         """
         self.select(camera, size, rules)
         self.deform()
-        return self._paint().draw(camera, size, style)
+        return self.painter.draw(camera, size, style)
 
     def fit(
         self,
@@ -247,7 +252,9 @@ class Crowd:
         way = THREE_QUARTER if direction is None else direction
         return fit_camera(points, size, direction=way, **settings)
 
-    def _paint(self) -> CrowdPainter:
+    @property
+    def painter(self) -> CrowdPainter:
+        """What draws the crowd; made, and its meshes uploaded, when first used."""
         if self._painter is None:
             from flexor.app.crowd_drawing import CrowdPainter
 

@@ -106,6 +106,15 @@ class CrowdState:
         """The rows of a kind."""
         return slice(self.firsts[kind], self.firsts[kind + 1])
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays: of the state, of motion and of the last frames."""
+        own = (self.clip, self.time, self.speed, self.loops, self.place, self.heading)
+        own += (self.size, self.colour, self.level, self._before)
+        motion = sum(kind.motion.nbytes for kind in self.kinds)
+        rooms = sum(room.nbytes for room in self._rooms.values())
+        return sum(array.nbytes for array in own) + motion + rooms
+
 
 def init_crowd(kinds: Sequence[CrowdKind], counts: Sequence[int]) -> CrowdState:
     """Characters at rest, all at the origin, none in view yet; counts: of each kind."""

@@ -6,17 +6,16 @@ Ours is timed from Python, with the draw list made anew for each frame.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import numpy as np
 
 from flexor.app.bench.draw_scene import DrawScene, assets, list_for_frame, make_scene
 from flexor.app.bench.peer_process import PEERS, PeerProcess
-from flexor.app.bench.timing import Result
+from flexor.app.bench.timing import Result, use_threads
 from flexor.draw.backend import Backend, open_backend
 from flexor.draw.target import init_target
 from flexor.errors import BackendError, BackendMissing
@@ -125,7 +124,7 @@ def _our_timer(
 
     def timer(frames: Sequence[int]) -> list[float]:
         taken = []
-        with _threads(threads):
+        with use_threads(threads):
             for frame in frames:
                 started = time.perf_counter()
                 backend.draw(list_for_frame(scene, frame, *numbers), target)
@@ -133,20 +132,6 @@ def _our_timer(
         return taken
 
     return timer
-
-
-@contextmanager
-def _threads(count: int) -> Iterator[None]:
-    """Let kernels use so many threads for a while."""
-    before = os.environ.get("FLEXOR_THREADS")
-    os.environ["FLEXOR_THREADS"] = str(count)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["FLEXOR_THREADS"]
-        else:
-            os.environ["FLEXOR_THREADS"] = before
 
 
 def _peers(

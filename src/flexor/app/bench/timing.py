@@ -6,11 +6,12 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-__all__ = ["Result", "best_seconds", "machine"]
+__all__ = ["Result", "best_seconds", "machine", "use_threads"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,20 @@ def best_seconds(
                 call()
             best[i] = min(best[i], (time.perf_counter() - started) / repeat)
     return best
+
+
+@contextmanager
+def use_threads(count: int) -> Iterator[None]:
+    """Let kernels use so many threads for a while."""
+    before = os.environ.get("FLEXOR_THREADS")
+    os.environ["FLEXOR_THREADS"] = str(count)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["FLEXOR_THREADS"]
+        else:
+            os.environ["FLEXOR_THREADS"] = before
 
 
 def machine() -> dict[str, Any]:

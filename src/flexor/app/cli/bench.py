@@ -29,6 +29,7 @@ NAMES = (
     "load",
     "motion",
     "draw",
+    "crowd",
 )
 
 
@@ -50,6 +51,8 @@ def bench(
     For draw, also how fast others draw the same: moderngl on Mesa's llvmpipe and
     raylib, where they are installed (pip install 'flexor\[bench]'; on Debian and
     Ubuntu apt-get install libegl1 libgl1 libgl1-mesa-dri).
+
+    For crowd: what a frame of 1 to 10,000 characters costs, with levels and without.
 
     For motion: how small clips become, how far they are off, and what sampling costs.
 
@@ -113,6 +116,10 @@ def _run(names: list[str], files: dict[str, Path]) -> Iterator[Result]:
         from flexor.app.bench import draw
 
         yield from draw.run()
+    if "crowd" in names:
+        from flexor.app.bench import crowd
+
+        yield from crowd.run()
 
 
 def _write_json(results: list[Result], to: str) -> None:
