@@ -61,9 +61,10 @@ def test_levels_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     type_all(lines, folder, monkeypatch)
     hero = flexor.load("hero.flexor")
     assert hero.given_levels is not None
-    drop = [hero.levels.table.names.index(f"{side}-pinky1") for side in "lr"]
-    assert hero.levels.masks[1][drop].all()
+    names = hero.levels.table.names
+    drop = [names.index(f"{side}-pinky1") for side in "lr"]
     assert not hero.levels.masks[2:, drop].any()
+    assert hero.levels.masks[2, [names.index(f"{side}-hand") for side in "lr"]].all()
     assert hero.levels.totals(2)[2] <= 500
     assert flexor.load("plain.flexor").given_levels is None
 
