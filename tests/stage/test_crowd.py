@@ -151,6 +151,20 @@ def test_levels_follow_the_error_in_pixels() -> None:
     assert int(np.argmax(state.level > 0)) < first
 
 
+def test_larger_ones_are_off_by_more() -> None:
+    """Twice the size: the borders are twice as far away."""
+    state = init_crowd([make_chain()], [400])
+    state.place[:, 2] = -np.linspace(0, 400, 400)
+    borders = []
+    for size in (0.5, 1.0):
+        state.size[:] = size
+        state.level[:] = -1
+        see_crowd(state, CAMERA, SIZE)
+        first = int(np.argmax(state.level > 1))
+        borders.append(25 - state.place[first, 2])
+    assert math.isclose(borders[1], 2 * borders[0], rel_tol=0.05)
+
+
 def test_rules_may_be_functions_of_what_is_given_along(rng: Rng) -> None:
     state = scattered(rng)
     asked = []

@@ -38,9 +38,9 @@ class LevelView:
     places: float32 (N, 3), metres; distances: (N,), metres from the camera's eye;
     heights, widths, areas: (N,), share of the picture, 1 for all of it, more where one
     is larger than that; pixel_sizes: (N,), metres that a pixel shows at what is nearest
-    of it; speeds: (N,), metres a second, 0 where none were given; levels: (N,), the
-    choice so far, -1 for none; time: seconds; extra: what the caller gave along.
-    Numbers of what is not finite, or behind the camera, mean nothing.
+    of it, as it was made; speeds: (N,), metres a second, 0 where none were given;
+    levels: (N,), the choice so far, -1 for none; time: seconds; extra: what the caller
+    gave along. Numbers of what is not finite, or behind the camera, mean nothing.
     """
 
     places: Floats
@@ -102,6 +102,7 @@ def choose_levels(
     heights: Floats | None = None,
     widths: Floats | None = None,
     speeds: Floats | None = None,
+    sizes: Floats | None = None,
     time: float = 0.0,
     extra: Any = None,
 ) -> None:
@@ -112,15 +113,17 @@ def choose_levels(
     places: float32 (N, 3), middle of each character; reaches: float32 (N,), metres from
     there to what is furthest out; levels: int8 or int32 (N,), the choice so far, -1 for
     none, overwritten; heights, widths: float32 (N,), metres, if they are not those of
-    the ball of that reach; speeds: float32 (N,), metres a second; time, extra: for
-    functions, `LevelView`. What is not finite, or wholly behind the camera, gets the
-    coarsest level.
+    the ball of that reach; speeds: float32 (N,), metres a second; sizes: float32
+    (N,), factors by which characters, and so their errors, are larger than they were
+    made; time, extra: for functions, `LevelView`. What is not finite, or wholly behind
+    the camera, gets the coarsest level.
     """
     rows = (rules,) if isinstance(rules, LevelRule) else tuple(rules)
     _check_choice(rows, errors, levels, speeds)
     count, last = len(levels), len(errors) - 1
     _check_balls(size, places, reaches, count)
-    for name, value in (("heights", heights), ("widths", widths), ("speeds", speeds)):
+    given = {"heights": heights, "widths": widths, "speeds": speeds, "sizes": sizes}
+    for name, value in given.items():
         if value is not None:
             _check_sizes(value, count, name)
     so_far = levels.view()
@@ -130,6 +133,8 @@ def choose_levels(
         furthest = reaches - seen[:, 2]
         is_seen = np.isfinite(seen).all(1) & (furthest >= camera.near)
         measured = _measure(camera, size, -seen[:, 2], reaches, heights, widths)
+        if sizes is not None:  # what is twice as large is off by twice as much
+            measured["pixel_sizes"] = measured["pixel_sizes"] / sizes
         view = LevelView(
             **measured,
             places=places,

@@ -1,9 +1,10 @@
 """Motion of nodes from one point of the character, for any selection of them.
 
-A clip is looked at 60 times a second, or more often where nodes swing fast, and what is kept of each node is its change of
-direction and its place as seen from the base point: its definition. Expanded, that is a
-matrix and a place. Neither needs a parent, so a level of detail moves the nodes that it
-selects and no others, and all levels share one motion.
+A clip is looked at 60 times a second, or more often where nodes swing fast, and what is
+kept of each node is its change of direction and its place as seen from the base point:
+its definition. Expanded, that is a matrix and a place. Neither needs a parent, so a
+level of detail moves the nodes that it selects and no others, and all levels share one
+motion.
 """
 
 from __future__ import annotations

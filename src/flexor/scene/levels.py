@@ -170,12 +170,13 @@ def check_levels(levels: Levels, scene: Scene) -> None:
     for surface in levels.surfaces:
         if not -1 <= surface.material < len(scene.materials):
             raise ShapeError(f"material: {surface.material} is not in the scene")
-        for node, row in set(map(tuple, surface.sources[:, :2].tolist())):
-            own = (surface.sources[:, :2] == (node, row)).all(1)
-            most = int(surface.sources[own, 2].max())
-            if most >= sizes.get((node, row), 0):
+        pairs, group = np.unique(surface.sources[:, :2], axis=0, return_inverse=True)
+        most = np.full(len(pairs), -1, np.int64)
+        np.maximum.at(most, group.ravel(), surface.sources[:, 2])
+        for (node, row), last in zip(pairs.tolist(), most.tolist(), strict=True):
+            if last >= sizes.get((node, row), 0):
                 raise ShapeError(
-                    f"sources: no vertex {most} in primitive {row} at node {node}"
+                    f"sources: no vertex {last} in primitive {row} at node {node}"
                 )
 
 

@@ -207,7 +207,8 @@ def see_crowd(
         rows = state.rows(kind)
         clip = state.clip[rows]  # -1, the rest pose, is the last row of the tables
         centres = _placed(own.centres[clip], state, rows)
-        reaches = (own.reaches[clip] * np.abs(state.size[rows])).astype(np.float32)
+        sizes = np.abs(state.size[rows]).astype(np.float32)
+        reaches = own.reaches[clip].astype(np.float32) * sizes
         level = state.level[rows]
         choose_levels(
             LevelRule() if rules is None else rules,
@@ -218,6 +219,7 @@ def see_crowd(
             reaches,
             levels=level,
             speeds=speeds[rows],
+            sizes=sizes,
             time=time,
             extra=extra,
         )

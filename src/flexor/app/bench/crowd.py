@@ -1,6 +1,6 @@
 """Crowds: what a frame of 1 to 10,000 characters costs, step by step.
 
-All stand in the picture, at 1.6 m from each other, from 6 m in front of the camera on
+All stand in the picture, at 1.6 m from each other, from 6.5 m in front of the camera on
 to as far away as it takes.
 """
 
@@ -24,13 +24,13 @@ from flexor.stage.crowd import move_crowd, skin_crowd
 __all__ = ["run"]
 
 SIZE = (1280, 720)
-CAMERA = Camera(eye=(0.0, 4.0, 0.0), target=(0.0, 0.9, -14.0))
+CAMERA = Camera(eye=(0.0, 3.0, 0.0), target=(0.0, 0.9, -14.0))
 STYLES = {
     "draw720": DrawStyle(samples=1, shadow=False),
     "draw720/ground": DrawStyle(samples=1, ground=True),
     "draw720/aa": DrawStyle(samples=4, shadow=False),
 }
-NEAREST, APART = 6.0, 1.6
+NEAREST, APART = 6.5, 1.6
 COUNTS = (1, 10, 100, 1_000, 10_000)
 MOST_WHOLE = 1_000  # more characters in full would take gigabytes
 STEP = 1 / 60

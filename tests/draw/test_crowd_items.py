@@ -1,0 +1,157 @@
+"""Surfaces of crowds, their ground and their shadows, as things to draw."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from flexor.draw.backend import open_backend
+from flexor.draw.build import dress_scene
+from flexor.draw.crowd_items import (
+    FIELD,
+    RIM,
+    build_field,
+    build_shadows,
+    upload_field,
+    upload_shadow_disc,
+    upload_surface,
+)
+from flexor.draw.drawlist import DrawList
+from flexor.draw.style import DrawStyle
+from flexor.draw.target import init_target
+from flexor.draw.upload import upload_scene
+from flexor.errors import ShapeError
+from flexor.scene.camera import Camera
+from flexor.scene.mesh import Mesh, Primitive
+from flexor.scene.scene import Scene
+from flexor.scene.skeleton import Skeleton
+from tests.pose.test_node_motion import chain
+
+Rng = np.random.Generator
+
+
+def two_parts(rng: Rng) -> Scene:
+    """One mesh of two primitives: one with texture coordinates, one with colours."""
+    one = Primitive(
+        rng.normal(size=(6, 3)), texcoords=(rng.random((6, 2)).astype(np.float32),)
+    )
+    other = Primitive(
+        rng.normal(size=(3, 3)), colours=(rng.random((3, 3)).astype(np.float32),)
+    )
+    skeleton = Skeleton(
+        ("a",),
+        np.array([-1]),
+        np.zeros((1, 3)),
+        np.array([[0, 0, 0, 1]]),
+        np.ones((1, 3)),
+    )
+    return Scene(skeleton, np.array([0]), np.array([-1]), (Mesh("m", (one, other)),))
+
+
+def test_places_take_what_their_vertices_have(rng: Rng) -> None:
+    scene = two_parts(rng)
+    backend = open_backend("record")
+    dress = dress_scene(upload_scene(backend, scene)[0], DrawStyle())
+    sources = np.array([[0, 0, 4], [0, 1, 2], [0, 0, 1], [0, 0, 4]], np.int32)
+    made = upload_surface(dress, sources, np.array([[0, 1, 2]], np.int32))
+    assert made is not None
+    mesh = backend.meshes[made.number]  # type: ignore[attr-defined]
+    first, second = scene.meshes[0].primitives
+    assert mesh.vertex_count == 4
+    np.testing.assert_array_equal(mesh.texcoords[[0, 2]], first.texcoords[0][[4, 1]])
+    assert not mesh.texcoords[1].any()
+    np.testing.assert_array_equal(mesh.colours[1, :3], second.colours[0][2])
+    assert (mesh.colours[[0, 2, 3]] == 1).all()
+    assert mesh.welded.tolist() == [0, 1, 2, 0]
+    item = made.item(
+        np.zeros((2, 4, 3), np.float32),
+        np.zeros((2, 4, 3), np.float32),
+        np.ones((2, 4), np.float32),
+    )
+    assert (item.mesh, len(item.positions)) == (made.number, 2)
+
+
+def test_a_surface_without_faces_is_none(rng: Rng) -> None:
+    backend = open_backend("record")
+    dress = dress_scene(upload_scene(backend, two_parts(rng))[0], DrawStyle())
+    none = np.zeros((0, 3), np.int32)
+    assert upload_surface(dress, none, none) is None
+
+
+def test_parts_that_are_not_there_are_refused() -> None:
+    backend = open_backend("record")
+    dress = dress_scene(upload_scene(backend, chain(3))[0], DrawStyle())
+    sources = np.array([[0, 5, 1]] * 3, np.int32)
+    with pytest.raises(ShapeError, match="no triangles in 5 at node 0"):
+        upload_surface(dress, sources, np.array([[0, 1, 2]], np.int32))
+
+
+def test_shadows_lie_under_their_characters() -> None:
+    number = upload_shadow_disc(open_backend("record"))
+    places = np.array([[1, 2, 3], [-4, 0, 0]], np.float32)
+    item = build_shadows(number, places, np.array([0.5, 2], np.float32))
+    assert item.positions.shape == (2, 1 + RIM, 3)
+    np.testing.assert_allclose(
+        item.positions.mean(1)[:, [0, 2]], places[:, [0, 2]], atol=1e-5
+    )
+    away = np.linalg.norm(
+        (item.positions[:, 1:] - places[:, None])[..., [0, 2]], axis=-1
+    )
+    np.testing.assert_allclose(away, [[0.5] * RIM, [2] * RIM], rtol=1e-5)
+    above = item.positions[..., 1] - places[:, None, 1]
+    assert (above > 0).all()
+    assert (above < 0.02).all()
+
+
+@pytest.mark.parametrize("what", ["shadow", "field"])
+def test_they_are_seen_from_above(what: str) -> None:
+    backend = open_backend("raster")
+    if what == "shadow":
+        item = build_shadows(
+            upload_shadow_disc(backend),
+            np.zeros((1, 3), np.float32),
+            np.ones(1, np.float32),
+        )
+    else:
+        item = build_field(
+            upload_field(backend),
+            (0, 0),
+            3.0,
+            0.0,
+            ((0, 0.5, 0), (0, 0.4, 0)),
+            (1, 1, 1),
+        )
+    target = init_target((64, 64), 1, ())
+    for eye, is_seen in (((0, 5, 1), True), ((0, -5, 1), False)):
+        camera = Camera(eye=eye, target=(0, 0, 0))
+        picture = backend.draw(DrawList(camera, (item,)), target)
+        assert bool((picture[32, 32] != 255).any()) is is_seen
+
+
+def test_the_field_fades_into_the_paper() -> None:
+    number = upload_field(open_backend("record"))
+    stripes = ((0.1, 0.2, 0.3), (0.2, 0.3, 0.4))
+    item = build_field(number, (10.3, -7.0), 20.0, 0.5, stripes, (0.9, 0.8, 0.7))
+    assert item.positions.shape == (4 * FIELD * FIELD, 3)
+    assert (item.positions[:, 1] == 0.5).all()
+    away = np.hypot(item.positions[:, 0] - 10.3, item.positions[:, 2] + 7)
+    assert item.colours is not None
+    near, far = item.colours[away < 5, :3], item.colours[away > 20.5, :3]
+    low, high = (np.array(stripe, np.float32) for stripe in stripes)
+    assert (near >= low - 1e-6).all()
+    assert (near <= high + 1e-6).all()
+    assert np.ptp(near[:, 0]) > 0.5 * (high - low)[0]
+    np.testing.assert_allclose(far, np.tile([0.9, 0.8, 0.7], (len(far), 1)), rtol=1e-6)
+
+
+def test_stripes_stay_where_they_are_when_the_camera_moves() -> None:
+    number = upload_field(open_backend("record"))
+    stripes = ((0, 0, 0), (1, 1, 1))
+    edges = []
+    for x in (0.0, 0.7, 30.0):
+        item = build_field(number, (x, 0.0), 24.0, 0.0, stripes, (0, 0, 0))
+        assert item.colours is not None
+        light = item.colours[:, 0].reshape(-1, 4)[:, 0] > 0.5
+        first = item.positions.reshape(-1, 4, 3)[light, :, 0].min(1)
+        edges.append(set(np.round(first / 1.0).astype(int) % 2))
+    assert edges[0] == edges[1] == edges[2]
