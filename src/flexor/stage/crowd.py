@@ -109,8 +109,10 @@ class CrowdState:
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays: of the state, of motion and of the last frames."""
-        own = (self.clip, self.time, self.speed, self.loops, self.place, self.heading)
-        own += (self.size, self.colour, self.level, self._before)
+        own = (
+            *(self.clip, self.time, self.speed, self.loops, self.place, self.heading),
+            *(self.size, self.colour, self.level, self._before),
+        )
         motion = sum(kind.motion.nbytes for kind in self.kinds)
         rooms = sum(room.nbytes for room in self._rooms.values())
         return sum(array.nbytes for array in own) + motion + rooms

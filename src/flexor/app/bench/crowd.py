@@ -12,6 +12,7 @@ from functools import partial
 
 import numpy as np
 
+from flexor import samples
 from flexor.app.bench.synthetic import make_character
 from flexor.app.bench.timing import Result, best_seconds, use_threads
 from flexor.app.character import Character
@@ -62,9 +63,7 @@ def fill_view(crowd: Crowd) -> None:
 
 def run(rounds: int = 12) -> Iterator[Result]:
     """Mannequins with levels and without; then one character of 4,000 vertices."""
-    from flexor.samples import mannequin
-
-    hero = mannequin()
+    hero = samples.mannequin()
     yield from _full(rounds)
     for kind, levels in (("", True), ("/whole", False)):
         for count in COUNTS:
