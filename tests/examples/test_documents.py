@@ -87,6 +87,7 @@ def type_all(lines: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     "name",
     [
         "README.md",
+        "docs/crowds.md",
         "docs/draw.md",
         "docs/levels.md",
         "docs/motion.md",
