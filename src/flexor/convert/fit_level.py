@@ -14,29 +14,35 @@ from flexor.convert.level_body import LevelBody, skin_body, tidy_influences
 from flexor.convert.level_error import MOST_POSES, WholeSkin, skin_error, thin_out
 from flexor.convert.level_surfaces import LevelSkin
 from flexor.convert.simplify_body import simplify, weld_corners
-from flexor.scene.level_settings import LevelChoice
+from flexor.scene.level_settings import ROWS, LevelChoice
 from flexor.scene.node_table import NodeTable
 
 __all__ = ["FittedLevel", "LevelGoals", "Measure", "fit_level", "make_measure"]
 
-NODE_SHARE = 0.7  # of the goals that the loss of nodes may use up
-WEIGHT_SHARE = 0.85  # that nodes and influences may use up together
+NODE_SHARE = 0.5  # of the goals that the loss of nodes may use up
+WEIGHT_SHARE = 0.6  # that nodes and influences may use up together
+# Of the mean and of the worst that all may use up. Corners lie on the surface, so with
+# few of them limbs get thin and gaps open between parts: a character that is off by the
+# whole goal everywhere looks starved.
+MEAN_SHARE, WORST_SHARE = 0.5, 0.8
 FAR = 8.0  # times the goals that the plan's costs may be: surfaces slide over another
 INFLUENCES = (1, 2, 4, 8)
 TRIALS = 7  # numbers of triangles that are tried for a level
 RANGE = 64  # how many times fewer than before there may be
-WEIGHT_POSES = 4  # in which nodes and influences are tried
 FEWEST = 4  # triangles
+LOCKS = 4  # times that vertices are held where points were missed
+MOST_LOCKS = 16  # how many each time
 SAME = 0.97  # of the triangles before: a level that has more than that is no coarser
 ATTRIBUTE_POSES = 6
 # Metres that a change by 1 counts as, of the character's height.
 NORMAL_WEIGHT = 0.01
 TEXCOORD_WEIGHT = 0.01
-TEXCOORD_GRID = 2048  # coordinates that fall on the same point are one
-WEIGHT_GRID = 255
-# Corners whose normals are less apart than this are one in a level that takes over
-# where the character is so tall; in smaller ones edges are seen less.
-WELD_ANGLE, WELD_HEIGHT = np.deg2rad(30.0), 360.0
+WEIGHT_GRID = 255  # weights that fall on the same point of it are one
+# Corners at one place become one vertex where it is hardly seen: if their normals are
+# not further apart than so many radians, and their texture coordinates so far, for a
+# character of one pixel.
+WELD_ANGLE = np.deg2rad(30.0) * 360
+WELD_REACH = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +135,14 @@ def fit_level(
     """A level that is as coarse as its goals and its author allow."""
     steps, joints, weights = _fit_weights(measure, before, goals, choice, words, slots)
     placed = _placed(measure, slots, joints, weights)
-    angle = WELD_ANGLE * WELD_HEIGHT / (choice.height or WELD_HEIGHT)
+    body, height = measure.body, choice.height or ROWS
     welded = weld_corners(
         before.skin.faces,
-        _weld_keys(measure.body, joints, weights),
-        measure.body.normals,
-        float(angle),
+        _weld_keys(body, joints, weights),
+        body.normals,
+        body.texcoords,
+        angle=WELD_ANGLE / height,
+        reach=WELD_REACH / height,
     )
     faces, error = _fit_faces(measure, placed, before.skin.faces, welded, goals, choice)
     skin = LevelSkin(faces, joints, weights)
@@ -146,12 +154,11 @@ def _placed(
     slots: SlotTable,
     joints: NDArray[np.uint16],
     weights: Floats,
-    most: int = MOST_POSES,
 ) -> Floats:
-    """All vertices with a level's weights, in the first poses: float32 (N, V, 3)."""
+    """All vertices with a level's weights, in the poses: float32 (N, V, 3)."""
     nodes, binds = np.array(slots.slots, np.int32), np.array(slots.binds, np.float32)
-    world, positions = measure.world[:most], measure.body.positions
-    return skin_body(world, nodes, binds, positions, joints, weights)
+    positions = measure.body.positions
+    return skin_body(measure.world, nodes, binds, positions, joints, weights)
 
 
 def _fit_weights(
@@ -167,17 +174,18 @@ def _fit_weights(
     Both are measured on the triangles of the level before.
     """
 
-    def error(joints: NDArray[np.uint16], weights: Floats) -> tuple[float, float]:
-        placed = _placed(measure, slots, joints, weights, WEIGHT_POSES)
-        faces = before.skin.faces
-        return skin_error(measure.whole, placed, faces, limit=goals.worst)
+    def will_do(joints: NDArray[np.uint16], weights: Floats, share: float) -> bool:
+        placed, faces = _placed(measure, slots, joints, weights), before.skin.faces
+        limit = share * goals.worst
+        error = skin_error(measure.whole, placed, faces, limit=limit)
+        return goals.is_met(error, share)
 
     costs = measure.plan.costs
     limits = FAR * np.array([goals.mean, goals.worst])
     low, high = before.steps, int(np.count_nonzero((costs <= limits).all(1)))
     while low < high:
         steps = (low + high + 1) // 2
-        if goals.is_met(error(*_weights(measure, steps, words, slots)), NODE_SHARE):
+        if will_do(*_weights(measure, steps, words, slots), NODE_SHARE):
             low = steps
         else:
             high = steps - 1
@@ -188,7 +196,7 @@ def _fit_weights(
         tried = [choice.influences]
     for most in tried:
         found = tidy_influences(*fewer_influences(joints, weights, most))
-        if most == tried[-1] or goals.is_met(error(*found), WEIGHT_SHARE):
+        if most == tried[-1] or will_do(*found, WEIGHT_SHARE):
             break
     return low, *found
 
@@ -211,19 +219,10 @@ def _weld_keys(
         [
             (body.rest + np.float32(0)).view(np.int32),
             body.materials[:, None],
-            _grid(body.texcoords, TEXCOORD_GRID),
             joints.astype(np.int32),
-            _grid(weights, WEIGHT_GRID),
+            np.round(weights * np.float32(WEIGHT_GRID)).astype(np.int32),
         ],
         axis=1,
-    )
-
-
-def _grid(values: Floats, steps: int) -> NDArray[np.int32]:
-    """Values as whole steps, those that would not fit at the end of the range."""
-    most = 2**30
-    return np.clip(np.round(values.astype(np.float64) * steps), -most, most).astype(
-        np.int32
     )
 
 
@@ -242,32 +241,73 @@ def _fit_faces(
     """
     whole, rest = measure.whole, measure.body.rest
     attributes, weights = _attributes(measure, placed)
+    locked = np.zeros(len(rest), bool)
+    used = np.unique(welded)
 
-    def attempt(target: int, limit: float) -> tuple[Ints, tuple[float, float]]:
-        faces = simplify(welded, rest, attributes, weights, target)
-        return faces, skin_error(whole, placed, faces, limit=limit)
+    def attempt(target: int, within: LevelGoals) -> tuple[Ints, tuple[float, float]]:
+        """Fewer triangles; where points are missed, vertices there are held.
+
+        Small parts may vanish at first, such as buttons; if more is missed than may be,
+        such as a fingertip, they all stay.
+        """
+        for left in reversed(range(LOCKS + 1)):
+            faces = simplify(
+                welded, rest, attributes, weights, target, locked, prune=left == LOCKS
+            )
+            away = np.zeros(len(whole.rows))
+            limit = within.worst
+            error = skin_error(whole, placed, faces, limit=limit, away=away)
+            if error[1] <= limit or error[0] > within.mean or not left:
+                break  # where all is off, a few that are held are no help
+            missed = _worst(rest[whole.rows], away, limit)
+            if not len(missed) and left < LOCKS:
+                break  # what is off is the level's own
+            ways = rest[used] - rest[whole.rows[missed], None]
+            near = used[np.argmin((ways**2).sum(2), axis=1)]
+            # One alone does not hold what the others around it fall onto.
+            again = near[locked[near]]
+            locked[welded[np.isin(welded, again).any(1)]] = True
+            locked[near] = True
+        return faces, error
 
     if choice.triangles is not None:
-        return attempt(min(choice.triangles, len(welded)), np.inf)
+        return attempt(min(choice.triangles, len(welded)), LevelGoals(np.inf, np.inf))
     best = welded, skin_error(whole, placed, welded)
     # Where weights alone miss the goals, triangles may go that add little to it.
     mean, worst = (1.1 * error for error in best[1])
-    reach = LevelGoals(max(goals.mean, mean), max(goals.worst, worst))
+    reach = LevelGoals(
+        max(MEAN_SHARE * goals.mean, mean), max(WORST_SHARE * goals.worst, worst)
+    )
     high = float(len(welded))
     low = max(high / RANGE, FEWEST / 2)
+    good = locked.copy()
     for _ in range(TRIALS):
         target = int(np.sqrt(low * high))
         if target < FEWEST or target >= len(best[0]):
             break
-        found = attempt(target, reach.worst)
+        found = attempt(target, reach)
         if reach.is_met(found[1]) and len(found[0]):
             best = found if len(found[0]) < len(best[0]) else best
             high = float(target)
+            good[:] = locked
         else:
             low = float(target)
+            locked[:] = good
     if len(best[0]) > SAME * len(before):
         return before, skin_error(whole, placed, before)
     return best
+
+
+def _worst(places: Floats, away: NDArray[np.float64], limit: float) -> NDArray[np.intp]:
+    """Some of the points (P, 3) that are furthest off, none of them near another."""
+    left = np.flatnonzero(away > limit)
+    left = left[np.argsort(-away[left], kind="stable")]
+    found: list[int] = []
+    while len(left) and len(found) < MOST_LOCKS:
+        found.append(int(left[0]))
+        ways = places[left] - places[left[0]]
+        left = left[np.linalg.norm(ways, axis=1) > limit]
+    return np.array(found, np.intp)
 
 
 def _attributes(measure: Measure, placed: Floats) -> tuple[Floats, Floats]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
 from flexor.convert.closest_points import SurfaceTree, closest_points, surface_tree
@@ -20,10 +21,12 @@ MOST_VERTICES = 4000  # that are looked at in a pose
 class WholeSkin:
     """The skin that levels are compared with, in poses.
 
-    points: float32 (N, P, 3), some of its vertices; trees: N, of all its triangles,
-    none where it has no triangles; extent: metres, of the largest pose.
+    rows: int32 (P,), the vertices that are looked at; points: float32 (N, P, 3), where
+    they are; trees: N, of all its triangles, none where it has no triangles; extent:
+    metres, of the largest pose.
     """
 
+    rows: Ints
     points: Floats
     trees: tuple[SurfaceTree, ...]
     extent: float
@@ -37,8 +40,9 @@ class WholeSkin:
         """
         used = thin_out(np.unique(faces), MOST_VERTICES)
         if not used.size or not len(places):
-            return cls(np.zeros((len(places), 0, 3), np.float32), (), 0.0)
+            return cls(used[:0], np.zeros((len(places), 0, 3), np.float32), (), 0.0)
         return cls(
+            used,
             np.ascontiguousarray(places[:, used]),
             tuple(surface_tree(pose[faces]) for pose in places),
             float(np.ptp(places[:, used], axis=1).max()),
@@ -51,6 +55,7 @@ def skin_error(
     faces: Ints,
     *,
     limit: float = np.inf,
+    away: NDArray[np.float64] | None = None,
 ) -> tuple[float, float]:
     """Metres that a level is off, in the mean and at worst.
 
@@ -61,10 +66,11 @@ def skin_error(
     level without triangles is as far off as the skin is large; where the whole skin has
     none, nothing is off.
 
-    places may be given for the first of the poses only. limit: metres; a pose in which
-    something is further off is the last that is looked at.
+    limit: metres; a pose in which something is further off is the last that is looked
+    at. away: float64 (P,), raised to how far each of the points of the whole skin is
+    off at worst.
     """
-    if not 0 < len(places) <= len(whole.points):
+    if len(places) != len(whole.points):
         raise ShapeError(
             f"places: {len(places)} poses, the whole skin has {len(whole.points)}"
         )
@@ -75,10 +81,12 @@ def skin_error(
     used = thin_out(np.unique(faces), MOST_VERTICES)
     some = faces[thin_out(np.arange(len(faces), dtype=np.int32), MOST_VERTICES)]
     means, worst = [], 0.0
-    for tree, points, pose in zip(whole.trees, whole.points, places, strict=False):
+    for tree, points, pose in zip(whole.trees, whole.points, places, strict=True):
         own = np.concatenate([pose[used], pose[some].mean(1)])
         there = closest_points(pose[faces], points)[2]
         back = closest_points(tree, own)[2]
+        if away is not None:
+            np.maximum(away, there, out=away)
         means.append((there.mean(), back.mean()))
         worst = max(worst, float(there.max()), float(back.max()))
         if worst > limit:

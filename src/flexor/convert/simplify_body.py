@@ -31,7 +31,7 @@ from flexor.errors import BackendMissing, ShapeError
 __all__ = ["MOST_ATTRIBUTES", "simplify", "weld_corners"]
 
 MOST_ATTRIBUTES = 32
-PRUNE = 8  # components may vanish that are as small as the error that is made anyhow
+PRUNE = 8  # an option of the library
 ANY_ERROR = 1e9  # of the extent: only the number of triangles counts
 
 
@@ -41,14 +41,19 @@ def simplify(
     attributes: Floats,
     weights: Floats,
     target: int,
+    locked: NDArray[np.bool_] | None = None,
+    *,
+    prune: bool = True,
 ) -> Ints:
     """At most about `target` triangles (F, 3) over the same vertices.
 
     faces: int32 (F, 3); places: float32 (V, 3), metres, vertices of a seam at exactly
     one place; attributes: float32 (V, A), A up to 32, that should be kept too; weights:
-    float32 (A,), how many metres a change by 1 counts as, for lengths 1. There
-    are more triangles than asked for where the shape does not allow fewer, and the same
-    ones come back where there are no more than `target`.
+    float32 (A,), how many metres a change by 1 counts as, for lengths 1; locked: bool
+    (V,), vertices that stay while their component does; prune: whether components may
+    vanish that are no larger than the error made elsewhere. There are more triangles
+    than asked for where that or the shape does not allow fewer, and the same ones come
+    back where there are no more than `target`.
     """
     count = len(places)
     check_input(faces, np.int32, (None, 3), "faces")
@@ -70,7 +75,12 @@ def simplify(
         raise ShapeError("places, attributes: must be finite")
     scales = weights * np.float32(_length_weight(places, faces, target))
     indices: NDArray[np.uint32] = corners.reshape(-1).astype(np.uint32)
-    left: Ints = used[_call(indices, points, values, scales, target)]
+    held = np.zeros(len(used), np.uint8)
+    if locked is not None:
+        check_input(locked, np.bool_, (count,), "locked")
+        held[:] = locked[used]
+    options = PRUNE if prune else 0
+    left: Ints = used[_call(indices, points, values, scales, held, target, options)]
     return left
 
 
@@ -88,7 +98,9 @@ def _call(
     places: Floats,
     attributes: Floats,
     weights: Floats,
+    held: NDArray[np.uint8],
     target: int,
+    options: int,
 ) -> NDArray[np.uint32]:
     """The corners (F, 3) that meshoptimizer leaves."""
     library = _library()
@@ -105,9 +117,10 @@ def _call(
         vertex_positions_stride=size(12),
         vertex_attributes_stride=size(4 * attributes.shape[1]),
         attribute_count=size(attributes.shape[1]),
+        vertex_lock=held,
         target_index_count=size(3 * target),
         target_error=ctypes.c_float(ANY_ERROR),
-        options=ctypes.c_uint(PRUNE),
+        options=ctypes.c_uint(options),
     )
     return result[:left].reshape(-1, 3)
 
@@ -123,19 +136,27 @@ def _library() -> Any:
 
 
 def weld_corners(
-    faces: Ints, keys: NDArray[np.int32], normals: Floats, angle: float
+    faces: Ints,
+    keys: NDArray[np.int32],
+    normals: Floats,
+    texcoords: Floats,
+    *,
+    angle: float,
+    reach: float,
 ) -> Ints:
     """Faces (F, 3) in which vertices that hardly differ are one.
 
     keys: int32 (V, C), rows that must be the same; normals: float32 (V, 3), unit, that
-    may be `angle` radians apart. Of vertices that become one the one stays whose normal
-    is nearest to the mean of theirs. Faces that become a line vanish.
+    may be `angle` radians apart; texcoords: float32 (V, 2), that may be `reach` apart.
+    Of vertices that become one the one stays whose normal is nearest to the mean of
+    theirs. Faces that become a line vanish.
     """
     used, corners = np.unique(faces, return_inverse=True)
     if not len(used):
         return faces
     _, group = np.unique(keys[used], axis=0, return_inverse=True)
-    cluster = _clusters(group.reshape(-1), normals[used], angle)
+    looks = normals[used], texcoords[used]
+    cluster = _clusters(group.reshape(-1), *looks, angle, reach)
     count = int(cluster.max()) + 1
     sums = np.zeros((count, 3))
     np.add.at(sums, cluster, normals[used])
@@ -145,13 +166,18 @@ def weld_corners(
     stays = used[by_cluster[first]]
     welded: Ints = stays[cluster[corners.reshape(-1)]].reshape(-1, 3).astype(np.int32)
     a, b, c = welded.T
-    return welded[(a != b) & (b != c) & (c != a)]
+    whole: Ints = welded[(a != b) & (b != c) & (c != a)]
+    return whole
 
 
 def _clusters(
-    group: NDArray[np.intp], normals: Floats, angle: float
+    group: NDArray[np.intp],
+    normals: Floats,
+    texcoords: Floats,
+    angle: float,
+    reach: float,
 ) -> NDArray[np.intp]:
-    """Numbers (V,) of those of one group whose normals are near to the first's."""
+    """Numbers (V,) of those of one group that look much like the first of them."""
     cluster = np.full(len(group), -1, np.intp)
     least, made = np.cos(min(angle, np.pi)) - 1e-6, 0
     left = np.arange(len(group))
@@ -159,6 +185,8 @@ def _clusters(
         _, first, own = np.unique(group[left], return_index=True, return_inverse=True)
         leads = left[first[own]]
         is_near = np.einsum("vi,vi->v", normals[leads], normals[left]) >= least
+        apart = np.abs(texcoords[leads].astype(np.float64) - texcoords[left])
+        is_near &= (apart <= reach).all(1)
         is_near[first] = True
         cluster[left[is_near]] = made + own[is_near]
         made += len(first)
