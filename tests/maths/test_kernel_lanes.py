@@ -24,11 +24,8 @@ from flexor.maths.kernel_lanes import (
     min4,
     min8,
     pick4,
-    points8,
     put,
     ramp8,
-    rows8,
-    scatter8,
     splat4,
     splat8,
     spread4,
@@ -39,6 +36,7 @@ from flexor.maths.kernel_lanes import (
     take,
     words4,
 )
+from flexor.maths.kernel_points import points8, rows8, scatter8
 from tests.conftest import HAS_JIT
 
 LANES, ROWS = 8, 9

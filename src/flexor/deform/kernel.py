@@ -30,7 +30,6 @@ from flexor.maths.kernel_lanes import (
     load4,
     load8,
     max8,
-    scatter8,
     splat8,
     spread8,
     sqrt8,
@@ -38,6 +37,7 @@ from flexor.maths.kernel_lanes import (
     store8,
     take,
 )
+from flexor.maths.kernel_points import scatter8
 
 # Columns of the run table.
 JOINT_COUNT, BLOCKS, DATA, BLOCK, FIRST_JOINT = range(5)

@@ -21,13 +21,13 @@ from flexor.maths.kernel_lanes import (
     load4,
     load8,
     put,
-    scatter8,
     splat8,
     spread8,
     store4,
     store8,
     take,
 )
+from flexor.maths.kernel_points import scatter8
 
 # What steps do, and their columns; see scene/envelope.py. The model is a row of the
 # models that are used, a command names its part, and IS_EXACT marks a run that must

@@ -36,11 +36,8 @@ __all__ = [
     "min4",
     "min8",
     "pick4",
-    "points8",
     "put",
     "ramp8",
-    "rows8",
-    "scatter8",
     "splat4",
     "splat8",
     "spread4",
@@ -54,8 +51,6 @@ __all__ = [
 
 _FLAGS = tuple(sorted(FAST))
 _WORD, _LONG = ir.IntType(32), ir.IntType(64)
-_WORDS8 = ir.VectorType(_WORD, 8)
-_BOTH = ir.Constant(ir.VectorType(_WORD, 16), list(range(16)))  # of two eights
 
 
 class _Lanes(types.Type):  # type: ignore[misc]
@@ -71,7 +66,7 @@ class _Lanes(types.Type):  # type: ignore[misc]
 
 
 _EIGHT, _FOUR = _Lanes(8), _Lanes(4)
-FLOATS8 = _EIGHT
+FLOATS8, FLOATS4 = _EIGHT, _FOUR
 
 
 @register_model(_Lanes)
@@ -93,13 +88,13 @@ def is_flat(array: Any, kind: Any = None, is_written: bool = False) -> bool:
     )
 
 
-def _place(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def place_of(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     """Pointer to the number at args[1] of the flat array args[0]."""
     data = context.make_array(signature.args[0])(context, builder, args[0]).data
     return builder.gep(data, [args[1]])
 
 
-def _as_vector(builder: Any, place: Any, lanes: _Lanes) -> Any:
+def as_vector(builder: Any, place: Any, lanes: _Lanes) -> Any:
     return builder.bitcast(place, lanes.vector.as_pointer())
 
 
@@ -125,8 +120,8 @@ def _loader(lanes: _Lanes) -> Any:
             return None
 
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            place = _place(context, builder, signature, args)
-            value = builder.load(_as_vector(builder, place, lanes))
+            place = place_of(context, builder, signature, args)
+            value = builder.load(as_vector(builder, place, lanes))
             value.align = 4
             return value
 
@@ -142,8 +137,8 @@ def _storer(lanes: _Lanes) -> Any:
             return None
 
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            place = _place(context, builder, signature, args)
-            builder.store(args[2], _as_vector(builder, place, lanes)).align = 4
+            place = place_of(context, builder, signature, args)
+            builder.store(args[2], as_vector(builder, place, lanes)).align = 4
             return context.get_dummy_value()
 
         return types.void(array, types.int64, lanes), build
@@ -158,7 +153,7 @@ def _spreader(lanes: _Lanes) -> Any:
             return None
 
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            number = builder.load(_place(context, builder, signature, args))
+            number = builder.load(place_of(context, builder, signature, args))
             return _splat(builder, number, lanes)
 
         return lanes(array, types.int64), build
@@ -183,7 +178,7 @@ def _take(typing: Any, array: Any, at: Any) -> Any:
         return None
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.load(_place(context, builder, signature, args))
+        return builder.load(place_of(context, builder, signature, args))
 
     return array.dtype(array, types.int64), build
 
@@ -194,7 +189,7 @@ def _put(typing: Any, array: Any, at: Any, value: Any) -> Any:
         return None
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        builder.store(args[2], _place(context, builder, signature, args))
+        builder.store(args[2], place_of(context, builder, signature, args))
         return context.get_dummy_value()
 
     return types.void(array, types.int64, array.dtype), build
@@ -246,7 +241,7 @@ def _words4(typing: Any, array: Any, at: Any) -> Any:
         return None
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _place(context, builder, signature, args)
+        place = place_of(context, builder, signature, args)
         kind = ir.VectorType(ir.IntType(16), 4)
         words = builder.load(builder.bitcast(place, kind.as_pointer()))
         words.align = 2
@@ -283,76 +278,6 @@ def _chooser(lanes: _Lanes, symbol: str) -> Any:
     return choose
 
 
-@intrinsic
-def _rows8(typing: Any, array: Any, at: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
-    if not is_flat(array, types.float32, is_written=True):
-        return None
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _place(context, builder, signature, args)
-        ab = builder.shuffle_vector(args[2], args[3], _BOTH)
-        cd = builder.shuffle_vector(args[4], args[5], _BOTH)
-        for lane in range(8):
-            picked = [lane, 8 + lane, 16 + lane, 24 + lane]
-            mask = ir.Constant(ir.VectorType(_WORD, 4), picked)
-            row = builder.shuffle_vector(ab, cd, mask)
-            to = builder.gep(place, [_LONG(12 * lane)])
-            builder.store(row, _as_vector(builder, to, _FOUR)).align = 4
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64, _EIGHT, _EIGHT, _EIGHT, _EIGHT), build
-
-
-@intrinsic
-def _points8(typing: Any, array: Any, at: Any, x: Any, y: Any, z: Any) -> Any:
-    if not is_flat(array, types.float32, is_written=True):
-        return None
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _place(context, builder, signature, args)
-        for part in range(3):
-            # x and y to their places, then z in between: one instruction each.
-            spots = [divmod(8 * part + lane, 3) for lane in range(8)]
-            xy = [8 * (axis % 2) + point for point, axis in spots]
-            z = [8 + p if axis == 2 else i for i, (p, axis) in enumerate(spots)]
-            row = builder.shuffle_vector(args[2], args[3], ir.Constant(_WORDS8, xy))
-            row = builder.shuffle_vector(row, args[4], ir.Constant(_WORDS8, z))
-            to = builder.gep(place, [_LONG(8 * part)])
-            builder.store(row, _as_vector(builder, to, _EIGHT)).align = 4
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64, _EIGHT, _EIGHT, _EIGHT), build
-
-
-@intrinsic
-def _scatter8(
-    typing: Any, array: Any, rows: Any, at: Any, x: Any, y: Any, z: Any
-) -> Any:
-    if not is_flat(array, types.float32, is_written=True):
-        return None
-    if not is_flat(rows, types.uint32):
-        return None
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        table = context.make_array(signature.args[1])(context, builder, args[1]).data
-        table = builder.gep(table, [args[2]])
-        pair = ir.VectorType(ir.FloatType(), 2)
-        for lane in range(8):
-            row = builder.load(builder.gep(table, [_LONG(lane)]))
-            row = builder.mul(builder.zext(row, _LONG), _LONG(3))
-            place = builder.gep(data, [row])
-            # Two stores a point, not three: stores are what this waits for.
-            mask = ir.Constant(ir.VectorType(_WORD, 2), [lane, 8 + lane])
-            both = builder.shuffle_vector(args[3], args[4], mask)
-            builder.store(both, builder.bitcast(place, pair.as_pointer())).align = 4
-            last = builder.gep(place, [_LONG(2)])
-            builder.store(builder.extract_element(args[5], _WORD(lane)), last)
-        return context.get_dummy_value()
-
-    return types.void(array, rows, types.int64, _EIGHT, _EIGHT, _EIGHT), build
-
-
 def _overload_operator(symbol: Any, name: str) -> None:
     """Let a two-sided operator such as "fadd" work on lanes."""
 
@@ -383,7 +308,7 @@ for _symbol, _name in (
     _overload_operator(_symbol, _name)
 
 
-def _window(array: Any, at: int, count: int) -> Any:
+def window(array: Any, at: int, count: int) -> Any:
     """The part of a flat array that lanes stand for, bounds checked."""
     assert array.ndim == 1
     assert 0 <= at <= len(array) - count
@@ -394,19 +319,19 @@ if config.DISABLE_JIT:
 
     def take(array: Any, at: int) -> Any:
         """One number of a flat array."""
-        return _window(array, at, 1)[0]
+        return window(array, at, 1)[0]
 
     def put(array: Any, at: int, value: Any) -> None:
         """Write one number of a flat array."""
-        _window(array, at, 1)[0] = value
+        window(array, at, 1)[0] = value
 
     def load8(array: Any, at: int) -> Any:
         """Eight numbers of a flat array, from `at` on."""
-        return _window(array, at, 8).copy()
+        return window(array, at, 8).copy()
 
     def store8(array: Any, at: int, value: Any) -> None:
         """Put eight numbers into a flat array, from `at` on."""
-        _window(array, at, 8)[:] = value
+        window(array, at, 8)[:] = value
 
     def spread8(array: Any, at: int) -> Any:
         """One number of a flat array eight times."""
@@ -436,28 +361,13 @@ if config.DISABLE_JIT:
         """The larger of two; b where a is NaN."""
         return np.where(a > b, a, b)
 
-    def rows8(array: Any, at: int, a: Any, b: Any, c: Any, d: Any) -> None:
-        """Eight rows of four numbers, each row twelve numbers after the one before."""
-        for lane in range(8):
-            row = (a[lane], b[lane], c[lane], d[lane])
-            _window(array, at + 12 * lane, 4)[:] = row
-
-    def points8(array: Any, at: int, x: Any, y: Any, z: Any) -> None:
-        """Eight points one behind the other, three numbers each."""
-        _window(array, at, 24)[:] = np.stack([x, y, z], 1).ravel()
-
-    def scatter8(array: Any, rows: Any, at: int, x: Any, y: Any, z: Any) -> None:
-        """Put eight points into the rows of an array (V * 3,) that a table names."""
-        places = _window(rows, at, 8)
-        array.reshape(-1, 3)[places] = np.stack([x, y, z], 1)
-
     def load4(array: Any, at: int) -> Any:
         """Four numbers of a flat array, from `at` on."""
-        return _window(array, at, 4).copy()
+        return window(array, at, 4).copy()
 
     def store4(array: Any, at: int, value: Any) -> None:
         """Put four numbers into a flat array, from `at` on."""
-        _window(array, at, 4)[:] = value
+        window(array, at, 4)[:] = value
 
     def spread4(array: Any, at: int) -> Any:
         """One number of a flat array four times."""
@@ -478,7 +388,7 @@ if config.DISABLE_JIT:
 
     def words4(array: Any, at: int) -> Any:
         """Four numbers of a flat array of uint16, from `at` on."""
-        return _window(array, at, 4).astype(np.float32)
+        return window(array, at, 4).astype(np.float32)
 
     def min4(a: Any, b: Any) -> Any:
         """The smaller of two; b where a is NaN."""
@@ -497,4 +407,3 @@ else:
     min8, min4 = _chooser(_EIGHT, "<"), _chooser(_FOUR, "<")
     sqrt8, floor8, ramp8 = _single("sqrt"), _single("floor"), _ramp8
     make4, pick4, words4 = _make4, _pick4, _words4
-    rows8, points8, scatter8 = _rows8, _points8, _scatter8

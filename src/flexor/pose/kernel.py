@@ -13,7 +13,15 @@ import numpy as np
 
 from flexor.maths.kernel import inline, jit
 from flexor.maths.kernel_affine import multiply_affine
-from flexor.maths.kernel_lanes import fma8, load8, put, rows8, splat8, store8, take
+from flexor.maths.kernel_lanes import (
+    fma8,
+    load8,
+    put,
+    splat8,
+    store8,
+    take,
+)
+from flexor.maths.kernel_points import rows8
 
 # Columns of the track table.
 TIMELINE, ROW, KIND, LANE, OFFSET = range(5)

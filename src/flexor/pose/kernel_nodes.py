@@ -6,9 +6,6 @@ group eight numbers of each of six kinds (its definition: the turn as axis times
 tangent of a quarter of its angle, and the place) or of twelve (expanded: three rows of
 a matrix and place). Between frames turns go the short way, evenly; expanded matrices
 and places go straight.
-
-Tried, ns a character of 64 nodes, crowd of 256 (same run): see docs/levels.md for how
-both forms compare.
 """
 
 import math
@@ -16,7 +13,15 @@ import math
 import numpy as np
 
 from flexor.maths.kernel import inline, jit
-from flexor.maths.kernel_lanes import fma8, load8, max8, min8, rows8, splat8, take
+from flexor.maths.kernel_lanes import (
+    fma8,
+    load8,
+    max8,
+    min8,
+    splat8,
+    take,
+)
+from flexor.maths.kernel_points import rows8
 
 # Columns of the table of clips: first row of its frames in the tables of its form, how
 # many, and which form.
