@@ -30,8 +30,9 @@ from flexor.stage.crowd import CrowdState
 
 __all__ = ["CrowdPainter"]
 
-# Linear colours of the stripes of the ground.
+# Linear colours of the stripes of the ground; of drawings in lines, nearly white.
 GRASS = ((0.115, 0.235, 0.075), (0.135, 0.27, 0.085))
+CHALK = ((0.8, 0.82, 0.79), (0.88, 0.9, 0.87))
 FIELD = 2.2  # distances from the camera to its target that the ground reaches
 # Surfaces of a style: by kind, level and surface; None where there are no triangles.
 Surfaces = list[list[list[CrowdSurface | None]]]
@@ -118,15 +119,18 @@ class CrowdPainter:
             floor = float(places.min(initial=0.0)) if len(places) else 0.0
         way = np.array(camera.target) - np.array(camera.eye)
         reach = max(FIELD * float(np.linalg.norm(way)), 1.0)
-        paper = linear_from_srgb(style.paper[:3])
+        paper = None  # nothing is behind it
+        if style.paper[3] == 255:
+            red, green, blue = linear_from_srgb(style.paper[:3])
+            paper = float(red), float(green), float(blue)
         return [
             build_field(
                 self._field,
                 (camera.target[0], camera.target[2]),
                 reach,
                 floor,
-                GRASS,
-                (float(paper[0]), float(paper[1]), float(paper[2])),
+                CHALK if style.style == "lines" else GRASS,
+                paper,
             )
         ]
 

@@ -26,6 +26,7 @@ RIM = 12  # corners of a shadow
 DARK = 0.38  # of a shadow in its middle
 LIFT = 0.004  # of a character's reach: how far its shadow is above the floor
 FIELD = 48  # quads across
+ACROSS = 0.35  # of what makes stripes differ: the part of those along x
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +115,7 @@ def build_shadows(number: int, places: Floats, reaches: Floats) -> DrawItem:
 
 def upload_field(backend: Backend) -> int:
     """A field of quads, uploaded; `build_field` lays it out."""
-    first = 4 * np.arange(FIELD * FIELD, dtype=np.int32)[:, None]
-    faces: Ints = first + np.arange(4, dtype=np.int32)
+    faces = np.arange(4 * FIELD * FIELD, dtype=np.int32).reshape(-1, 4)
     return backend.upload(DrawMesh(4 * FIELD * FIELD, faces))
 
 
@@ -125,12 +125,14 @@ def build_field(
     reach: float,
     floor: float,
     colours: tuple[RGB, RGB],
-    paper: RGB,
+    paper: RGB | None,
 ) -> DrawItem:
-    """A striped field around a place, which fades into the paper.
+    """A lawn mown in stripes around a place, which fades into the paper.
 
-    centre: x and z; reach: metres to its edge; colours: of the stripes, linear; paper:
-    linear, what it is at its edge. Stripes lie on multiples of their width.
+    centre: x and z; reach: metres to its edge; colours: the darkest and the lightest of
+    the stripes, linear; paper: linear, what it is at its edge, None for nothing at all.
+    Stripes lie on multiples of their width; those along z are stronger, those along x
+    show how one goes on.
     """
     width = 2 * reach / FIELD
     marks = (np.arange(FIELD + 1) - FIELD / 2) * width
@@ -145,13 +147,18 @@ def build_field(
         points[:, corner, 2] = z[near.ravel() + dz]
     away = np.hypot(points[..., 0] - centre[0], points[..., 2] - centre[1]) / reach
     fade = np.clip((1.02 - away) / 0.6, 0, 1)[..., None]
-    stripe = np.where((left.ravel() % 2 == 0)[:, None, None], *np.array(colours))
+    light = (1 - ACROSS) * (left.ravel() % 2) + ACROSS * (near.ravel() % 2)
+    dark, bright = np.array(colours)
+    stripe = dark + (bright - dark) * light[:, None, None]
     tints = np.ones((FIELD * FIELD, 4, 4), np.float32)
-    tints[..., :3] = np.array(paper) + (stripe - np.array(paper)) * fade
+    if paper is None:
+        tints[..., :3], tints[..., 3:] = stripe, fade
+    else:
+        tints[..., :3] = np.array(paper) + (stripe - np.array(paper)) * fade
     return DrawItem(
         number,
         points.reshape(-1, 3),
         None,
-        Look(shading="unlit"),
+        Look(alpha="blend" if paper is None else "opaque", shading="unlit"),
         colours=tints.reshape(-1, 4),
     )

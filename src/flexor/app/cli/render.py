@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from flexor.app.cli.progress import show_progress, tidy_when_ended
+from flexor.app.cli.render_crowd import CROWD_VIEW, check_crowd, render_crowd
 from flexor.app.cli.texts import (
     VIEWS,
     parse_colour,
@@ -60,13 +61,17 @@ Fps = Annotated[float, typer.Option(help="Frames a second.")]
 Size = Annotated[
     str,
     typer.Option(
-        help="Width x height in pixels; 640x480 if not said. For a sheet, of each "
-        "pose; what suits it if not said."
+        help="Width x height in pixels; 640x480 if not said, 1280x720 for a crowd. For "
+        "a sheet, of each pose; what suits it if not said."
     ),
 ]
 View = Annotated[
     str,
-    typer.Option("--camera", help=f"{', '.join(VIEWS)}, or degrees around,above."),
+    typer.Option(
+        "--camera",
+        help=f"{', '.join(VIEWS)}, or degrees around,above; three-quarter if not said, "
+        "for a crowd from the front and above.",
+    ),
 ]
 Flat = Annotated[bool, typer.Option("--orthographic", help="Without perspective.")]
 StyleName = Annotated[str, typer.Option("--style", help=", ".join(get_args(Style)))]
@@ -100,6 +105,19 @@ Skinning = Annotated[
     ),
 ]
 Samples = Annotated[int, typer.Option(help="4 for smooth edges, 1 for speed.")]
+CrowdCount = Annotated[
+    int | None,
+    typer.Option(
+        "--crowd",
+        metavar="N",
+        help="This many of it, 1 to 10000, on a field; those far away at coarser "
+        "levels of detail. Steps, sizes and colours differ.",
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(min=0, help="Of what differs in a crowd; 0, if not said."),
+]
 
 
 def render(
@@ -111,7 +129,7 @@ def render(
     seconds: Seconds = None,
     fps: Fps = 30.0,
     size: Size = "",
-    camera: View = "three-quarter",
+    camera: View = "",
     orthographic: Flat = False,
     style: StyleName = "",
     turntable: Turntable = False,
@@ -125,15 +143,22 @@ def render(
     samples: Samples = 4,
     weights: WeightsName = "multi",
     skinning: Skinning = "linear",
+    crowd: CrowdCount = None,
+    seed: Seed = None,
 ) -> None:
-    """Draw a character: a clip as a video, one pose as a picture, many as a sheet."""
-    if heat is not None and style not in ("", "heat"):
-        raise SettingError(
-            f"--heat and --style {style}: --heat has a style of its own; leave out "
-            "one of them"
-        )
+    """Draw a character: a clip as a video, one pose as a picture, many as a sheet; or
+    a crowd of it.
+    """
+    if crowd is None and seed is not None:
+        raise SettingError("--seed: is for a crowd; give --crowd too")
+    if crowd is not None:
+        refused: dict[str, object] = {"--time": time, "--sheet": sheet, "--heat": heat}
+        refused |= {"--turntable": turntable, "--bones": bones, "--names": names}
+        blends = {"--weights one": weights == "one"}
+        blends |= {"--skinning dual": skinning == "dual"}
+        check_crowd(crowd, refused | blends)
     looks = DrawStyle(
-        style=style or ("heat" if heat else "shaded"),  # type: ignore[arg-type]
+        style=_choose_style(style, heat),
         samples=samples,
         background=None if background is None else parse_colour(background),
         ground=ground,
@@ -145,38 +170,34 @@ def render(
     shot = Shot(
         out,
         parse_size(size) if size else None,
-        parse_view(camera),
+        parse_view(camera or ("three-quarter" if crowd is None else CROWD_VIEW)),
         orthographic,
         looks,
         _choose_weights(weights),
         _choose_method(skinning, weights),
     )
-    kind = _kind(
-        out,
-        is_sheet=sheet is not None,
-        is_held=time is not None,
-        is_turning=turntable,
-    )
+    is_sheet, is_held = sheet is not None, time is not None
+    kind = _kind(out, is_sheet=is_sheet, is_held=is_held, is_turning=turntable)
     check_parent(Path(out))
 
     from flexor.app.load_save import load
 
     with tidy_when_ended():
         character = load(file)
-        if heat is not None:
-            _check_joint(character, heat)
+        _check_joint(character, heat)
         name = _choose_clip(character, clip, rest)
-        if time is not None and name is not None:
-            time = _check_time(character, name, time)
-        if sheet is not None:
-            if name is None and character.clips:
-                raise SettingError("--sheet: shows a clip; leave out --rest")
+        time = _check_time(character, name, time)
+        # Without a clip nothing would move; a crowd is shown for as long as a turn.
+        turns = turntable or crowd is not None or (name is None and time is None)
+        if crowd is not None:
+            plan = _plan(character, name, time, seconds, fps, turns)
+            frames = len(plan.times) if kind == "movie" else None
+            render_crowd(character, shot, name, crowd, seed or 0, frames, fps)
+        elif sheet is not None:
             _write_sheet(character, shot, name, sheet)
         elif kind == "picture":
             _write_picture(character, shot, name, time or 0.0)
         else:
-            # Without a clip nothing would move.
-            turns = turntable or (name is None and time is None)
             plan = _plan(character, name, time, seconds, fps, turns)
             _write_movie(character, shot, name, plan, fps)
 
@@ -235,6 +256,15 @@ def _kind(out: str, *, is_sheet: bool, is_held: bool, is_turning: bool) -> str:
     return "picture" if is_image and (is_still or not is_movie) else "movie"
 
 
+def _choose_style(style: str, heat: str | None) -> Style:
+    if heat is not None and style not in ("", "heat"):
+        raise SettingError(
+            f"--heat and --style {style}: --heat has a style of its own; leave out "
+            "one of them"
+        )
+    return style or ("heat" if heat else "shaded")  # type: ignore[return-value]
+
+
 def _choose_weights(text: str) -> Weights:
     if text not in ("multi", "one"):
         raise SettingError(f"--weights: {text!r}, expected multi or one")
@@ -268,8 +298,12 @@ def _choose_clip(character: Character, clip: str | None, rest: bool) -> str | No
     return clip
 
 
-def _check_time(character: Character, clip: str, time: float) -> float:
+def _check_time(
+    character: Character, clip: str | None, time: float | None
+) -> float | None:
     """A time inside the clip; its end where that was rounded up."""
+    if clip is None or time is None:
+        return time
     length = character.clips[clip].duration
     if not 0 <= time <= length + ROUNDED:
         raise SettingError(
@@ -279,9 +313,9 @@ def _check_time(character: Character, clip: str, time: float) -> float:
     return min(time, length)
 
 
-def _check_joint(character: Character, name: str) -> None:
+def _check_joint(character: Character, name: str | None) -> None:
     names = character.skeleton.names
-    if name not in names:
+    if name is not None and name not in names:
         raise SettingError(f"--heat: no joint {name!r}; {say_names(name, names)}")
 
 
@@ -392,6 +426,8 @@ def _write_sheet(
     from flexor.app.drawing import contact_sheet
     from flexor.draw.fit import direction_of
 
+    if clip is None and character.clips:
+        raise SettingError("--sheet: shows a clip; leave out --rest")
     picture = contact_sheet(
         character,
         clip,
