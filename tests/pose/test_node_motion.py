@@ -9,7 +9,7 @@ import pytest
 
 from flexor.app.character import Character
 from flexor.errors import SettingError, ShapeError
-from flexor.pose import kernel_nodes
+from flexor.pose import kernel_nodes, node_motion
 from flexor.pose.node_motion import (
     DEFINED,
     EXPANDED,
@@ -342,8 +342,23 @@ def test_frame_times_have_both_ends() -> None:
     assert len(frame_times(1.0, 2)) == 121
     assert frame_times(0.733)[-1] == np.float32(0.733)
     assert np.diff(frame_times(0.733)).max() <= 1 / 60 + 1e-6
-    with pytest.raises(ShapeError, match="too long"):
+    with pytest.raises(ShapeError, match="a clip of 1000000 s, expected 1092 s or"):
         frame_times(1e6)
+
+
+def test_long_clips_are_not_looked_at_more_often_than_there_is_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(node_motion, "MOST_FRAMES", 90)
+    scene = chain(3)
+    hero = Character(scene)
+    angles = np.linspace(0, 12, 25)
+    keys = np.zeros((25, 4), np.float32)
+    keys[:, 0], keys[:, 3] = np.sin(angles), np.cos(angles)
+    times = np.linspace(0, 0.4, 25).astype(np.float32)
+    clip = Clip("spin", (Track(0, "rotation", times, keys),))
+    motion = make_node_motion({"spin": clip}, hero.layout, make_hand_levels(scene))
+    assert motion.clips[0, 1] <= 90
 
 
 def test_the_words_of_the_kernel_are_these() -> None:

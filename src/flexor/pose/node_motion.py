@@ -36,7 +36,7 @@ __all__ = [
 
 LANES = 8
 RATE = 60  # frames a second, at least: the last frame is the clip's end
-MOST_FRAMES = 1 << 20
+MOST_FRAMES = 1 << 16  # a quarter of an hour
 CLOSE, FINEST = 8e-4, 8  # share of the height, and how much finer frames may get
 CHUNK = 256  # frames that are made at once
 EVEN = 5e-6  # a turn with a constant stretch is off by no more, relative
@@ -177,7 +177,8 @@ def frame_times(duration: float, finer: int = 1) -> Floats:
         return np.zeros(1, np.float32)
     steps = finer * max(1, int(np.ceil(duration * RATE - 1e-3)))
     if steps >= MOST_FRAMES:
-        raise ShapeError(f"a clip of {duration:.0f} s is too long to be looked at")
+        most = (MOST_FRAMES - 1) / RATE / finer
+        raise ShapeError(f"a clip of {duration:.0f} s, expected {most:.0f} s or less")
     return np.linspace(0, duration, steps + 1).astype(np.float32)
 
 
@@ -189,7 +190,7 @@ def _look_close(
     """
     finer = 1
     world = _look(clip, layout, nodes, finer)
-    while finer < FINEST and len(world) > 1:
+    while finer < FINEST and 1 < len(world) <= MOST_FRAMES // 2:
         more = _look(clip, layout, nodes, 2 * finer)
         straight = (world[1:, ..., 3] + world[:-1, ..., 3]) / 2
         with np.errstate(all="ignore"):  # what is not finite is looked at as it is
