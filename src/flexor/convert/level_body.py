@@ -170,8 +170,8 @@ def _part(
     mesh = scene.meshes[scene.node_mesh[node]].name
     joints, weights, found = _influences(scene, node, primitive, used, slots, mesh)
     findings += found
-    positions, normals = _at_rest_weights(scene, node, primitive)
-    is_wild = ~np.isfinite(positions[used]).all(1)
+    positions = _morphed(scene, node, primitive)[used]
+    is_wild = ~np.isfinite(positions).all(1)
     if is_wild.any():
         vertex = int(used[np.argmax(is_wild)])
         raise ShapeError(f"mesh {mesh!r}, primitive {row}: vertex {vertex}: not finite")
@@ -181,8 +181,8 @@ def _part(
     material = -1 if primitive.material is None else primitive.material
     return (
         sources,
-        positions[used],
-        normals[used],
+        positions,
+        _normals(scene, node, primitive)[used],
         _texcoords(scene, primitive)[used],
         np.full(len(used), material, np.int32),
         joints,
@@ -220,24 +220,30 @@ def _influences(
     return row_of[named], given.astype(np.float32), found
 
 
-def _at_rest_weights(
-    scene: Scene, node: int, primitive: Primitive
-) -> tuple[Floats, Floats]:
-    """Positions and unit normals (V, 3) with the morphs that are on at rest."""
-    normals = primitive.normals
-    if normals is None:
-        normals = vertex_normals(primitive)
-    positions, normals = primitive.positions.copy(), normals.copy()
+def _morphed(scene: Scene, node: int, primitive: Primitive) -> Floats:
+    """Positions (V, 3) with the morphs that are on at rest."""
+    positions = primitive.positions.copy()
     shares = scene.rest_weights(node).tolist()
     for share, target in zip(shares, primitive.targets, strict=True):
         if share and target.positions is not None:
             positions += np.float32(share) * target.positions
+    return positions
+
+
+def _normals(scene: Scene, node: int, primitive: Primitive) -> Floats:
+    """Unit normals (V, 3) with the morphs that are on at rest."""
+    normals = primitive.normals
+    if normals is None:
+        normals = vertex_normals(primitive)
+    normals = normals.copy()
+    shares = scene.rest_weights(node).tolist()
+    for share, target in zip(shares, primitive.targets, strict=True):
         if share and target.normals is not None:
             normals += np.float32(share) * target.normals
     length = np.linalg.norm(normals, axis=1, keepdims=True)
     is_good = np.isfinite(length) & (length > 0)
     unit = np.where(is_good, normals, [0, 0, 1]) / np.where(is_good, length, 1)
-    return positions, unit.astype(np.float32)
+    return unit.astype(np.float32)
 
 
 def _texcoords(scene: Scene, primitive: Primitive) -> Floats:
