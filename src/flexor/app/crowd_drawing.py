@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -33,7 +34,7 @@ __all__ = ["CrowdPainter"]
 # Linear colours of the stripes of the ground; of drawings in lines, nearly white.
 GRASS = ((0.115, 0.235, 0.075), (0.135, 0.27, 0.085))
 CHALK = ((0.8, 0.82, 0.79), (0.88, 0.9, 0.87))
-FIELD = 2.2  # distances from the camera to its target that the ground reaches
+FIELD = 1.9  # distances from camera to target: the ground reaches as far, or further
 # Surfaces of a style: by kind, level and surface; None where there are no triangles.
 Surfaces = list[list[list[CrowdSurface | None]]]
 
@@ -118,7 +119,9 @@ class CrowdPainter:
             places = places[np.isfinite(places)]
             floor = float(places.min(initial=0.0)) if len(places) else 0.0
         way = np.array(camera.target) - np.array(camera.eye)
-        reach = max(FIELD * float(np.linalg.norm(way)), 1.0)
+        # A power of two: stripes are as wide as before while a camera comes nearer.
+        wanted = max(FIELD * float(np.linalg.norm(way)), 1e-30)
+        reach = 2.0 ** math.ceil(math.log2(wanted))
         paper = None  # nothing is behind it
         if style.paper[3] == 255:
             red, green, blue = linear_from_srgb(style.paper[:3])
