@@ -20,12 +20,12 @@ from flexor.files.replace import replace_file
 HERE = Path(__file__).parent
 
 
-def save(name, pixels, is_small=False):
-    """Write a PNG; is_small: of 256 colours, less than half of the usual size."""
+def save(name, pixels, is_small=False, colours=256):
+    """Write a PNG; is_small: of few colours, less than half of the usual size."""
     picture = Image.fromarray(pixels).convert("RGB")
     if is_small:
         method, dither = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
-        picture = picture.quantize(256, method=method, kmeans=3, dither=dither)
+        picture = picture.quantize(colours, method=method, kmeans=3, dither=dither)
     file = BytesIO()
     picture.save(file, "PNG", optimize=True)
     replace_file(HERE / name, file.getvalue())
@@ -75,3 +75,52 @@ with TemporaryDirectory() as folder, chdir(folder):
     sheet = Image.open("out/feet.png").convert("RGB")
     half = sheet.resize((sheet.width // 2, sheet.height // 2), Image.Resampling.BOX)
 save("feet.png", np.asarray(half), is_small=True)
+
+# Levels of detail: all at one size, and each beside the one before it at the size at
+# which it takes over.
+levels = hero.levels
+alone = flexor.Crowd(hero, 1)
+alone.play("walk", time=0.12)
+alone.heading[:] = math.radians(-35)
+
+
+def draw_level(level, tall, size, style):
+    """A level as a figure of `tall` pixels on the lower edge, or its upper part."""
+    high = max(size[1], round(1.08 * tall))
+    metres = high * levels.height / tall  # from the lower to the upper edge
+    middle = metres / 2 - 0.05 * levels.height
+    camera = flexor.Camera((0, middle, 9), (0, middle, 0), height=metres)
+    rule = flexor.LevelRule(by=lambda view: np.full(len(view.levels), level))
+    return alone.draw(camera, (size[0], high), style, rules=rule)[: size[1]].copy()
+
+
+wire = DrawStyle(style="wire", shadow=False, line_width=1.4)
+off = np.maximum(levels.errors[:, 0], levels.errors[:, 1] / 3)  # metres of a pixel
+wires, pairs, nodes, faces, sizes = [], [], [], [], []
+for level, wide in enumerate((0, 200, 101, 101)):
+    wires.append(draw_level(level, 290, (200, 312), wire))
+    counts = levels.totals(level)
+    nodes.append(f"level {level}: {counts[0]} nodes,")
+    faces.append(f"{counts[1]:,} vertices, {counts[2]:,} triangles")
+    if level:
+        tall = round(levels.height / off[level])
+        two = level - 1, level
+        pairs += [draw_level(one, tall, (wide, 240), "shaded") for one in two]
+        sizes.append(f"levels {two[0]} and {two[1]}, {tall} pixels tall")
+strips = [np.full((1, 200, 4), 255, np.uint8)] * 4
+upper = join_pictures(wires, nodes, gap=4, columns=4, caption_height=16)
+words = join_pictures(strips, faces, gap=4, columns=4, caption_height=16)
+lower = np.full((240, upper.shape[1], 4), 255, np.uint8)
+left = 4
+for row, picture in enumerate(pairs):
+    lower[:, left : left + picture.shape[1]] = picture
+    left += picture.shape[1] + 4 * (row % 2)
+below = [np.full((1, wide, 4), 255, np.uint8) for wide in (404, 202, 202)]
+marks = [join_pictures([b], [t], gap=2) for b, t in zip(below, sizes, strict=True)]
+every = [upper[:-4], words[5:-4], lower, np.concatenate(marks, 1)]
+save("levels.png", np.concatenate(every), is_small=True, colours=64)
+
+with TemporaryDirectory() as folder, chdir(folder):
+    shown = run_path(str(HERE.parents[1] / "examples" / "13_crowd.py"))["kept"][1]
+shown = Image.fromarray(shown).resize((576, 324), Image.Resampling.LANCZOS)
+save("crowd.png", np.asarray(shown), is_small=True)
