@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from flexor.convert import kernel_closest
-from flexor.convert.closest_points import closest_points
+from flexor.convert.closest_points import closest_points, surface_tree
 from flexor.errors import ShapeError
 from tests.oracle.closest import closest_point
 
@@ -139,3 +139,14 @@ def test_the_stack_is_deep_enough() -> None:
 def test_refusals(triangles: Any, points: Any, text: str) -> None:
     with pytest.raises(ShapeError, match=text):
         closest_points(triangles, points)
+
+
+def test_a_tree_can_be_asked_again(rng: Any) -> None:
+    triangles = rng.normal(size=(30, 3, 3))
+    tree = surface_tree(triangles)
+    for _ in range(2):
+        points = rng.normal(size=(9, 3))
+        for own, want in zip(
+            closest_points(tree, points), closest_points(triangles, points), strict=True
+        ):
+            np.testing.assert_array_equal(own, want)

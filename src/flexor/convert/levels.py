@@ -7,7 +7,7 @@ the goals: so many pixels where the level takes over.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +67,8 @@ def make_levels(
     )
     table = make_node_table(scene.skeleton)
     used = used_nodes(table, body.slots, body.joints, body.weights)
-    fitted, masks, slots = [whole], [used], (body.slots, body.binds)
+    fitted, slots = [whole], (body.slots, body.binds)
+    masks, drops = [used], [np.zeros_like(used)]
     done()
     if choices:
         measure = _measure(scene, body, used, tall)
@@ -77,11 +78,12 @@ def make_levels(
             goals = _goals(settings, choice, tall)
             fitted.append(fit_level(measure, fitted[-1], goals, choice, words, grown))
             masks.append(_selected(measure, fitted[-1], grown, words))
+            drops.append(words.drop)
             done()
         slots = np.array(grown.slots, np.int32), np.array(grown.binds, np.float32)
     levels = Levels(
         table,
-        np.array(masks, np.bool_),
+        _nested(masks, drops),
         slots[0],
         slots[1],
         np.array([level.error for level in fitted], np.float32),
@@ -93,6 +95,17 @@ def make_levels(
         for level, choice in enumerate((LevelChoice(height=ROWS), *choices))
     ]
     return levels, reports, findings
+
+
+def _nested(masks: Sequence[Mask], drops: Sequence[Mask]) -> Mask:
+    """Masks (L, T) in which a level has all nodes of the next, but those dropped.
+
+    A carrier may come to pull only when what it carries is handed over.
+    """
+    nested = np.array(masks, np.bool_)
+    for level in range(len(nested) - 2, -1, -1):
+        nested[level] |= nested[level + 1] & ~drops[level]
+    return nested
 
 
 def _height(body: LevelBody) -> float:

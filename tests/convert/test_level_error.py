@@ -1,0 +1,95 @@
+"""How far a level is from the whole skin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from flexor.convert.level_error import MOST_VERTICES, WholeSkin, skin_error, thin_out
+from flexor.errors import ShapeError
+from tests.convert.test_simplify_body import sheet
+from tests.oracle.closest import closest_point
+
+
+def test_against_trying_every_triangle(rng: Any) -> None:
+    """Both ways, over all poses."""
+    faces = np.array([[0, 1, 2], [2, 3, 4], [1, 4, 5]], np.int32)
+    full = rng.normal(size=(3, 6, 3)).astype(np.float32)
+    own = full + rng.normal(size=full.shape).astype(np.float32) * np.float32(0.2)
+    few = faces[:2]
+    there, back = [], []
+    for a, b in zip(full, own, strict=True):
+        there.append([closest_point(b[few], point)[1] for point in a])
+        middles = b[few].mean(1)
+        points = np.concatenate([b[:5], middles])
+        back.append([closest_point(a[faces], point)[1] for point in points])
+    mean, worst = skin_error(WholeSkin.of(full, faces), own, few)
+    assert mean == pytest.approx(max(np.mean(there), np.mean(back)), rel=1e-6)
+    assert worst == pytest.approx(max(np.max(there), np.max(back)), rel=1e-6)
+
+
+def test_the_same_skin_is_not_off(rng: Any) -> None:
+    places, faces = sheet(4)
+    poses = places + rng.normal(size=(2, 1, 3)).astype(np.float32)
+    mean, worst = skin_error(WholeSkin.of(poses, faces), poses, faces)
+    assert mean <= worst <= 1e-6
+
+
+def test_what_sticks_out_is_seen() -> None:
+    """A level that has everything and a spike beside it."""
+    places, faces = sheet(4)
+    spike = np.array([[0, 0, 0], [1, 0, 0], [0, 0, 5]], np.float32)
+    whole = WholeSkin.of(places[None], faces)
+    more = np.concatenate([faces, [[16, 17, 18]]]).astype(np.int32)
+    mean, worst = skin_error(whole, np.concatenate([places, spike])[None], more)
+    assert worst == pytest.approx(5)
+    assert mean > 0
+
+
+def test_a_pose_beyond_the_limit_is_the_last() -> None:
+    places, faces = sheet(4)
+    poses = np.tile(places, (3, 1, 1))
+    own = poses + np.array([0, 0, 1], np.float32)
+    own[1:] += np.array([0, 0, 9], np.float32)
+    whole = WholeSkin.of(poses, faces)
+    assert skin_error(whole, own, faces)[1] == pytest.approx(10)
+    assert skin_error(whole, own, faces, limit=0.5)[1] == pytest.approx(1)
+
+
+def test_each_point_is_told_how_far_it_is_off() -> None:
+    places, faces = sheet(4)
+    whole = WholeSkin.of(np.tile(places, (2, 1, 1)), faces)
+    own = np.tile(places, (2, 1, 1))
+    own[0, 15, 2], own[1, 0, 2] = 1, 2
+    away = np.zeros(len(whole.rows))
+    skin_error(whole, own, faces, away=away)
+    assert away[5] == pytest.approx(0, abs=1e-6)
+    assert 0 < away[15] <= 1
+    assert 0 < away[0] <= 2
+
+
+def test_nothing_on_one_side() -> None:
+    places, faces = sheet(4)
+    none = np.zeros((0, 3), np.int32)
+    assert skin_error(WholeSkin.of(places[None], faces), places[None], none) == (3, 3)
+    assert skin_error(WholeSkin.of(places[None], none), places[None], faces) == (0, 0)
+    no_poses = np.zeros((0, 16, 3), np.float32)
+    assert skin_error(WholeSkin.of(no_poses, faces), no_poses, faces) == (0, 0)
+
+
+def test_other_poses_are_refused() -> None:
+    places, faces = sheet(3)
+    with pytest.raises(ShapeError, match="places: 2 poses, the whole skin has 1"):
+        skin_error(WholeSkin.of(places[None], faces), np.tile(places, (2, 1, 1)), faces)
+
+
+def test_of_many_vertices_some_are_looked_at() -> None:
+    places, faces = sheet(70)
+    whole = WholeSkin.of(places[None], faces)
+    assert len(whole.rows) == MOST_VERTICES
+    assert whole.points.shape == (1, MOST_VERTICES, 3)
+    rows = np.arange(10, dtype=np.int32)
+    assert thin_out(rows, 10) is rows
+    assert thin_out(rows, 4).tolist() == [0, 2, 5, 7]
