@@ -32,6 +32,7 @@ RANGE = 64  # how many times fewer than before there may be
 FEWEST = 4  # triangles
 LOCKS = 4  # times that vertices are held where points were missed
 MOST_LOCKS = 16  # how many each time
+PRUNE_SHARE = 0.5  # of the worst that may be off where small parts vanished
 SAME = 0.97  # of the triangles before: a level that has more than that is no coarser
 ATTRIBUTE_POSES = 6
 # Metres that a change by 1 counts as, of the character's height.
@@ -43,6 +44,7 @@ WEIGHT_GRID = 255  # weights that fall on the same point of it are one
 # character of one pixel.
 WELD_ANGLE = np.deg2rad(30.0) * 360
 WELD_REACH = 4.0
+MOST_WELD_ANGLE = np.deg2rad(80.0)  # the corners of a box stay
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,7 @@ def fit_level(
         _weld_keys(body, joints, weights),
         body.normals,
         body.texcoords,
-        angle=WELD_ANGLE / height,
+        angle=min(WELD_ANGLE / height, MOST_WELD_ANGLE),
         reach=WELD_REACH / height,
     )
     faces, error = _fit_faces(measure, placed, before.skin.faces, welded, goals, choice)
@@ -247,18 +249,19 @@ def _fit_faces(
     def attempt(target: int, within: LevelGoals) -> tuple[Ints, tuple[float, float]]:
         """Fewer triangles; where points are missed, vertices there are held.
 
-        Small parts may vanish at first, such as buttons; if more is missed than may be,
-        such as a fingertip, they all stay.
+        Small parts may vanish at first, such as buttons; if that is seen, as with a rod
+        that holds an arm, they all stay.
         """
         for left in reversed(range(LOCKS + 1)):
             faces = simplify(
                 welded, rest, attributes, weights, target, locked, prune=left == LOCKS
             )
             away = np.zeros(len(whole.rows))
-            limit = within.worst
+            limit = pruned if left == LOCKS else within.worst
             error = skin_error(whole, placed, faces, limit=limit, away=away)
-            if error[1] <= limit or error[0] > within.mean or not left:
-                break  # where all is off, a few that are held are no help
+            # Where much is off in the first poses, a few that are held are no help.
+            if error[1] <= limit or error[0] > 2 * within.mean or not left:
+                break
             missed = _worst(rest[whole.rows], away, limit)
             if not len(missed) and left < LOCKS:
                 break  # what is off is the level's own
@@ -271,13 +274,15 @@ def _fit_faces(
         return faces, error
 
     if choice.triangles is not None:
-        return attempt(min(choice.triangles, len(welded)), LevelGoals(np.inf, np.inf))
+        faces = simplify(welded, rest, attributes, weights, choice.triangles)
+        return faces, skin_error(whole, placed, faces)
     best = welded, skin_error(whole, placed, welded)
     # Where weights alone miss the goals, triangles may go that add little to it.
     mean, worst = (1.1 * error for error in best[1])
     reach = LevelGoals(
         max(MEAN_SHARE * goals.mean, mean), max(WORST_SHARE * goals.worst, worst)
     )
+    pruned = max(PRUNE_SHARE * reach.worst, worst)
     high = float(len(welded))
     low = max(high / RANGE, FEWEST / 2)
     good = locked.copy()

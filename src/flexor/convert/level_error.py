@@ -13,7 +13,7 @@ from flexor.errors import ShapeError
 
 __all__ = ["MOST_POSES", "MOST_VERTICES", "WholeSkin", "skin_error", "thin_out"]
 
-MOST_POSES = 8
+MOST_POSES = 6
 MOST_VERTICES = 4000  # that are looked at in a pose
 
 
