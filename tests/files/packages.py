@@ -226,7 +226,8 @@ def small_levels() -> Levels:
     """`small_scene` at three levels: the quad's last vertex goes, then its tip.
 
     Slot 0 is node 0 and slot 1 is node 1, both of the skin; slot 2 is node 2, which
-    carries the triangle. The surface without a material is empty at the last level.
+    carries the triangle. The surface without a material is empty at the last level, the
+    quad has shapes of its own from the second on.
     """
     table = NodeTable(
         ("root", "root", "tip \ud800"), np.array([2, 0, 1]), np.arange(-1, 2), floats(3)
@@ -240,6 +241,7 @@ def small_levels() -> Levels:
         tuple(np.array(f) for f in ([[2, 0, 1], [1, 0, 3]], [[2, 0, 1]], [[2, 0, 1]])),
         (np.tile([0, 1], (4, 1)), np.tile([0, 1, 1], (3, 1)), np.zeros((3, 1), int)),
         (two, three, np.ones((3, 1), np.float32)),
+        (np.zeros((0, 6), np.float32), floats(3, 6), floats(3, 6) + 1),
     )
     face, none = np.array([[0, 1, 2]]), np.zeros((0, 3), np.int32)
     triangle = LevelSurface(

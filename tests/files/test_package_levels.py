@@ -108,7 +108,7 @@ def test_all_fields_are_stored() -> None:
     """One that is added must be added here."""
     table = ["names", "nodes", "parents", "lengths"]
     own = ["table", "masks", "slots", "binds", "errors", "height", "surfaces"]
-    surface = ["material", "sources", "counts", "faces", "joints", "weights"]
+    surface = ["material", "sources", "counts", "faces", "joints", "weights", "shapes"]
     levels = small_levels()
     for value, names in (
         (levels.table, table),
@@ -212,7 +212,8 @@ def text(words: bytes) -> Change:
 def no_level(arrays: dict[str, Any]) -> None:
     for name in ("errors", "masks", "counts", "materials", "sources", "faces"):
         del arrays[name]
-    del arrays["joints"], arrays["weights"]
+    for name in ("joints", "weights", "shapes", "shaped"):
+        arrays.pop(name, None)
 
 
 def without_surfaces(arrays: dict[str, Any]) -> None:
@@ -242,6 +243,11 @@ WRONG: list[tuple[Change, str]] = [
     (put("lengths", 1, -1), "lengths: must be finite and not negative"),
     (cut("lengths", 2), "lengths: shape"),
     (put("masks", 4, 2), f"{FIRST}'masks'.* 0 or 1"),
+    (put("shaped", 1, 2), f"{FIRST}'shaped'.* 0 or 1"),
+    (put("shaped", 1, 0), f"{FIRST}'shapes'.*counts say 3"),
+    (put("shaped", 0, 1), f"{FIRST}'shapes'.*counts say 10"),
+    (cut("shaped", 4), f"{FIRST}'shaped'.* 0 or 1 for each of 6"),
+    (put("shapes", (1, 2), NAN), "must be finite"),
     (cut("masks", 8), "3 levels of 3 nodes"),
     (put("masks", 0, 0), "masks: level 0 needs node 'root'"),
     (put("slots", 0, 5), "slots: a node that is not in the table"),

@@ -18,7 +18,7 @@ class LevelReport:
     """Numbers of one level.
 
     level: 0 is the whole character; name: the author's, or ""; nodes, vertices,
-    triangles; bytes: of its faces, joints and weights; influences: the most a vertex;
+    triangles; bytes: of its faces, joints, weights and shape; influences: the most a vertex;
     height: how tall in pixels the character is when it takes over, of a picture of 720
     rows, and distance: how far from the eye that is, metres, at a field of view of 35
     degrees (level 0: 720 and 0); mean, worst: pixels that the skin is off there;
@@ -52,7 +52,7 @@ def report_level(
     parts = [
         array[level]
         for surface in levels.surfaces
-        for array in (surface.faces, surface.joints, surface.weights)
+        for array in (surface.faces, surface.joints, surface.weights, surface.shapes)
     ]
     influences = max(
         (s.joints[level].shape[1] for s in levels.surfaces if s.counts[level]),

@@ -20,12 +20,15 @@ class LevelSkin:
     """One level of a body.
 
     faces: int32 (F, 3), rows of the body's vertices; joints: uint16 (V, K) and weights:
-    float32 (V, K), of all the body's vertices.
+    float32 (V, K), of all the body's vertices; positions, normals: float32 (V, 3),
+    where the level's differ from those of the body, else None.
     """
 
     faces: Ints
     joints: NDArray[np.uint16]
     weights: Floats
+    positions: Floats | None = None
+    normals: Floats | None = None
 
 
 def make_surfaces(
@@ -64,9 +67,20 @@ def make_surfaces(
             ),
             tuple(joints for joints, _ in influences),
             tuple(weights for _, weights in influences),
+            tuple(
+                _shape(skin, rows[:count])
+                for skin, count in zip(levels, counts, strict=True)
+            ),
         )
         surfaces.append(surface)
     return tuple(surfaces)
+
+
+def _shape(skin: LevelSkin, rows: NDArray[np.intp]) -> Floats:
+    """Positions and normals of a level of its own (n, 6); none where it has none."""
+    if skin.positions is None or skin.normals is None:
+        return np.zeros((0, 6), np.float32)
+    return np.concatenate([skin.positions[rows], skin.normals[rows]], 1)
 
 
 def _rank_joints(joints: NDArray[np.uint16], weights: Floats) -> NDArray[np.int64]:

@@ -44,7 +44,10 @@ def bind_level(
     """Lay a surface out; rows: int32 (S,), where a slot's matrix is in a palette."""
     own = levels.surfaces[surface]
     count = int(own.counts[level])
-    positions, normals = rest_vertices(scene, own.sources[:count])
+    if len(own.shapes[level]):
+        positions, normals = np.split(own.shapes[level], 2, axis=1)
+    else:
+        positions, normals = rest_vertices(scene, own.sources[:count])
     joints = rows[own.joints[level]]
     weights = own.weights[level]
     if (joints[weights > 0] < 0).any():

@@ -43,6 +43,9 @@ WANTED = Wanted(
         "faces": ("I32", (3,)),
         "joints": ("U16", ()),
         "weights": ("F32", ()),
+        # Positions and normals of levels that have their own, and which do.
+        "shapes": ("F32", (6,)),
+        "shaped": ("U8", ()),  # of each surface, level by level, 1 for those
     }
 )
 
@@ -69,6 +72,10 @@ def pack_levels(levels: Levels) -> NDArray[np.uint8]:
         "counts": np.array(counts, np.int32).reshape(-1, 3),
         "sources": _join("sources", [one.sources for one in surfaces]),
         "faces": _join("faces", [own for one in surfaces for own in one.faces]),
+        "shapes": _join("shapes", [own for one in surfaces for own in one.shapes]),
+        "shaped": np.array(
+            [len(own) > 0 for one in surfaces for own in one.shapes], np.uint8
+        ),
     }
     for name in ("joints", "weights"):
         parts = [own.ravel() for one in surfaces for own in getattr(one, name)]
@@ -148,7 +155,13 @@ def _read_surfaces(
             [row[0] * row[2] for row in counts],
         )
     )
+    shaped = arrays["shaped"].tolist() or [0] * len(counts)
+    if len(shaped) != len(counts) or max(shaped, default=0) > 1:
+        raise inner.error("shaped", f"expected a 0 or 1 for each of {len(counts)}")
+    sizes = [row[0] * is_own for row, is_own in zip(counts, shaped, strict=True)]
+    shapes = [0, *accumulate(sizes)]
     ends = {"sources": vertices, "faces": faces, "joints": joints, "weights": joints}
+    ends["shapes"] = shapes
     for name, places in ends.items():
         if places[-1] != len(arrays[name]):
             text = f"{len(arrays[name])} of them, counts say {places[-1]}"
@@ -156,18 +169,21 @@ def _read_surfaces(
     for number, material in enumerate(materials):
         first, last = vertices[number], vertices[number + 1]
         rows = range(number * level_count, (number + 1) * level_count)
+        influences = [
+            tuple(
+                arrays[name][joints[row] : joints[row + 1]].reshape(
+                    counts[row][0], counts[row][2]
+                )
+                for row in rows
+            )
+            for name in ("joints", "weights")
+        ]
         yield LevelSurface(
             material,
             arrays["sources"][first:last],
             arrays["counts"][rows.start : rows.stop, 0],
             tuple(arrays["faces"][faces[row] : faces[row + 1]] for row in rows),
-            *(
-                tuple(
-                    arrays[name][joints[row] : joints[row + 1]].reshape(
-                        counts[row][0], counts[row][2]
-                    )
-                    for row in rows
-                )
-                for name in ("joints", "weights")
-            ),
+            influences[0],
+            influences[1],
+            tuple(arrays["shapes"][shapes[row] : shapes[row + 1]] for row in rows),
         )

@@ -30,7 +30,9 @@ class LevelSurface:
     and vertex in the scene of each vertex, ordered so that level l uses the first
     counts[l], int32 (L,); faces: L times int32 (F, 3), counter-clockwise from the
     front; joints: L times uint16 (counts[l], K), slots of `Levels`; weights: L times
-    float32 of the same shape, rows sum to 1; K may differ from level to level. Takes
+    float32 of the same shape, rows sum to 1; K may differ from level to level; shapes:
+    L times float32 (counts[l], 6), positions and normals in the space of each vertex's
+    mesh, where a level's differ from the file's, or (0, 6) where they do not. Takes
     ownership of the arrays.
     """
 
@@ -40,13 +42,16 @@ class LevelSurface:
     faces: tuple[Ints, ...]
     joints: tuple[NDArray[np.uint16], ...]
     weights: tuple[Floats, ...]
+    shapes: tuple[Floats, ...] = ()
 
     def __post_init__(self) -> None:
         put = object.__setattr__
         put(self, "sources", freeze(self.sources, np.int32, (None, 3), "sources"))
         put(self, "counts", freeze(self.counts, np.int32, (None,), "counts"))
         levels = len(self.counts)
-        for name in ("faces", "joints", "weights"):
+        if not self.shapes:
+            put(self, "shapes", (np.zeros((0, 6), np.float32),) * levels)
+        for name in ("faces", "joints", "weights", "shapes"):
             if len(getattr(self, name)) != levels:
                 have = len(getattr(self, name))
                 raise ShapeError(f"{name}: {have} levels, counts has {levels}")
@@ -59,6 +64,7 @@ class LevelSurface:
         put(self, "faces", self._each("faces", np.int32, None, 3))
         put(self, "joints", self._each("joints", np.uint16, self.counts, None))
         put(self, "weights", self._each("weights", np.float32, self.counts, None))
+        put(self, "shapes", self._each("shapes", np.float32, None, 6))
         for level, count in enumerate(self.counts.tolist()):
             faces, weights = self.faces[level], self.weights[level]
             if faces.size and not 0 <= faces.min() <= faces.max() < count:
@@ -71,6 +77,11 @@ class LevelSurface:
                 raise ShapeError(f"weights[{level}]: must be finite, not negative")
             if (np.abs(weights.sum(1, dtype=np.float64) - 1) > 1e-3).any():
                 raise ShapeError(f"weights[{level}]: rows must sum to 1")
+            shape = self.shapes[level]
+            if len(shape) not in (0, count):
+                raise ShapeError(f"shapes[{level}]: {len(shape)} rows for {count}")
+            if not np.isfinite(shape).all():
+                raise ShapeError(f"shapes[{level}]: must be finite")
 
     def _each(
         self, name: str, kind: Any, counts: Ints | None, width: int | None
