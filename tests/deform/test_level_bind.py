@@ -131,6 +131,30 @@ def test_morphs_are_added_as_they_are_at_rest(rng: Rng) -> None:
     np.testing.assert_allclose(normals, turned[[4, 0, 8]], atol=1e-6)
 
 
+def test_a_level_may_have_a_shape_of_its_own(rng: Rng) -> None:
+    scene = random_scene(rng, vertices=30)
+    hero = Character(scene)
+    levels = make_hand_levels(scene, [range(11)], [0.5], [0.1])
+    surface = levels.surfaces[1]
+    own = rng.normal(size=(int(surface.counts[1]), 6)).astype(np.float32)
+    shaped = dataclasses.replace(surface, shapes=(np.zeros((0, 6), np.float32), own))
+    surfaces = (levels.surfaces[0], shaped, *levels.surfaces[2:])
+    levels = dataclasses.replace(levels, surfaces=surfaces)
+    palettes = matrices(scene, hero.pose_many(None, [0.0]).world)
+    for level in range(2):
+        bind = bind_level(scene, levels, 1, level, palette_rows(scene))
+        shape = (1, bind.place_count, 3)
+        positions, normals = np.empty((2, *shape), np.float32)
+        skin_level(bind, palettes, positions=positions, normals=normals)
+        rest, _ = rest_vertices(scene, surface.sources[: surface.counts[level]])
+        used = own[:, :3] if level else rest
+        table = palettes.reshape(-1, 3, 4)
+        joints, weights = surface.joints[level], surface.weights[level]
+        blended = np.einsum("vk,vkij->vij", weights, table[joints])
+        wanted = np.einsum("vij,vj->vi", blended[..., :3], used) + blended[..., 3]
+        np.testing.assert_allclose(positions[0], wanted[bind.blocks.order], atol=1e-4)
+
+
 def test_refusals(rng: Rng) -> None:
     scene = random_scene(rng)
     levels = make_hand_levels(scene)
