@@ -111,6 +111,94 @@ def test_play_writes_the_rows_it_is_told() -> None:
     assert crowd.time[1] == pytest.approx(0.4)
 
 
+def test_a_clip_is_played_whole_or_not_at_all() -> None:
+    crowd = Crowd(levelled(), 4)
+    for change in (
+        {"time": [1, 2]},
+        {"time": "x"},
+        {"time": None},
+        {"time": np.inf},
+        {"speed": np.nan},
+    ):
+        with pytest.raises(ShapeError, match=r"expected|finite"):
+            crowd.play("bend", **change)  # type: ignore[arg-type]
+        assert (crowd.clip == -1).all()
+
+
+def test_arrays_may_be_written_and_added_to() -> None:
+    crowd = Crowd(levelled(), 3)
+    crowd.heading += 1.0
+    crowd.place = np.arange(9).reshape(3, 3)
+    crowd.colour *= 0.5
+    crowd.size = 2
+    crowd.clip = [0, -1, 0]
+    crowd.loops &= False
+    assert crowd.heading.tolist() == [1, 1, 1]
+    assert crowd.state.place[2].tolist() == [6, 7, 8]
+    assert (crowd.state.colour == 0.5).all()
+    assert (crowd.state.size == 2).all()
+    assert not crowd.state.loops.any()
+    with pytest.raises(ValueError):
+        crowd.place = np.zeros((2, 3))
+
+
+def test_meshes_have_faces_and_say_where_they_come_from() -> None:
+    hero = levelled()
+    crowd = Crowd([hero, levelled(5)], [3, 2])
+    crowd.level = [0, 2, 2, 1, 1]
+    crowd.deform()
+    meshes = crowd.meshes()
+    found = [(mesh.kind, mesh.level, mesh.who.tolist()) for mesh in meshes]
+    assert found == [(0, 0, [0]), (0, 2, [1, 2]), (1, 1, [3, 4])]
+    (skin,) = hero.deform(hero.pose())
+    first = meshes[0]
+    assert len(first.faces) == 12
+    np.testing.assert_allclose(
+        first.positions[0], skin.positions[first.sources[:, 2]], atol=1e-5
+    )
+    corners = first.sources[first.faces][..., 2]
+    assert {tuple(sorted(row)) for row in corners.tolist()} == {
+        tuple(range(first, first + 3)) for first in range(0, 36, 3)
+    }
+
+
+def test_pictures_of_many_sizes_and_floors_keep_little() -> None:
+    crowd = Crowd(levelled(), 1)
+    crowd.draw(CAMERA, SIZE, DrawStyle(samples=1))
+    meshes = len(crowd.painter.backend._meshes)  # type: ignore[attr-defined]
+    for number in range(10):
+        style = DrawStyle(samples=1, floor=0.1 * number, ground=True)
+        crowd.draw(CAMERA, (32 + number, 18), style)
+    assert len(crowd.painter._targets) <= 4
+    assert len(crowd.painter.backend._meshes) == meshes  # type: ignore[attr-defined]
+
+
+def test_shadows_lie_on_the_floor_that_is_said() -> None:
+    crowd = Crowd(levelled(), 1)
+    crowd.place[:] = 1, 3, -2
+    crowd.heading[:] = 0.7
+    crowd.select(CAMERA, SIZE)
+    crowd.deform()
+    centre = crowd.state.kinds[0].centres[-1]
+    for floor, height in ((None, 3.0), (0.5, 0.5)):
+        items = crowd.draw_list(CAMERA, DrawStyle(floor=floor)).items
+        middle = items[0].positions[0, 0]
+        assert middle[1] == pytest.approx(height, abs=0.05)
+        c, s = np.cos(0.7), np.sin(0.7)
+        way = [c * centre[0] + s * centre[2], c * centre[2] - s * centre[0]]
+        np.testing.assert_allclose(middle[[0, 2]], np.array([1, -2]) + way, atol=1e-5)
+
+
+def test_the_ground_is_under_all_who_are_shown() -> None:
+    crowd = Crowd(levelled(), 2)
+    crowd.place[1] = 0, 0, -300
+    crowd.select(CAMERA, SIZE)
+    crowd.deform()
+    assert crowd.counts.shown == 2
+    field = crowd.draw_list(CAMERA, DrawStyle(ground=True)).items[0]
+    assert field.positions[:, 2].min() < -300
+
+
 def test_root_motion_carries_on() -> None:
     way = {"bend": steady_motion(0.4, (0, 0, 2.0))}
     crowd = Crowd(levelled(), 2, root_motion=way)
@@ -179,6 +267,8 @@ def test_bytes_are_counted() -> None:
         ("hero", True, "count"),
         ("hero", 2.5, "count"),
         ("hero", -1, "count: -1, expected 0 or more"),
+        ("hero", b"\x02", "count"),
+        ("hero", {1: 2}, "count"),
         ("hero", [1, 2], "count: 2 numbers for 1 characters"),
     ],
 )
@@ -193,8 +283,11 @@ def test_words_are_refused_that_are_not_there() -> None:
     with pytest.raises(SettingError, match="no clip 'jump'; there are: 'bend'"):
         crowd.play("jump")
     assert (crowd.clip == -1).all()
-    with pytest.raises(SettingError, match="kind: 1, expected 0 to 0"):
-        crowd.rows(1)
+    for kind in (1, -1, "x", 0.0, True):
+        with pytest.raises(SettingError, match="expected 0 to 0"):
+            crowd.rows(kind)  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match="size"):
+        crowd.fit((5,))  # type: ignore[arg-type]
     with pytest.raises(SettingError, match="a crowd has no heat"):
         crowd.draw(CAMERA, SIZE, DrawStyle(bones=True))
     for who in ([3], [-1], [0.5], np.ones(2, bool), "x"):

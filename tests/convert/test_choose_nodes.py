@@ -77,6 +77,29 @@ def test_what_is_kept_stays() -> None:
     assert found == [HIP, KNEE, FOOT, TOE, ARM, ARM]
 
 
+def test_what_is_kept_takes_what_hangs_on_it() -> None:
+    """Also where the plan had handed that past it before."""
+    own = plan([FOOT, TOE], [KNEE, KNEE])
+    found, _ = choose(own, 2, LevelChoice(keep=("foot",)))
+    assert found == [HIP, KNEE, FOOT, FOOT, ARM, HAND]
+
+
+def test_an_authors_carrier_comes_before_the_plan() -> None:
+    own = plan([TOE], [FOOT])
+    found, _ = choose(own, 1, LevelChoice(carriers={"toe": "knee"}))
+    assert found == [HIP, KNEE, FOOT, KNEE, ARM, HAND]
+
+
+def test_a_carrier_that_is_flat_at_rest_is_refused() -> None:
+    own = plan([TOE], [FOOT])
+    slots = SlotTable(own)
+    slots.spaces[KNEE - 1] = 7  # so that a slot must be made
+    flat = rest()
+    flat[TABLE.nodes[KNEE], :, 0] = 0
+    with pytest.raises(ShapeError, match="flat at rest"):
+        slots.carry(TOE - 1, int(TABLE.nodes[KNEE]), flat)
+
+
 def test_what_is_dropped_goes_to_the_nearest_above() -> None:
     own = plan([TOE], [FOOT])
     found, slots = choose(own, 1, LevelChoice(drop=("foot", "knee")))

@@ -21,7 +21,8 @@ def test_against_trying_every_triangle(rng: Any) -> None:
     few = faces[:2]
     there, back = [], []
     for a, b in zip(full, own, strict=True):
-        there.append([closest_point(b[few], point)[1] for point in a])
+        looked = np.concatenate([a, a[faces].mean(1)])
+        there.append([closest_point(b[few], point)[1] for point in looked])
         middles = b[few].mean(1)
         points = np.concatenate([b[:5], middles])
         back.append([closest_point(a[faces], point)[1] for point in points])
@@ -88,8 +89,25 @@ def test_other_poses_are_refused() -> None:
 def test_of_many_vertices_some_are_looked_at() -> None:
     places, faces = sheet(70)
     whole = WholeSkin.of(places[None], faces)
-    assert len(whole.rows) == MOST_VERTICES
-    assert whole.points.shape == (1, MOST_VERTICES, 3)
+    assert len(whole.rows) == 2 * MOST_VERTICES
+    assert whole.points.shape == (1, 2 * MOST_VERTICES, 3)
+
+
+def test_a_rod_with_vertices_at_its_ends_alone_does_not_vanish_unseen() -> None:
+    """Two plates with a rod between them; without the rod both plates are all right."""
+    plate, sides = sheet(4)
+    rod = np.array([[3, 0, 0], [3, 0.1, 0], [20, 0, 0], [20, 0.1, 0]], np.float32)
+    other = plate + np.array([20, 0, 0], np.float32)
+    places = np.concatenate([plate, other, rod])
+    first = 2 * len(plate)
+    bridge = np.array([[0, 2, 1], [1, 2, 3]], np.int32) + np.int32(first)
+    plates = np.concatenate([sides, sides + np.int32(len(plate))])
+    faces = np.concatenate([plates, bridge])
+    _, worst = skin_error(WholeSkin.of(places[None], faces), places[None], plates)
+    assert worst > 4
+
+
+def test_few_are_looked_at_as_they_are() -> None:
     rows = np.arange(10, dtype=np.int32)
     assert thin_out(rows, 10) is rows
     assert thin_out(rows, 4).tolist() == [0, 2, 5, 7]

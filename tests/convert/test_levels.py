@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from flexor.convert import fit_level
+from flexor.convert.fit_level import LevelGoals
 from flexor.convert.level_body import make_level_body, skin_body
 from flexor.convert.level_error import WholeSkin, skin_error
 from flexor.convert.level_poses import level_poses
 from flexor.convert.levels import LevelChoice, LevelReport, LevelSettings, make_levels
 from flexor.errors import BackendMissing, SettingError
 from flexor.pose.layout import make_layout
+from flexor.scene.clip import Clip, Track
 from flexor.scene.levels import Levels, check_levels
 from flexor.scene.material import Material
 from flexor.scene.mesh import Mesh, Primitive
@@ -116,6 +119,58 @@ def test_errors_are_those_of_the_skin(made: Any) -> None:
         mean, worst = skin_error(whole, placed, surface.faces[level])
         assert mean <= 1.5 * levels.errors[level, 0] + 1e-6
         assert worst <= 2 * levels.errors[level, 1] + 1e-6
+
+
+@pytest.mark.slow
+def test_a_clip_that_stands_still_makes_no_statue(made: Any) -> None:
+    """Others may be played later: levels keep joints, as those without clips do."""
+    scene, levels, _ = made
+    turn = np.array([[0, 0, 0, 1], [0, 0, 0, 1]], np.float32)
+    track = Track(0, "rotation", np.array([0, 1], np.float32), turn)
+    still, _, _ = make_levels(replace(scene, clips={"still": Clip("still", (track,))}))
+    for level in range(len(levels)):
+        assert abs(still.totals(level)[0] - levels.totals(level)[0]) <= 1
+    assert still.totals(1)[0] > 2
+
+
+@pytest.mark.slow
+def test_errors_are_measured_in_all_poses(
+    made: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A level is looked for in one pose, but what is told holds for all."""
+    scene, _, _ = made
+    monkeypatch.setattr(fit_level, "MOST_POSES", 1)
+    levels, reports, _ = make_levels(scene)
+    body, _ = make_level_body(scene)
+    world = level_poses(scene, make_layout(scene)).swings
+    own = body.slots, body.binds, body.positions, body.joints, body.weights
+    whole = WholeSkin.of(skin_body(world, *own), body.faces)
+    (surface,) = levels.surfaces
+    for level in range(1, len(levels)):
+        shape = surface.shapes[level][:, :3].copy()
+        influences = surface.joints[level], surface.weights[level]
+        placed = skin_body(world, levels.slots, levels.binds, shape, *influences)
+        error = skin_error(whole, placed, surface.faces[level])
+        np.testing.assert_allclose(levels.errors[level], error, rtol=0.02)
+    assert all(report.is_met for report in reports)
+
+
+def test_goals_are_narrowed_by_what_was_missed() -> None:
+    goals = LevelGoals(1.0, 3.0)
+    tried = goals.narrowed(goals, (0.5, 6.0))
+    assert tried.mean == pytest.approx(0.475)
+    assert tried.worst == pytest.approx(1.425)
+    assert not goals.is_met((0.5, 6.0))
+    assert goals.is_met((1.0, 3.0))
+    assert not goals.is_met((1.0, 3.0), 0.9)
+
+
+@pytest.mark.slow
+def test_a_level_without_triangles_is_told() -> None:
+    settings = LevelSettings(choices=(LevelChoice(height=100, triangles=1),))
+    levels, _, findings = make_levels(arm(2), settings)
+    if not levels.totals(1)[2]:
+        assert [finding.code for finding in findings] == ["empty-level"]
 
 
 @pytest.mark.slow

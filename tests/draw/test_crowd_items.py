@@ -12,6 +12,7 @@ from flexor.draw.crowd_items import (
     RIM,
     build_field,
     build_shadows,
+    build_surface,
     upload_field,
     upload_shadow_disc,
     upload_surface,
@@ -51,10 +52,11 @@ def two_parts(rng: Rng) -> Scene:
 def test_places_take_what_their_vertices_have(rng: Rng) -> None:
     scene = two_parts(rng)
     backend = open_backend("record")
-    dress = dress_scene(upload_scene(backend, scene)[0], DrawStyle())
+    assets, _ = upload_scene(backend, scene)
     sources = np.array([[0, 0, 4], [0, 1, 2], [0, 0, 1], [0, 0, 4]], np.int32)
-    made = upload_surface(dress, sources, np.array([[0, 1, 2]], np.int32))
+    made = upload_surface(assets, sources, np.array([[0, 1, 2]], np.int32))
     assert made is not None
+    assert made.part == 0
     mesh = backend.meshes[made.number]  # type: ignore[attr-defined]
     first, second = scene.meshes[0].primitives
     assert mesh.vertex_count == 4
@@ -63,27 +65,28 @@ def test_places_take_what_their_vertices_have(rng: Rng) -> None:
     np.testing.assert_array_equal(mesh.colours[1, :3], second.colours[0][2])
     assert (mesh.colours[[0, 2, 3]] == 1).all()
     assert mesh.welded.tolist() == [0, 1, 2, 0]
-    item = made.item(
-        np.zeros((2, 4, 3), np.float32),
-        np.zeros((2, 4, 3), np.float32),
-        np.ones((2, 4), np.float32),
-    )
+    part = dress_scene(assets, DrawStyle()).parts[made.part]
+    shape = np.zeros((2, 4, 3), np.float32), np.ones((2, 4, 3), np.float32)
+    tints = np.ones((2, 4), np.float32)
+    item = build_surface(made, part.look, part.strokes, *shape, tints)
+    assert item.normals is None or item.normals is shape[1]
+    assert item.tints is tints
     assert (item.mesh, len(item.positions)) == (made.number, 2)
 
 
 def test_a_surface_without_faces_is_none(rng: Rng) -> None:
     backend = open_backend("record")
-    dress = dress_scene(upload_scene(backend, two_parts(rng))[0], DrawStyle())
+    assets, _ = upload_scene(backend, two_parts(rng))
     none = np.zeros((0, 3), np.int32)
-    assert upload_surface(dress, none, none) is None
+    assert upload_surface(assets, none, none) is None
 
 
 def test_parts_that_are_not_there_are_refused() -> None:
     backend = open_backend("record")
-    dress = dress_scene(upload_scene(backend, chain(3))[0], DrawStyle())
+    assets, _ = upload_scene(backend, chain(3))
     sources = np.array([[0, 5, 1]] * 3, np.int32)
     with pytest.raises(ShapeError, match="no triangles in 5 at node 0"):
-        upload_surface(dress, sources, np.array([[0, 1, 2]], np.int32))
+        upload_surface(assets, sources, np.array([[0, 1, 2]], np.int32))
 
 
 def test_shadows_lie_under_their_characters() -> None:

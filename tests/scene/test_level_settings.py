@@ -71,3 +71,12 @@ def test_choices_that_are_refused(words: dict[str, Any], text: str) -> None:
 def test_settings_that_are_refused(words: dict[str, Any], text: str) -> None:
     with pytest.raises(SettingError, match=text):
         LevelSettings(**words)
+
+
+def test_levels_are_few_and_heights_are_numbers() -> None:
+    with pytest.raises(SettingError, match="expected numbers"):
+        LevelSettings(heights=(10**400,))
+    with pytest.raises(SettingError, match="expected numbers"):
+        LevelSettings(heights=("x",))  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match="17 levels, expected 16 or less"):
+        LevelSettings(heights=tuple(range(700, 683, -1)))

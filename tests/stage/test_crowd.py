@@ -293,7 +293,9 @@ def test_room_is_used_again(rng: Rng) -> None:
         ("clip", -2, "clip: -2, expected -1 to 0"),
         ("time", np.nan, "time: nan at character 2"),
         ("speed", np.inf, "speed: inf at character 2"),
-        ("speed", 1e12, "speed: must be"),
+        ("speed", 1e12, r"speed: 1e\+12, expected 1e\+09 or less"),
+        ("time", 1e12, r"time: 1e\+12, expected"),
+        ("size", -1e12, r"size: 1e\+12, expected"),
         ("heading", np.nan, "heading: nan"),
         ("size", np.nan, "size: nan"),
     ],
@@ -323,10 +325,99 @@ def test_levels_that_do_not_exist_are_refused() -> None:
         move_crowd(state)
 
 
-@pytest.mark.parametrize("dt", [np.nan, np.inf, "1", None])
+@pytest.mark.parametrize("dt", [np.nan, np.inf, "1", None, 10**400, 1j])
 def test_steps_must_be_seconds(dt: object) -> None:
     with pytest.raises(SettingError, match="expected seconds"):
         advance_crowd(init_crowd([KIND], [1]), dt)  # type: ignore[arg-type]
+
+
+def test_steps_are_not_longer_than_clocks_can_count() -> None:
+    state = init_crowd([KIND], [1])
+    state.speed[:] = 100
+    with pytest.raises(SettingError, match="s or less on every clock"):
+        advance_crowd(state, 1e8)
+
+
+def test_times_that_were_written_go_into_the_clip_first() -> None:
+    """A clip that loops goes round, one that does not stays at its ends."""
+    kind = make_chain(speed=2.0)
+    for written, at in ((7.3, 0.1), (-5.1, 0.1)):
+        state = init_crowd([kind], [2])
+        state.clip[:], state.time[:] = 0, written
+        state.loops[:] = True, False
+        state.level[:] = 0
+        move_crowd(state)
+        np.testing.assert_allclose(state.time, [at, written], atol=1e-5)
+        advance_crowd(state, 0.05)
+        np.testing.assert_allclose(state.time[0], at + 0.05, atol=1e-5)
+        moved = np.linalg.norm(state.place, axis=1)
+        assert math.isclose(moved[0], 0.1, rel_tol=0.01)
+        assert abs(moved[1] - (0 if written > 0 else 0.1)) < 0.001
+
+
+def test_kinds_may_have_other_numbers_of_clips() -> None:
+    scene = chain(4)
+    hero = Character(scene)
+    bend = scene.clips["bend"]
+    clips = {name: dataclasses.replace(bend, name=name) for name in "abc"}
+    many = make_kind(scene, hero.layout, make_hand_levels(scene), clips)
+    state = init_crowd([many, KIND], [2, 2])
+    state.clip[:] = 2, 1, 0, -1
+    state.level[:] = 0
+    advance_crowd(state, 0.1)
+    move_crowd(state)
+    skin_crowd(state)
+    assert state.counts.shown == 4
+    state.clip[2] = 1
+    with pytest.raises(ShapeError, match="clip: 1, expected -1 to 0"):
+        move_crowd(state)
+
+
+def test_a_rule_that_fails_changes_nothing(rng: Rng) -> None:
+    state = init_crowd([KIND, KIND], [1, 1])
+    see_crowd(state, CAMERA, SIZE)
+    before = state.level.copy()
+    state.place[:, 2] -= 100
+    calls = []
+
+    def fails(view):  # type: ignore[no-untyped-def]
+        calls.append(len(view.places))
+        if len(calls) == 2:
+            raise KeyError("lost")
+        with pytest.raises(ValueError, match="read-only"):
+            view.places[:] = 0
+        return np.full(len(view.places), 2)
+
+    with pytest.raises(KeyError):
+        see_crowd(state, CAMERA, SIZE, LevelRule(by=fails))
+    np.testing.assert_array_equal(state.level, before)
+
+
+def test_rules_are_asked_about_those_in_view() -> None:
+    state = init_crowd([KIND], [4])
+    state.place[1::2, 2] = 500
+    asked = []
+
+    def keep(view):  # type: ignore[no-untyped-def]
+        asked.append(len(view.places))
+        return np.zeros(len(view.places), int)
+
+    see_crowd(state, CAMERA, SIZE, LevelRule(by=keep))
+    assert asked == [2]
+    assert state.level.tolist() == [0, -1, 0, -1]
+
+
+@pytest.mark.parametrize("what", [(None, SIZE), (CAMERA, 5), (CAMERA, ("a", "b"))])
+@pytest.mark.parametrize("more", [(CAMERA, (3,)), (CAMERA, (0, 5)), (CAMERA, None)])
+def test_views_are_checked(what: object, more: object) -> None:
+    for camera, size in (what, more):  # type: ignore[attr-defined]
+        with pytest.raises(SettingError, match="expected"):
+            see_crowd(init_crowd([KIND], [1]), camera, size)
+
+
+def test_no_more_than_can_be_counted() -> None:
+    with pytest.raises(SettingError, match="expected 10,000,000 or less"):
+        init_crowd([KIND], [2**31])
 
 
 @pytest.mark.parametrize("counts", [[1, 2], [-1], [True], [1.5], []])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,10 +26,28 @@ if TYPE_CHECKING:
     from flexor.stage.crowd import CrowdCounts, CrowdState
     from flexor.stage.crowd_kind import CrowdKind
 
-__all__ = ["Crowd"]
+__all__ = ["Crowd", "CrowdMesh"]
 
 Doubles = NDArray[np.float64]
 Source = Character | str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CrowdMesh:
+    """A surface of n characters of one kind at one level.
+
+    who: int32 (n,), their rows in the crowd; positions, normals: float32 (n, P, 3),
+    world space, overwritten by the next frame; faces: int32 (F, 3), rows of P; sources:
+    int32 (P, 3), node, primitive and vertex in the file of each; some stand twice.
+    """
+
+    kind: int
+    level: int
+    who: Ints
+    positions: Floats
+    normals: Floats
+    faces: Ints
+    sources: Ints
 
 
 class Crowd:
@@ -93,7 +112,8 @@ class Crowd:
 
     def rows(self, kind: int) -> slice:
         """The rows of one kind."""
-        if not 0 <= kind < len(self.characters):
+        is_whole = isinstance(kind, int | np.integer) and not isinstance(kind, bool)
+        if not (is_whole and 0 <= kind < len(self.characters)):
             last = len(self.characters) - 1
             raise SettingError(f"kind: {kind!r}, expected 0 to {last}")
         return self.state.rows(kind)
@@ -103,45 +123,81 @@ class Crowd:
         """The clip of each: int32 (N,), -1 for the rest pose."""
         return self.state.clip
 
+    @clip.setter
+    def clip(self, values: ArrayLike) -> None:
+        self.state.clip[:] = values
+
     @property
     def time(self) -> Doubles:
         """Where each is in its clip: float64 (N,), seconds."""
         return self.state.time
+
+    @time.setter
+    def time(self, values: ArrayLike) -> None:
+        self.state.time[:] = values
 
     @property
     def speed(self) -> Doubles:
         """Factor of each one's clock: float64 (N,)."""
         return self.state.speed
 
+    @speed.setter
+    def speed(self, values: ArrayLike) -> None:
+        self.state.speed[:] = values
+
     @property
     def loops(self) -> NDArray[np.bool_]:
         """Whether each begins its clip again at the end: bool (N,)."""
         return self.state.loops
+
+    @loops.setter
+    def loops(self, values: ArrayLike) -> None:
+        self.state.loops[:] = values
 
     @property
     def place(self) -> Doubles:
         """Where each stands: float64 (N, 3), metres."""
         return self.state.place
 
+    @place.setter
+    def place(self, values: ArrayLike) -> None:
+        self.state.place[:] = values
+
     @property
     def heading(self) -> Doubles:
         """Which way each looks: float64 (N,), radians about Y, 0 along +z."""
         return self.state.heading
+
+    @heading.setter
+    def heading(self, values: ArrayLike) -> None:
+        self.state.heading[:] = values
 
     @property
     def size(self) -> Doubles:
         """How large each is: float64 (N,), 1 for as it was made."""
         return self.state.size
 
+    @size.setter
+    def size(self, values: ArrayLike) -> None:
+        self.state.size[:] = values
+
     @property
     def colour(self) -> Floats:
         """What multiplies the colours of each: float32 (N, 4), linear."""
         return self.state.colour
 
+    @colour.setter
+    def colour(self, values: ArrayLike) -> None:
+        self.state.colour[:] = values
+
     @property
     def level(self) -> Ints:
         """At which level each was seen last: int32 (N,), -1 for not at all."""
         return self.state.level
+
+    @level.setter
+    def level(self, values: ArrayLike) -> None:
+        self.state.level[:] = values
 
     @property
     def counts(self) -> CrowdCounts:
@@ -167,14 +223,16 @@ class Crowd:
         time, speed: one number, or one for each; who: rows, or a mask; None: all.
         """
         rows = _rows(who, len(self))
+        times = _numbers(time, len(rows), "time")
+        speeds = _numbers(speed, len(rows), "speed")
+        numbers = np.full(len(rows), -1, np.int32)
         for kind, own in enumerate(self.state.kinds):
             part = self.state.rows(kind)
-            mine = rows[(rows >= part.start) & (rows < part.stop)]
-            if len(mine):
-                self.clip[mine] = -1 if clip is None else own.motion.index(clip)
-        self.time[rows] = time
-        self.speed[rows] = speed
-        self.loops[rows] = loop
+            is_mine = (rows >= part.start) & (rows < part.stop)
+            if clip is not None and is_mine.any():
+                numbers[is_mine] = own.motion.index(clip)
+        self.clip[rows], self.loops[rows] = numbers, bool(loop)
+        self.time[rows], self.speed[rows] = times, speeds
 
     def advance(self, dt: float) -> None:
         """Move on by `dt` seconds."""
@@ -208,6 +266,26 @@ class Crowd:
         move_crowd(self.state)
         skin_crowd(self.state)
 
+    def meshes(self) -> list[CrowdMesh]:
+        """What was deformed last, as meshes: one for each kind, level and surface."""
+        found = []
+        for own in self.state.shown:
+            kind = self.state.kinds[own.kind]
+            pairs = zip(kind.binds[own.level], kind.levels.surfaces, strict=True)
+            for row, (bind, surface) in enumerate(pairs):
+                found.append(
+                    CrowdMesh(
+                        own.kind,
+                        own.level,
+                        own.who,
+                        own.positions[row],
+                        own.normals[row],
+                        bind.faces,
+                        surface.sources[bind.blocks.order],
+                    )
+                )
+        return found
+
     def draw_list(self, camera: Camera, style: DrawStyle | str = "shaded") -> DrawList:
         """What was deformed last, as things to draw; see docs/draw.md."""
         return self.painter.draw_list(camera, style)
@@ -236,7 +314,9 @@ class Crowd:
     ) -> Camera:
         """A camera that has all of them in the picture; settings: see draw.fit."""
         from flexor.draw.fit import THREE_QUARTER, fit_camera
+        from flexor.stage.crowd import check_view
 
+        check_view(Camera(), size)
         state = self.state
         tall = np.concatenate(
             [
@@ -247,7 +327,8 @@ class Crowd:
             ]
         )
         top = state.place.copy()
-        top[:, 1] += tall * state.size
+        with np.errstate(over="ignore"):  # what is not finite does not count
+            top[:, 1] += tall * state.size
         points = np.concatenate([state.place, top])
         way = THREE_QUARTER if direction is None else direction
         return fit_camera(points, size, direction=way, **settings)
@@ -289,7 +370,9 @@ def _characters(given: Any) -> tuple[Character, ...]:
 
 def _counts(given: Any, kinds: int) -> list[int]:
     counts = [given] if isinstance(given, int | np.integer) else given
-    if not isinstance(counts, Iterable):
+    if isinstance(counts, np.ndarray):
+        counts = counts.ravel().tolist()
+    if not isinstance(counts, list | tuple):
         raise SettingError(f"count: {given!r}, expected how many there are")
     out = []
     for count in counts:
@@ -319,6 +402,19 @@ def _rows(who: Any, count: int) -> NDArray[np.intp]:
     if rows.size and not 0 <= rows.min() <= rows.max() < count:
         raise ShapeError(f"who: must lie in 0..{count - 1}")
     return rows.astype(np.intp)
+
+
+def _numbers(given: Any, count: int, name: str) -> Doubles:
+    """One finite number, or one for each, as float64 (count,) or less."""
+    try:
+        values = np.broadcast_to(np.asarray(given, np.float64), (count,))
+    except (TypeError, ValueError):
+        raise ShapeError(
+            f"{name}: expected a number, or {count}, one for each"
+        ) from None
+    if not np.isfinite(values).all():
+        raise ShapeError(f"{name}: must be finite")
+    return values
 
 
 def _make_kind(

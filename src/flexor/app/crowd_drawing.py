@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.app.character import Character
+from flexor.arrays import Floats
 from flexor.draw.backend import open_backend
-from flexor.draw.build import dress_scene
+from flexor.draw.build import Dress, dress_scene
 from flexor.draw.crowd_items import (
     CrowdSurface,
     build_field,
     build_shadows,
+    build_surface,
     upload_field,
     upload_shadow_disc,
     upload_surface,
@@ -27,7 +29,7 @@ from flexor.draw.upload import SceneAssets, upload_scene
 from flexor.errors import SettingError
 from flexor.maths.colour import linear_from_srgb
 from flexor.scene.camera import Camera
-from flexor.stage.crowd import CrowdState
+from flexor.stage.crowd import CrowdState, Shown
 
 __all__ = ["CrowdPainter"]
 
@@ -35,12 +37,14 @@ __all__ = ["CrowdPainter"]
 GRASS = ((0.115, 0.235, 0.075), (0.135, 0.27, 0.085))
 CHALK = ((0.8, 0.82, 0.79), (0.88, 0.9, 0.87))
 FIELD = 1.9  # distances from camera to target: the ground reaches as far, or further
-# Surfaces of a style: by kind, level and surface; None where there are no triangles.
+WIDER = 1.3  # times as far as those shown: the ground fades toward its edge
+MOST_TARGETS = 4  # sizes of pictures whose arrays are kept
+# By kind, level and surface; None where there are no triangles.
 Surfaces = list[list[list[CrowdSurface | None]]]
 
 
 class CrowdPainter:
-    """Draws one crowd; meshes are uploaded for a style when it is first asked for."""
+    """Draws one crowd; its meshes are uploaded when it is made."""
 
     def __init__(self, characters: Sequence[Character], state: CrowdState) -> None:
         self._state = state
@@ -48,10 +52,23 @@ class CrowdPainter:
         self._assets: list[SceneAssets] = [
             upload_scene(self.backend, hero.scene)[0] for hero in characters
         ]
+        self._surfaces: Surfaces = [
+            [
+                [
+                    upload_surface(
+                        assets, surface.sources[bind.blocks.order], bind.faces
+                    )
+                    for surface, bind in zip(kind.levels.surfaces, binds, strict=True)
+                ]
+                for binds in kind.binds
+            ]
+            for assets, kind in zip(self._assets, state.kinds, strict=True)
+        ]
         self._disc = upload_shadow_disc(self.backend)
         self._field = upload_field(self.backend)
-        self._surfaces: dict[DrawStyle, Surfaces] = {}
         self._targets: dict[tuple[int, int, int, tuple[str, ...]], Target] = {}
+        self._style: DrawStyle | None = None  # of the last picture
+        self._dresses: list[Dress] = []
 
     def draw(
         self, camera: Camera, size: tuple[int, int], style: DrawStyle | str
@@ -60,6 +77,8 @@ class CrowdPainter:
         style = style_of(style)
         key = (*size, style.samples, style.buffers)
         if key not in self._targets:
+            while len(self._targets) >= MOST_TARGETS:
+                del self._targets[next(iter(self._targets))]
             self._targets[key] = init_target(size, style.samples, style.buffers)
         target = self._targets[key]
         draw_list = self.draw_list(camera, style.for_height(size[1]))
@@ -71,13 +90,20 @@ class CrowdPainter:
         if style.heat is not None or style.bones or style.names or style.smooth:
             raise SettingError("style: a crowd has no heat, bones, names or smooth")
         items = [*self._ground(camera, style), *self._shadows(style)]
-        state, surfaces = self._state, self._dressed(style)
+        state = self._state
+        if style != self._style:
+            self._style = style
+            self._dresses = [dress_scene(assets, style) for assets in self._assets]
         for own in state.shown:
             tints = state.colour[own.who]
-            for row, surface in enumerate(surfaces[own.kind][own.level]):
-                if surface is not None:
-                    item = surface.item(own.positions[row], own.normals[row], tints)
-                    items.append(item)
+            for row, surface in enumerate(self._surfaces[own.kind][own.level]):
+                if surface is None:
+                    continue
+                part = self._dresses[own.kind].parts[surface.part]
+                shape = own.positions[row], own.normals[row]
+                items.append(
+                    build_surface(surface, part.look, part.strokes, *shape, tints)
+                )
         return DrawList(
             camera,
             tuple(items),
@@ -87,29 +113,6 @@ class CrowdPainter:
             style.order,
         )
 
-    def _dressed(self, style: DrawStyle) -> Surfaces:
-        if style not in self._surfaces:
-            made: Surfaces = []
-            for assets, kind in zip(self._assets, self._state.kinds, strict=True):
-                dress = dress_scene(assets, style)
-                made.append(
-                    [
-                        [
-                            upload_surface(
-                                dress,
-                                surface.sources[bind.blocks.order],
-                                bind.faces,
-                            )
-                            for surface, bind in zip(
-                                kind.levels.surfaces, binds, strict=True
-                            )
-                        ]
-                        for binds in kind.binds
-                    ]
-                )
-            self._surfaces[style] = made
-        return self._surfaces[style]
-
     def _ground(self, camera: Camera, style: DrawStyle) -> list[DrawItem]:
         if not style.ground:
             return []
@@ -118,9 +121,12 @@ class CrowdPainter:
             places = self._state.place[:, 1]
             places = places[np.isfinite(places)]
             floor = float(places.min(initial=0.0)) if len(places) else 0.0
-        way = np.array(camera.target) - np.array(camera.eye)
         # A power of two: stripes are as wide as before while a camera comes nearer.
-        wanted = max(FIELD * float(np.linalg.norm(way)), 1e-30)
+        wanted = max(FIELD * math.dist(camera.target, camera.eye), 1e-30)
+        shown = [self._state.place[own.who] for own in self._state.shown]
+        if shown:
+            ways = np.concatenate(shown)[:, [0, 2]] - np.array(camera.target)[[0, 2]]
+            wanted = max(wanted, WIDER * float(np.hypot(*ways.T).max()))
         reach = 2.0 ** math.ceil(math.log2(wanted))
         paper = None  # nothing is behind it
         if style.paper[3] == 255:
@@ -148,6 +154,19 @@ class CrowdPainter:
                 for own in state.shown
             ]
         )
-        places = state.place[who].astype(np.float32)
+        places = np.concatenate([self._feet(own) for own in state.shown])
+        if style.floor is not None:
+            places[:, 1] = style.floor
         reaches = (wide * np.abs(state.size[who])).astype(np.float32)
         return [build_shadows(self._disc, places, reaches)]
+
+    def _feet(self, own: Shown) -> Floats:
+        """Where characters (n, 3) are over the ground: in the middle of their clips."""
+        state, who = self._state, own.who
+        centres = state.kinds[own.kind].centres[state.clip[who]]
+        c, s = np.cos(state.heading[who]), np.sin(state.heading[who])
+        x, z = centres[:, 0] * state.size[who], centres[:, 2] * state.size[who]
+        there = state.place[who] + np.stack(
+            [c * x + s * z, np.zeros(len(who)), c * z - s * x], 1
+        )
+        return there.astype(np.float32)

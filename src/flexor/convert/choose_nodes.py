@@ -101,6 +101,8 @@ class SlotTable:
             if own == node and other == space:
                 return row
         world = rest.astype(np.float64)
+        if not abs(np.linalg.det(world[node, :, :3])) > 0:
+            raise ShapeError(f"node {node} is flat at rest and can carry nothing")
         at_rest = transforms.multiply(world[self.slots[slot]], self.binds[slot])
         bind = transforms.multiply(transforms.invert(world[node]), at_rest)
         self.slots.append(node)
@@ -141,9 +143,11 @@ def choose_slots(
             continue
         to = int(planned[slot])
         heir = number[slots.slots[to]]
-        if own in words.carriers or not kept[heir]:
-            heir = _heir(table, own, kept, words.carriers)
-            to = slots.carry(slot, int(table.nodes[heir]), rest)
+        near = _heir(table, own, kept, words.carriers)
+        # What the author keeps takes what hangs on it, also where the plan would have
+        # dropped it first.
+        if own in words.carriers or not kept[heir] or words.keep[near]:
+            to = slots.carry(slot, int(table.nodes[near]), rest)
         chosen[slot] = to
     return chosen
 

@@ -24,13 +24,14 @@ NODE_SHARE = 0.5  # of the goals that the loss of nodes may use up
 WEIGHT_SHARE = 0.6  # that nodes and influences may use up together
 # Of the mean and of the worst that all may use up. A character that is off by the whole
 # goal everywhere has another shape, and pops where its level changes: with half of the
-# mean its pixels then change 2.5 times as much as by its own steps, with this 1.8 times.
+# mean its pixels then change 2.5 times as much as by its own steps, with this 1.8.
 MEAN_SHARE, WORST_SHARE = 0.3, 0.8
 FAR = 8.0  # times the goals that the plan's costs may be: surfaces slide over another
 INFLUENCES = (1, 2, 4, 8)
 TRIALS = 7  # numbers of triangles that are tried for a level
 RANGE = 64  # how many times fewer than before there may be
 FEWEST = 4  # triangles
+REFITS = 2  # times that a level is looked for again
 LOCKS = 4  # times that vertices are held where points were missed
 MOST_LOCKS = 16  # how many each time
 PRUNE_SHARE = 0.5  # of the worst that may be off where small parts vanished
@@ -43,7 +44,7 @@ WEIGHT_GRID = 255  # weights that fall on the same point of it are one
 # Corners at one place become one vertex where it is hardly seen: if their normals are
 # not further apart than so many radians, and their texture coordinates so far, for a
 # character of one pixel.
-WELD_ANGLE = np.deg2rad(30.0) * 360
+WELD_ANGLE = np.deg2rad(20.0) * 360
 WELD_REACH = 4.0
 MOST_WELD_ANGLE = np.deg2rad(80.0)  # the corners of a box stay
 
@@ -59,6 +60,11 @@ class LevelGoals:
         """Whether a mean and a worst error are within a share of the goals."""
         return error[0] <= share * self.mean and error[1] <= share * self.worst
 
+    def narrowed(self, wanted: LevelGoals, error: tuple[float, float]) -> LevelGoals:
+        """Goals with which what was off by `error` should come within the wanted."""
+        over = max(error[0] / wanted.mean, error[1] / wanted.worst)
+        return LevelGoals(0.95 * self.mean / over, 0.95 * self.worst / over)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measure:
@@ -66,8 +72,9 @@ class Measure:
 
     body, table, plan; used: bool (T,), numbers that pull something; rest: float32
     (J, 3, 4), world_from_node; world: float32 (N, J, 3, 4), the same in poses, those
-    that differ most first; whole: the skin in them; frames: (V, 3, 3), of vertices at
-    rest; tall: metres.
+    that differ most first; whole: the skin in them; all_world, all_whole: the same for
+    all poses, in which a level that was found is measured once more; frames: (V, 3, 3),
+    of vertices at rest; tall: metres.
     """
 
     body: LevelBody
@@ -77,6 +84,8 @@ class Measure:
     rest: Floats
     world: Floats
     whole: WholeSkin
+    all_world: Floats
+    all_whole: WholeSkin
     frames: NDArray[np.float64]
     tall: float
 
@@ -109,12 +118,19 @@ def make_measure(
     influences = body.joints[some], body.weights[some]
     placed = skin_body(poses, body.slots, body.binds, body.positions[some], *influences)
     world = poses[_spread(placed - placed.mean(1, keepdims=True), MOST_POSES)]
-    full = skin_body(
-        world, body.slots, body.binds, body.positions, body.joints, body.weights
-    )
-    whole = WholeSkin.of(full, body.faces)
+    wholes = [
+        WholeSkin.of(
+            skin_body(
+                own, body.slots, body.binds, body.positions, body.joints, body.weights
+            ),
+            body.faces,
+        )
+        for own in (world, poses)
+    ]
     frames = rest_frames(body, rest)
-    return Measure(body, table, plan, used, rest, world, whole, frames, tall)
+    return Measure(
+        body, table, plan, used, rest, world, wholes[0], poses, wholes[1], frames, tall
+    )
 
 
 def _spread(placed: Floats, most: int) -> NDArray[np.intp]:
@@ -138,7 +154,43 @@ def fit_level(
     words: NodeWords,
     slots: SlotTable,
 ) -> FittedLevel:
-    """A level that is as coarse as its goals and its author allow."""
+    """A level that is as coarse as its goals and its author allow.
+
+    It is looked for in few poses and then measured in all; if it is off by too much in
+    another one, it is looked for again with narrower goals.
+    """
+    within = goals
+    for _ in range(1 + REFITS):
+        level = _fit(measure, before, within, choice, words, slots)
+        error = _error_in_all(measure, level, slots)
+        if goals.is_met(error) or choice.triangles is not None:
+            break
+        within = within.narrowed(goals, error)
+    return replace(level, error=error)
+
+
+def _error_in_all(
+    measure: Measure, level: FittedLevel, slots: SlotTable
+) -> tuple[float, float]:
+    """How far off a level is in all poses."""
+    skin = level.skin
+    nodes, binds = np.array(slots.slots, np.int32), np.array(slots.binds, np.float32)
+    positions = measure.body.positions if skin.positions is None else skin.positions
+    placed = skin_body(
+        measure.all_world, nodes, binds, positions, skin.joints, skin.weights
+    )
+    return skin_error(measure.all_whole, placed, skin.faces)
+
+
+def _fit(
+    measure: Measure,
+    before: FittedLevel,
+    goals: LevelGoals,
+    choice: LevelChoice,
+    words: NodeWords,
+    slots: SlotTable,
+) -> FittedLevel:
+    """The same, measured in few poses."""
     steps, joints, weights = _fit_weights(measure, before, goals, choice, words, slots)
     body, height = measure.body, choice.height or ROWS
     welded = weld_corners(

@@ -14,16 +14,17 @@ from flexor.errors import ShapeError
 __all__ = ["MOST_POSES", "MOST_VERTICES", "WholeSkin", "skin_error", "thin_out"]
 
 MOST_POSES = 6
-MOST_VERTICES = 4000  # that are looked at in a pose
+MOST_VERTICES = 2500  # that are looked at in a pose, and as many triangles
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WholeSkin:
     """The skin that levels are compared with, in poses.
 
-    rows: int32 (P,), the vertices that are looked at; points: float32 (N, P, 3), where
-    they are; trees: N, of all its triangles, none where it has no triangles; extent:
-    metres, of the largest pose.
+    rows: int32 (P,), vertices that the points that are looked at are, or are near to;
+    points: float32 (N, P, 3), where they are: vertices, and middles of triangles, or a
+    limb with vertices at its ends alone could vanish unseen; trees: N, of all its
+    triangles, none where it has no triangles; extent: metres, of the largest pose.
     """
 
     rows: Ints
@@ -35,15 +36,16 @@ class WholeSkin:
     def of(cls, places: Floats, faces: Ints) -> WholeSkin:
         """A skin with vertices at places (N, V, 3) and triangles (F, 3).
 
-        Of many poses and many vertices evenly chosen ones are looked at; vertices that
+        Of many vertices and triangles evenly chosen ones are looked at; vertices that
         are in no triangle are not.
         """
         used = thin_out(np.unique(faces), MOST_VERTICES)
+        some = faces[thin_out(np.arange(len(faces), dtype=np.int32), MOST_VERTICES)]
         if not used.size or not len(places):
             return cls(used[:0], np.zeros((len(places), 0, 3), np.float32), (), 0.0)
         return cls(
-            used,
-            np.ascontiguousarray(places[:, used]),
+            np.concatenate([used, some[:, 0]]),
+            np.concatenate([places[:, used], places[:, some].mean(2)], 1),
             tuple(surface_tree(pose[faces]) for pose in places),
             float(np.ptp(places[:, used], axis=1).max()),
         )

@@ -18,10 +18,10 @@ class LevelReport:
     """Numbers of one level.
 
     level: 0 is the whole character; name: the author's, or ""; nodes, vertices,
-    triangles; bytes: of its faces, joints, weights and shape; influences: the most a vertex;
-    height: how tall in pixels the character is when it takes over, of a picture of 720
-    rows, and distance: how far from the eye that is, metres, at a field of view of 35
-    degrees (level 0: 720 and 0); mean, worst: pixels that the skin is off there;
+    triangles; bytes: of its faces, joints, weights and shape; influences: the most a
+    vertex; height: how tall in pixels the character is when it takes over, of a picture
+    of 720 rows, and distance: how far from the eye that is, metres, at a field of view
+    of 35 degrees (level 0: 720 and 0); mean, worst: pixels that the skin is off there;
     is_met: whether both are within the goals.
     """
 

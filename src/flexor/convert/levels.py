@@ -30,13 +30,14 @@ from flexor.pose.layout import make_layout
 from flexor.scene.finding import Finding
 from flexor.scene.level_settings import ROWS, LevelChoice, LevelSettings
 from flexor.scene.levels import Levels
-from flexor.scene.node_table import make_node_table
+from flexor.scene.node_table import NodeTable, make_node_table
 from flexor.scene.scene import Scene
 from flexor.scene.skeleton import rest_world
 
 __all__ = ["LevelChoice", "LevelReport", "LevelSettings", "make_levels"]
 
 DEFAULTS = LevelSettings()
+TURNED = np.deg2rad(4.0)  # that a node must turn by, against its parent, to have moved
 
 Mask = NDArray[np.bool_]
 
@@ -94,6 +95,10 @@ def make_levels(
         report_level(levels, level, choice.name, choice.height or 0.0, settings)
         for level, choice in enumerate((LevelChoice(height=ROWS), *choices))
     ]
+    for level, fit in enumerate(fitted):
+        if level and not len(fit.skin.faces) and len(body.faces):
+            text = f"level {level} has no triangles: nothing of it is seen"
+            findings.append(Finding("warning", "empty-level", "levels", text))
     return levels, reports, findings
 
 
@@ -140,8 +145,35 @@ def _measure(scene: Scene, body: LevelBody, used: Mask, tall: float) -> Measure:
         poses,
         rest,
     )
-    shown = poses.clips if len(poses.clips) else poses.swings
+    shown = poses.clips
+    if not _says_enough(poses.clips, table, used):
+        shown = np.concatenate([poses.clips, poses.swings])
     return make_measure(body, table, plan, used, rest, shown, tall)
+
+
+def _says_enough(clips: Floats, table: NodeTable, used: Mask) -> bool:
+    """Whether clips turn at least half of the nodes that pull something.
+
+    clips: (A, J, 3, 4), world_from_node. What they leave still would otherwise seem to
+    be of one piece, and others may be played later.
+    """
+    numbers = np.flatnonzero(used)
+    if len(clips) < 2 or not len(numbers):
+        return False
+    own = table.nodes[numbers]
+    above = table.parents[numbers]
+    axes = clips[..., :3].astype(np.float64)
+    length = np.linalg.norm(axes, axis=2, keepdims=True)
+    axes = axes / np.where(length > 0, length, 1)
+    ways = axes[:, own]
+    ways = np.where(
+        (above >= 0)[:, None, None],
+        np.swapaxes(axes[:, table.nodes[above]], -1, -2) @ ways,
+        ways,
+    )
+    cosines = (np.einsum("anij,nij->an", ways, ways[0]) - 1) / 2
+    turned = cosines.min(0) < np.cos(TURNED)
+    return bool(turned.mean() >= 0.5)
 
 
 def _selected(

@@ -9,14 +9,15 @@ import numpy as np
 
 from flexor.arrays import Floats, Ints, first_same
 from flexor.draw.backend import Backend
-from flexor.draw.build import Dress
 from flexor.draw.drawlist import RGB, DrawItem, DrawMesh, Look, Strokes
+from flexor.draw.upload import SceneAssets
 from flexor.errors import ShapeError
 
 __all__ = [
     "CrowdSurface",
     "build_field",
     "build_shadows",
+    "build_surface",
     "upload_field",
     "upload_shadow_disc",
     "upload_surface",
@@ -31,25 +32,37 @@ ACROSS = 0.35  # of what makes stripes differ: the part of those along x
 
 @dataclass(frozen=True, slots=True)
 class CrowdSurface:
-    """A surface at one level: number of its mesh, and how it looks in a style."""
+    """A surface at one level: number of its mesh, and row of a part of the scene whose
+    looks it has.
+    """
 
     number: int
-    look: Look
-    strokes: Strokes | None
-
-    def item(self, positions: Floats, normals: Floats, tints: Floats) -> DrawItem:
-        """The surface of n characters: positions, normals (n, P, 3); tints (n, 4)."""
-        return DrawItem(
-            self.number,
-            positions,
-            None if self.look.shading == "flat" else normals,
-            self.look,
-            self.strokes,
-            tints=tints,
-        )
+    part: int
 
 
-def upload_surface(dress: Dress, sources: Ints, faces: Ints) -> CrowdSurface | None:
+def build_surface(
+    surface: CrowdSurface,
+    look: Look,
+    strokes: Strokes | None,
+    positions: Floats,
+    normals: Floats,
+    tints: Floats,
+) -> DrawItem:
+    """The surface of n characters: positions, normals (n, P, 3); tints (n, 4)."""
+    is_flat = look.shading == "flat"
+    return DrawItem(
+        surface.number,
+        positions,
+        None if is_flat else normals,
+        look,
+        strokes,
+        tints=tints,
+    )
+
+
+def upload_surface(
+    assets: SceneAssets, sources: Ints, faces: Ints
+) -> CrowdSurface | None:
     """Upload a surface at one level; None if it has no triangles.
 
     sources: int32 (P, 3), node, primitive and vertex that each place shows; faces:
@@ -57,23 +70,23 @@ def upload_surface(dress: Dress, sources: Ints, faces: Ints) -> CrowdSurface | N
     """
     if not len(faces):
         return None
-    parts = {
-        (dressed.part.node, dressed.part.primitive): dressed for dressed in dress.parts
+    rows_of = {
+        (part.node, part.primitive): row for row, part in enumerate(assets.parts)
     }
     texcoords = np.zeros((len(sources), 2), np.float32)
     colours = np.ones((len(sources), 4), np.float32)
     welded = np.empty((len(sources), 3), np.int32)
     has_texcoords = has_colours = False
-    first = None
+    first = -1
     for place in dict.fromkeys(map(tuple, sources[:, :2].tolist())):
-        own = parts.get(place)
-        if own is None or own.mesh is None:
+        row = rows_of.get(place, -1)
+        mesh = assets.parts[row].mesh if row >= 0 else None
+        if mesh is None:
             node, primitive = place
             raise ShapeError(f"sources: no triangles in {primitive} at node {node}")
-        first = first or own
+        first = row if first < 0 else first
         rows = np.flatnonzero((sources[:, :2] == place).all(1))
         vertices = sources[rows, 2]
-        mesh = own.mesh
         welded[rows] = sources[rows]
         if mesh.welded is not None:
             welded[rows, 2] = mesh.welded[vertices]
@@ -81,8 +94,7 @@ def upload_surface(dress: Dress, sources: Ints, faces: Ints) -> CrowdSurface | N
             texcoords[rows], has_texcoords = mesh.texcoords[vertices], True
         if mesh.colours is not None:
             colours[rows], has_colours = mesh.colours[vertices], True
-    assert first is not None
-    number = dress.assets.backend.upload(
+    number = assets.backend.upload(
         DrawMesh(
             len(sources),
             faces.copy(),
@@ -91,7 +103,7 @@ def upload_surface(dress: Dress, sources: Ints, faces: Ints) -> CrowdSurface | N
             welded=first_same(welded),
         )
     )
-    return CrowdSurface(number, first.look, first.strokes)
+    return CrowdSurface(number, first)
 
 
 def upload_shadow_disc(backend: Backend) -> int:

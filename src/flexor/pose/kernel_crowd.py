@@ -45,6 +45,10 @@ def advance_crowd(
         if number < 0:
             continue
         duration, before = durations[number], time[n]
+        # Times may have been written: first into the clip with them.
+        if loops[n] and duration > 0.0:
+            before -= math.floor(before / duration) * duration
+        before = min(max(before, 0.0), duration)
         after, turns = before + dt * speed[n], 0
         if loops[n] and duration > 0.0:
             spot = math.floor(after / duration)

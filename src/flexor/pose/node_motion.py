@@ -36,7 +36,7 @@ __all__ = [
 
 LANES = 8
 RATE = 60  # frames a second, at least: the last frame is the clip's end
-MOST_FRAMES = 1 << 16  # a quarter of an hour
+MOST_FRAMES = 1 << 16  # 18 minutes
 CLOSE, FINEST = 8e-4, 8  # share of the height, and how much finer frames may get
 CHUNK = 256  # frames that are made at once
 EVEN = 5e-6  # a turn with a constant stretch is off by no more, relative
@@ -146,7 +146,10 @@ def make_node_motion(
     for name, clip in [*clips.items(), ("", None)]:
         world = rest
         if clip is not None:
-            world = _look_close(clip, layout, nodes, CLOSE * levels.height)
+            try:
+                world = _look_close(clip, layout, nodes, CLOSE * levels.height)
+            except ShapeError as error:
+                raise ShapeError(f"clip {name!r}: {error}") from None
         made = None if name in expand else _define(world, stretch)
         form = DEFINED if made is not None else EXPANDED
         tables[form].append(_as_lanes(_expand(world) if made is None else made))
@@ -178,7 +181,7 @@ def frame_times(duration: float, finer: int = 1) -> Floats:
     steps = finer * max(1, int(np.ceil(duration * RATE - 1e-3)))
     if steps >= MOST_FRAMES:
         most = (MOST_FRAMES - 1) / RATE / finer
-        raise ShapeError(f"a clip of {duration:.0f} s, expected {most:.0f} s or less")
+        raise ShapeError(f"{duration:.0f} s long, expected {most:.0f} s or less")
     return np.linspace(0, duration, steps + 1).astype(np.float32)
 
 
@@ -298,9 +301,10 @@ def move_nodes(
     check_array(out, np.float32, (len(who), 12 * LANES * len(groups)), "out")
     if who.size and not 0 <= who.min() <= who.max() < count:
         raise ShapeError(f"who: must lie in 0..{count - 1}")
-    if clip.size and int(clip.max()) >= len(motion.names):
+    most = int(clip[who].max(initial=-1))  # others may be of another kind
+    if most >= len(motion.names):
         last = len(motion.names) - 1
-        raise ShapeError(f"clip: {int(clip.max())}, expected -1 to {last}")
+        raise ShapeError(f"clip: {most}, expected -1 to {last}")
     return int(
         kernel.move_nodes(
             who,

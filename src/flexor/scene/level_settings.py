@@ -12,6 +12,7 @@ from flexor.errors import SettingError
 __all__ = ["INFLUENCES", "ROWS", "LevelChoice", "LevelSettings"]
 
 ROWS = 720  # of the picture that heights and errors in pixels speak of
+MOST_LEVELS = 16  # beyond the whole character
 INFLUENCES = 8  # the most that a level may have a vertex
 
 
@@ -73,7 +74,10 @@ class LevelSettings:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "heights", tuple(float(height) for height in self.heights))
+        try:
+            put(self, "heights", tuple(float(height) for height in self.heights))
+        except (OverflowError, TypeError, ValueError):
+            raise SettingError(f"heights: {self.heights!r}, expected numbers") from None
         put(self, "choices", tuple(self.choices))
         for name in ("mean", "worst"):
             value = getattr(self, name)
@@ -92,6 +96,8 @@ class LevelSettings:
                 choice if choice.height is not None else self._with_height(row)
                 for row, choice in enumerate(self.choices)
             )
+        if len(found) > MOST_LEVELS:
+            raise SettingError(f"{len(found)} levels, expected {MOST_LEVELS} or less")
         heights = [choice.height or 0.0 for choice in found]
         for row in range(1, len(heights)):
             if heights[row] >= heights[row - 1]:

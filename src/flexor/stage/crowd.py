@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ __all__ = [
     "CrowdState",
     "Shown",
     "advance_crowd",
+    "check_view",
     "init_crowd",
     "move_crowd",
     "see_crowd",
@@ -36,7 +38,8 @@ __all__ = [
 ]
 
 Doubles = NDArray[np.float64]
-LONGEST = 1e9  # seconds of a step, times the factor of a clock
+MOST = 10_000_000  # characters
+LONGEST = 1e9  # seconds, and factors of time and size
 NODE_COST = 8  # of a node, if that of a vertex is 1
 LEAST_WORK = 20_000  # vertices: less is not worth a second thread
 
@@ -125,6 +128,8 @@ def init_crowd(kinds: Sequence[CrowdKind], counts: Sequence[int]) -> CrowdState:
     for count in counts:
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
             raise SettingError(f"counts: {count!r}, expected 0 or more characters")
+    if sum(counts) > MOST:
+        raise SettingError(f"counts: {sum(counts)}, expected {MOST:,} or less in all")
     firsts = (0, *np.cumsum(counts).tolist())
     total = firsts[-1]
     return CrowdState(
@@ -147,13 +152,19 @@ def advance_crowd(state: CrowdState, dt: float) -> None:
     """Move all clocks on by `dt` seconds, and the characters with their clips."""
     from flexor.pose import kernel_crowd
 
-    if not (isinstance(dt, int | float | np.number) and math.isfinite(dt)):
+    try:
+        step = float(dt) if isinstance(dt, Real) else math.nan
+    except OverflowError:
+        step = math.inf
+    if not math.isfinite(step):
         raise SettingError(f"dt: {dt!r}, expected seconds")
     _check(state)
+    if abs(step) * max(1.0, float(np.abs(state.speed).max(initial=0))) > LONGEST:
+        raise SettingError(f"dt: {dt}, expected {LONGEST:g} s or less on every clock")
     for kind, own in enumerate(state.kinds):
         rows = state.rows(kind)
         kernel_crowd.advance_crowd(
-            float(dt),
+            step,
             state.clip[rows],
             state.speed[rows],
             state.loops[rows],
@@ -165,7 +176,7 @@ def advance_crowd(state: CrowdState, dt: float) -> None:
             state.place[rows],
             state.heading[rows],
         )
-    state._elapsed += abs(float(dt))
+    state._elapsed += abs(step)
 
 
 def _check(state: CrowdState) -> None:
@@ -181,8 +192,10 @@ def _check(state: CrowdState) -> None:
         if not np.isfinite(values).all():
             row = int(np.flatnonzero(~np.isfinite(values))[0])
             raise ShapeError(f"{name}: {values[row]} at character {row}")
-    if state.speed.size and float(np.abs(state.speed).max()) > LONGEST:
-        raise ShapeError(f"speed: must be {LONGEST:g} or less")
+    for name in ("time", "speed", "size"):
+        most = float(np.abs(getattr(state, name)).max(initial=0))
+        if most > LONGEST:
+            raise ShapeError(f"{name}: {most:g}, expected {LONGEST:g} or less")
 
 
 def see_crowd(
@@ -200,46 +213,78 @@ def see_crowd(
     time, extra: for rules that are functions.
     """
     _check(state)
+    check_view(camera, size)
     speeds = np.zeros(len(state), np.float32)
-    if state._elapsed > 0:
-        moved = state.place - state._before
-        speeds[:] = np.sqrt((moved * moved).sum(1)) / state._elapsed
+    chosen = np.full(len(state), -1, np.int32)
+    with np.errstate(all="ignore"):  # what is too far away is not seen
+        if state._elapsed > 0:
+            moved = state.place - state._before
+            speeds[:] = np.sqrt((moved * moved).sum(1)) / state._elapsed
+        for kind, own in enumerate(state.kinds):
+            first = state.firsts[kind]
+            rows = np.arange(first, state.firsts[kind + 1])
+            centres, reaches = _balls(state, own, rows)
+            is_seen = is_in_view(camera, size, centres, reaches)
+            rows, centres = rows[is_seen], centres[is_seen]
+            centres.flags.writeable = False  # rules are shown them
+            level = state.level[rows]
+            choose_levels(
+                LevelRule() if rules is None else rules,
+                own.levels.errors,
+                camera,
+                size,
+                centres,
+                reaches[is_seen],
+                levels=level,
+                speeds=speeds[rows],
+                sizes=np.abs(state.size[rows]).astype(np.float32),
+                time=time,
+                extra=extra,
+            )
+            chosen[rows] = level
+    state.level[:] = chosen
     state._before[:], state._elapsed = state.place, 0.0
-    for kind, own in enumerate(state.kinds):
-        rows = state.rows(kind)
-        clip = state.clip[rows]  # -1, the rest pose, is the last row of the tables
-        centres = _placed(own.centres[clip], state, rows)
-        sizes = np.abs(state.size[rows]).astype(np.float32)
-        reaches = own.reaches[clip].astype(np.float32) * sizes
-        level = state.level[rows]
-        choose_levels(
-            LevelRule() if rules is None else rules,
-            own.levels.errors,
-            camera,
-            size,
-            centres,
-            reaches,
-            levels=level,
-            speeds=speeds[rows],
-            sizes=sizes,
-            time=time,
-            extra=extra,
+
+
+def check_view(camera: Any, size: Any) -> None:
+    """Refuse what is no camera, or no width and height in pixels."""
+    if not isinstance(camera, Camera):
+        raise SettingError(f"camera: {type(camera).__name__}, expected a Camera")
+    try:
+        is_right = len(size) == 2 and all(
+            isinstance(side, Integral) and int(side) > 0 for side in size
         )
-        level[~is_in_view(camera, size, centres, reaches)] = -1
+    except TypeError:
+        is_right = False
+    if not is_right:
+        raise SettingError(f"size: {size!r}, expected width and height in pixels")
 
 
-def _placed(points: Doubles, state: CrowdState, rows: slice) -> Floats:
-    """Points (n, 3), each in its character's own frame, in the world."""
+def _balls(
+    state: CrowdState, own: CrowdKind, rows: NDArray[np.intp]
+) -> tuple[Floats, Floats]:
+    """Middles (n, 3) and radii (n,) of balls around characters of a kind."""
+    clip = state.clip[rows]  # -1, the rest pose, is the last row of the tables
     c, s = np.cos(state.heading[rows]), np.sin(state.heading[rows])
-    x, y, z = points.T
+    x, y, z = own.centres[clip].T
     turned = np.stack([c * x + s * z, y, c * z - s * x], 1)
-    with np.errstate(over="ignore"):  # what is too far away is not seen
-        return (turned * state.size[rows, None] + state.place[rows]).astype(np.float32)
+    middles = turned * state.size[rows, None] + state.place[rows]
+    reaches = own.reaches[clip] * np.abs(state.size[rows])
+    return middles.astype(np.float32), reaches.astype(np.float32)
 
 
 def move_crowd(state: CrowdState) -> None:
-    """Matrices of the nodes of all who are shown."""
+    """Matrices of the nodes of all who are shown.
+
+    Times that were written beyond the end of a clip that loops go round.
+    """
+    _check(state)
     state.shown = []
+    for kind, own in enumerate(state.kinds):
+        rows = state.rows(kind)
+        time, length = state.time[rows], own.motion.durations[state.clip[rows]]
+        over = state.loops[rows] & (length > 0) & ((time < 0) | (time > length))
+        time[over] %= length[over]
     for kind, own in enumerate(state.kinds):
         rows = state.rows(kind)
         level = state.level[rows]
