@@ -30,6 +30,7 @@ from flexor.stage.crowd_kind import CrowdKind, make_kind
 from tests.level_bodies import make_hand_levels
 from tests.oracle import nodes as oracle
 from tests.pose.test_node_motion import chain
+from tests.scenes import random_scene
 
 Rng = np.random.Generator
 
@@ -295,7 +296,9 @@ def test_room_is_used_again(rng: Rng) -> None:
         ("speed", np.inf, "speed: inf at character 2"),
         ("speed", 1e12, r"speed: 1e\+12, expected 1e\+09 or less"),
         ("time", 1e12, r"time: 1e\+12, expected"),
-        ("size", -1e12, r"size: 1e\+12, expected"),
+        ("size", 1e12, r"size: 1e\+12, expected"),
+        ("size", 0.0, "size: 0.0 at character 2, expected more"),
+        ("size", -1.0, "size: -1.0 at character 2"),
         ("heading", np.nan, "heading: nan"),
         ("size", np.nan, "size: nan"),
     ],
@@ -438,16 +441,42 @@ def test_ways_are_checked() -> None:
             make_kind(scene, hero.layout, levels, hero.clips, ways=ways)
 
 
-def test_the_ball_of_a_clip_holds_its_skin() -> None:
-    scene = chain(12)
-    hero = Character(scene)
-    for row, name in enumerate(("bend", None)):
-        times = np.linspace(0, 0.4, 50)
-        poses = hero.pose_many(name, times)
-        points = hero.deform_many(poses)[0].positions.reshape(-1, 3)
-        away = np.linalg.norm(points - KIND.centres[row], axis=1)
-        assert away.max() <= KIND.reaches[row] + 1e-5
-        assert KIND.reaches[row] < 2 * away.max()
+@pytest.mark.slow
+def test_the_ball_of_a_clip_holds_its_skin(rng: Rng) -> None:
+    """Also of skin that several joints pull, and of nodes that grow."""
+    for scale in ("one", "even", "uneven"):
+        scene = random_scene(rng, scale=scale)  # type: ignore[arg-type]
+        hero = Character(scene)
+        kind = make_kind(scene, hero.layout, make_hand_levels(scene), hero.clips)
+        still = hero.layout.rest_weights
+        for row, (name, clip) in enumerate([*hero.clips.items(), (None, None)]):
+            times = np.linspace(0, 0 if clip is None else clip.duration, 40)
+            poses = hero.pose_many(name, times)
+            poses = dataclasses.replace(poses, weights=np.tile(still, (40, 1)))
+            skins = hero.deform_many(poses)
+            points = np.concatenate([s.positions.reshape(-1, 3) for s in skins])
+            away = np.linalg.norm(points - kind.centres[row], axis=1)
+            assert away.max() <= kind.reaches[row] * (1 + 1e-5) + 1e-4
+    away = 0.5 * 12 + 0.1  # along the chain at rest, from its first node on
+    assert KIND.reaches[-1] < away
+
+
+def test_rules_by_height_see_the_character_not_its_clip() -> None:
+    state = init_crowd([KIND], [2])
+    state.clip[:] = 0, -1
+    state.size[:] = 1, 2
+    seen = []
+
+    def keep(view):  # type: ignore[no-untyped-def]
+        seen.append((view.heights, view.widths))
+        return np.zeros(2, int)
+
+    see_crowd(state, Camera((0, 3, 200), (0, 3, 0)), SIZE, LevelRule(by=keep))
+    (heights, widths) = seen[0]
+    assert heights[1] == pytest.approx(2 * heights[0], rel=0.03)
+    assert widths[1] == pytest.approx(2 * widths[0], rel=0.03)
+    share = KIND.levels.height * CAMERA.scale(SIZE) / 200 / SIZE[1]
+    assert heights[0] == pytest.approx(share, rel=0.03)
 
 
 def test_the_clock_kernel_leaves_the_rest_pose_alone() -> None:

@@ -157,7 +157,7 @@ class CrowdPainter:
         places = np.concatenate([self._feet(own) for own in state.shown])
         if style.floor is not None:
             places[:, 1] = style.floor
-        reaches = (wide * np.abs(state.size[who])).astype(np.float32)
+        reaches = (wide * state.size[who]).astype(np.float32)
         return [build_shadows(self._disc, places, reaches)]
 
     def _feet(self, own: Shown) -> Floats:

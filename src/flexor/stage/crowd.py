@@ -192,6 +192,9 @@ def _check(state: CrowdState) -> None:
         if not np.isfinite(values).all():
             row = int(np.flatnonzero(~np.isfinite(values))[0])
             raise ShapeError(f"{name}: {values[row]} at character {row}")
+    if state.size.size and not float(state.size.min()) > 0:
+        row = int(np.argmin(state.size))
+        raise ShapeError(f"size: {state.size[row]} at character {row}, expected more")
     for name in ("time", "speed", "size"):
         most = float(np.abs(getattr(state, name)).max(initial=0))
         if most > LONGEST:
@@ -228,6 +231,7 @@ def see_crowd(
             rows, centres = rows[is_seen], centres[is_seen]
             centres.flags.writeable = False  # rules are shown them
             level = state.level[rows]
+            sizes = state.size[rows].astype(np.float32)
             choose_levels(
                 LevelRule() if rules is None else rules,
                 own.levels.errors,
@@ -236,8 +240,10 @@ def see_crowd(
                 centres,
                 reaches[is_seen],
                 levels=level,
+                heights=np.float32(own.levels.height) * sizes,
+                widths=np.float32(2 * own.footprint) * sizes,
                 speeds=speeds[rows],
-                sizes=np.abs(state.size[rows]).astype(np.float32),
+                sizes=sizes,
                 time=time,
                 extra=extra,
             )
@@ -269,7 +275,7 @@ def _balls(
     x, y, z = own.centres[clip].T
     turned = np.stack([c * x + s * z, y, c * z - s * x], 1)
     middles = turned * state.size[rows, None] + state.place[rows]
-    reaches = own.reaches[clip] * np.abs(state.size[rows])
+    reaches = own.reaches[clip] * state.size[rows]
     return middles.astype(np.float32), reaches.astype(np.float32)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Ints
 from flexor.deform.level_bind import LevelBind, bind_level, rest_vertices
 from flexor.errors import SettingError
+from flexor.maths import transforms
 from flexor.pose.layout import Layout
 from flexor.pose.node_motion import DEFINED, NodeMotion, make_node_motion
 from flexor.pose.root_motion import RootMotion
@@ -31,7 +32,7 @@ class CrowdKind:
     """One character of which there are many.
 
     levels: its levels of detail; motion: its clips; binds: by level, then by surface;
-    centres: float64 (C + 1, 3) and reaches: float64 (C + 1,), a sphere around all that
+    centres: float64 (C + 1, 3) and reaches: float64 (C + 1,), a ball around all that
     a clip shows, metres from the base point, the rest pose last; footprint: metres that
     it takes on the floor at rest, from its middle; ways: int32 (C + 1, 2)
     and paths: float64 (P, 5), how clips carry a character on, see the kernel.
@@ -69,57 +70,86 @@ def make_kind(
         )
         for level in range(len(levels))
     )
-    margin, footprint = _extent(scene, levels)
-    spheres = np.array([_sphere(motion, row, margin) for row in range(len(clips) + 1)])
+    lanes = motion.lanes.slots
+    rest = rest_world(scene.skeleton)[levels.slots[lanes], :, :3]
+    sizes = np.linalg.norm(rest, ord=2, axis=(1, 2)) if len(lanes) else np.zeros(0)
+    reaches = _reaches(scene, levels)[lanes]
+    balls = np.array(
+        [_ball(motion, row, reaches, sizes) for row in range(len(clips) + 1)]
+    )
     table, paths = _paths(clips, ways or {})
     return CrowdKind(
         levels,
         motion,
         binds,
-        spheres[:, :3],
-        spheres[:, 3].copy(),
-        footprint,
+        balls[:, :3].copy(),
+        balls[:, 3].copy(),
+        _footprint(scene, levels),
         table,
         paths,
     )
 
 
-def _extent(scene: Scene, levels: Levels) -> tuple[float, float]:
-    """At rest: how far skin is from the node that pulls it most, at most, and how far
-    it reaches on the floor, between its length and its width; metres.
-    """
+def _reaches(scene: Scene, levels: Levels) -> Doubles:
+    """How far from its node a slot pulls skin at any level: (S,), in node space."""
+    found = np.zeros(len(levels.slots))
+    for surface in levels.surfaces:
+        rest, _ = rest_vertices(scene, surface.sources)
+        for level, count in enumerate(surface.counts.tolist()):
+            shape = surface.shapes[level]
+            positions = (shape[:, :3] if len(shape) else rest[:count]).astype(float)
+            for joints, weights in zip(
+                surface.joints[level].T, surface.weights[level].T, strict=True
+            ):
+                bound = levels.binds[joints].astype(np.float64)
+                seen = np.einsum("vij,vj->vi", bound[..., :3], positions)
+                away = np.linalg.norm(seen + bound[..., 3], axis=1)
+                away = np.where(np.isfinite(away) & (weights > 0), away, 0.0)
+                np.maximum.at(found, joints, away)
+    return found
+
+
+def _footprint(scene: Scene, levels: Levels) -> float:
+    """Metres that the skin takes on the floor at rest, between length and width."""
     world = rest_world(scene.skeleton)[levels.slots]
-    most, points = 0.0, [np.zeros((0, 3))]
+    points = [np.zeros((0, 3))]
     for surface in levels.surfaces:
         positions, _ = rest_vertices(scene, surface.sources)
         heaviest = surface.weights[0].argmax(1)[:, None]
         slots = np.take_along_axis(surface.joints[0], heaviest, 1)[:, 0]
-        bound = levels.binds[slots].astype(np.float64)
-        seen = (bound[..., :3] @ positions[..., None])[..., 0] + bound[..., 3]
-        ways = (world[slots, :, :3] @ seen[..., None])[..., 0]
-        ways = np.where(np.isfinite(ways), ways, 0.0)
-        most = max(most, float(np.linalg.norm(ways, axis=1).max(initial=0.0)))
-        points.append(ways + world[slots, :, 3])
+        whole = transforms.multiply(world[slots], levels.binds[slots])
+        points.append(transforms.apply(whole, positions[:, None])[:, 0])
     every = np.concatenate(points)
+    every = every[np.isfinite(every).all(1)]
     if not len(every):
-        return most, 0.0
+        return 0.0
     wide = np.ptp(every, axis=0)
-    return most, float(wide[0] + wide[2]) / 4
+    return float(wide[0] + wide[2]) / 4
 
 
-def _sphere(motion: NodeMotion, row: int, margin: float) -> tuple[float, ...]:
-    """A sphere around what a clip shows: its centre and radius."""
+def _ball(motion: NodeMotion, row: int, reaches: Doubles, sizes: Doubles) -> Doubles:
+    """A ball around what a clip shows: its middle and radius (4,).
+
+    reaches: (lanes,), in node space; sizes: (lanes,), the most that nodes at rest make
+    lengths longer. Skin is a mixture of points, each no further from its node than that
+    node's reach.
+    """
     first, count, form = motion.clips[row].tolist()
     table, column = (motion.frames, 3) if form == DEFINED else (motion.data, 9)
-    places = table[first : first + count, :, column : column + 3]
-    points = places.swapaxes(2, 3).reshape(-1, 3).astype(np.float64)
-    points = points[np.isfinite(points).all(1)]
-    if not len(points):
-        return 0.0, 0.0, 0.0, margin
-    low, high = points.min(0), points.max(0)
-    centre = (low + high) / 2
-    reach = float(np.linalg.norm(points - centre, axis=1).max()) + margin
-    return float(centre[0]), float(centre[1]), float(centre[2]), reach
+    rows = table[first : first + count].astype(np.float64).swapaxes(2, 3)
+    rows = rows.reshape(count, len(reaches), -1)
+    places = rows[..., column : column + 3]
+    if form != DEFINED:
+        matrices = np.where(np.isfinite(rows[..., :9]), rows[..., :9], 0.0)
+        shape = (count, len(reaches), 3, 3)
+        sizes = np.linalg.norm(matrices.reshape(shape), ord=2, axis=(2, 3))
+    is_there = np.isfinite(places).all(2)
+    if not is_there.any():
+        return np.zeros(4)
+    low, high = places[is_there].min(0), places[is_there].max(0)
+    middle = (low + high) / 2
+    away = np.linalg.norm(places - middle, axis=2) + reaches * sizes
+    return np.array([*middle, away[is_there].max()])
 
 
 def _paths(
