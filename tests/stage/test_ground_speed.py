@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -109,6 +111,108 @@ def test_refusals() -> None:
         ground_velocity(before, after[:-1], STEP)
     with pytest.raises(ShapeError, match="before: "):
         ground_velocity(before.astype(np.float64), after, STEP)  # type: ignore[arg-type]
+
+
+# Each limit from either side: moments at which one foot stands, written by hand.
+
+
+def moments(
+    speeds: Any, *, aside: Any = 0.0, heights: Any = 0.0, at: Any = (-0.1, 0.1)
+) -> tuple[Floats, Floats]:
+    """A head 1 m up and two feet; at each moment one foot is low and goes backward.
+
+    speeds, aside: metres a second, that the low foot goes along -z and x; heights:
+    metres that it is above the ground; at: x of the low foot, again and again.
+    """
+    count = len(speeds)
+    before = np.zeros((count, 3, 3), np.float32)
+    before[:, 0, 1] = 1
+    before[:, 1, 0] = np.resize(at, count)
+    before[:, 1, 1] = heights
+    before[:, 2] = 0, 0.8, 0
+    after = before.copy()
+    after[:, 1, 0] += np.float32(STEP) * np.asarray(aside, np.float32)
+    after[:, 1, 2] -= np.float32(STEP) * np.asarray(speeds, np.float32)
+    return before, after
+
+
+def some(count: int, usual: float, other: float) -> Any:
+    """Twenty numbers: the last `count` are other ones."""
+    return np.where(np.arange(20) < 20 - count, usual, other)
+
+
+def walks(before: Floats, after: Floats) -> bool:
+    return ground_velocity(before, after, STEP) is not None
+
+
+def test_moments_by_hand_are_a_walk() -> None:
+    found = ground_velocity(*moments(np.ones(20)), STEP)
+    assert found is not None
+    np.testing.assert_allclose(found, (0, 0, 1), atol=1e-4)
+
+
+def test_a_foot_that_is_hardly_above_the_ground_stands() -> None:
+    """Nine of twenty moments go the other way, which counts where they stand."""
+    ways = some(9, 1.0, -1.0)
+    assert not walks(*moments(ways, heights=some(9, 0.0, 0.015)))
+    assert walks(*moments(ways, heights=some(9, 0.0, 0.025)))
+
+
+def test_a_walk_has_a_least_speed() -> None:
+    assert not walks(*moments(np.full(20, 0.11)))
+    assert walks(*moments(np.full(20, 0.13)))
+
+
+@pytest.mark.parametrize(
+    ("speed", "is_walk"), [(0.2, False), (0.3, True), (2.4, True), (2.6, False)]
+)
+def test_moments_that_are_much_slower_or_faster_do_not_agree(
+    speed: float, is_walk: bool
+) -> None:
+    assert walks(*moments(some(8, 1.0, speed))) == is_walk
+
+
+@pytest.mark.parametrize(
+    ("aside", "is_walk"), [(0.45, True), (-0.45, True), (0.55, False), (-0.55, False)]
+)
+def test_moments_that_go_to_the_side_do_not_agree(aside: float, is_walk: bool) -> None:
+    assert walks(*moments(np.ones(20), aside=some(8, 0.0, aside))) == is_walk
+
+
+def test_most_moments_have_to_agree() -> None:
+    assert walks(*moments(some(5, 1.0, -1.0)))
+    assert not walks(*moments(some(7, 1.0, -1.0)))
+
+
+def test_it_has_to_stand_for_a_while() -> None:
+    assert walks(*moments(np.ones(20), heights=np.roll(some(15, 0.0, 0.6), -1)))
+    assert not walks(*moments(np.ones(20), heights=np.roll(some(17, 0.0, 0.6), -1)))
+
+
+def test_steps_are_taken_at_two_places() -> None:
+    assert walks(*moments(np.ones(20), at=(-0.045, 0.045)))
+    assert not walks(*moments(np.ones(20), at=(-0.035, 0.035)))
+
+
+def test_a_place_where_it_does_not_walk_is_no_second_one() -> None:
+    """One foot is pushed along; on the other it only stands for a moment."""
+    assert not walks(*moments(some(4, 1.0, 0.0), at=some(4, 0.1, -0.1)))
+    assert walks(*moments(some(4, 1.0, 1.0), at=some(4, 0.1, -0.1)))
+
+
+def test_a_clip_may_end_a_little_off() -> None:
+    for off, is_walk in ((0.24, True), (0.26, False)):
+        before, after = moments(np.ones(20))
+        after[-1, 0, 0] += off
+        assert walks(before, after) == is_walk
+
+
+def test_moments_that_do_not_agree_do_not_slow_it_down() -> None:
+    speeds = np.concatenate([np.linspace(0.5, 1.5, 15), np.full(5, -1.0)])
+    assert np.median(speeds) < 0.9
+    found = ground_velocity(*moments(speeds), STEP)
+    assert found is not None
+    assert found[2] == pytest.approx(1.0, abs=1e-3)
 
 
 @pytest.mark.slow
