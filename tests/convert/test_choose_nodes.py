@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -149,6 +150,19 @@ def test_a_carrier_without_a_slot_is_given_one_that_moves_nothing_at_rest() -> N
     )
     choose(own, 0, LevelChoice(drop=("toe",)), slots=slots)
     assert len(slots) == 7  # found again
+
+
+def test_slots_that_pull_nothing_stay_as_they_are() -> None:
+    """No slot is made for a toe that nothing hangs on, whatever is said of others."""
+    own = plan([TOE], [FOOT])
+    idle = own.joints.copy()
+    idle[idle == TOE - 1] = HIP - 1
+    own = replace(own, joints=idle)
+    slots = SlotTable(own)
+    slots.spaces[TOE - 1] = 1
+    found, _ = choose(own, 0, LevelChoice(drop=("hand", "foot")), slots=slots)
+    assert found == [HIP, KNEE, KNEE, TOE, ARM, ARM]
+    assert len(slots) == 6
 
 
 @pytest.mark.parametrize(

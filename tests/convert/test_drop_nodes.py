@@ -298,6 +298,8 @@ def test_used_nodes_are_those_with_weight() -> None:
         ("rest", np.zeros((3, 3, 4), np.float32), r"rest: shape \(3, 3, 4\)"),
         ("weights", np.ones((8, 2), np.float32), r"weights: shape \(8, 2\)"),
         ("weights", np.full((8, 1), 0.9, np.float32), "weights: rows must sum to 1"),
+        ("weights", np.full((8, 1), 1.05, np.float32), "weights: rows must sum to 1"),
+        ("weights", np.full((8, 1), 0.998, np.float32), "weights: rows must sum to 1"),
         ("weights", np.full((8, 1), -1, np.float32), "finite and not negative"),
         ("weights", np.full((8, 1), np.inf, np.float32), "finite and not negative"),
         ("joints", np.full((8, 1), 2, np.uint16), r"joints: must lie in 0\.\.1"),
@@ -317,6 +319,13 @@ def test_arrays_that_do_not_fit_are_refused(name: str, value: Any, text: str) ->
     body = chain_body([[0.1, 0.2]])
     with pytest.raises(ShapeError, match=text):
         plan_drops(**{**body, name: value})
+
+
+@pytest.mark.parametrize("total", [0.9992, 1.0008])
+def test_sums_may_be_off_by_rounding(total: float) -> None:
+    body = chain_body([[0.1, 0.2]])
+    plan = plan_drops(**{**body, "weights": np.full((8, 1), total, np.float32)})
+    assert len(plan) == 1
 
 
 def test_a_vertex_of_two_spaces_is_refused() -> None:

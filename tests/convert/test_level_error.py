@@ -13,19 +13,21 @@ from tests.convert.test_simplify_body import sheet
 from tests.oracle.closest import closest_point
 
 
-def test_against_trying_every_triangle(rng: Any) -> None:
-    """Both ways, over all poses."""
-    faces = np.array([[0, 1, 2], [2, 3, 4], [1, 4, 5]], np.int32)
+@pytest.mark.parametrize(("all_of", "left_of"), [(3, 2), (2, 3), (3, 3)])
+def test_against_trying_every_triangle(rng: Any, all_of: int, left_of: int) -> None:
+    """Both ways, over all poses; of more triangles the way back is the larger."""
+    triangles = np.array([[0, 1, 2], [2, 3, 4], [1, 4, 5]], np.int32)
+    faces, few = triangles[:all_of], triangles[:left_of]
     full = rng.normal(size=(3, 6, 3)).astype(np.float32)
     own = full + rng.normal(size=full.shape).astype(np.float32) * np.float32(0.2)
-    few = faces[:2]
     there, back = [], []
     for a, b in zip(full, own, strict=True):
-        looked = np.concatenate([a, a[faces].mean(1)])
+        looked = np.concatenate([a[np.unique(faces)], a[faces].mean(1)])
         there.append([closest_point(b[few], point)[1] for point in looked])
-        middles = b[few].mean(1)
-        points = np.concatenate([b[:5], middles])
+        points = np.concatenate([b[np.unique(few)], b[few].mean(1)])
         back.append([closest_point(a[faces], point)[1] for point in points])
+    if all_of != left_of:
+        assert (np.mean(back) > np.mean(there)) == (left_of > all_of)
     mean, worst = skin_error(WholeSkin.of(full, faces), own, few)
     assert mean == pytest.approx(max(np.mean(there), np.mean(back)), rel=1e-6)
     assert worst == pytest.approx(max(np.max(there), np.max(back)), rel=1e-6)

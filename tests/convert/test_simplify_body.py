@@ -208,9 +208,17 @@ def test_others_keep_their_own_vertices() -> None:
     np.testing.assert_array_equal(kept, faces)
 
 
-def test_faces_that_become_a_line_vanish() -> None:
-    faces, normals, uv = corner([0])
+@pytest.mark.parametrize("row", [[1, 1, 2], [1, 2, 2], [1, 2, 1], [1, 1, 1]])
+def test_faces_that_become_a_line_vanish(row: list[int]) -> None:
+    """Whichever two of their corners become one; the face beside them stays."""
+    faces, normals, uv = corner([0, 0])
+    keys = np.array([*row, 7, 8, 9], np.int32)[:, None]
+    left = weld_corners(faces, keys, normals, uv, angle=1.0, reach=1.0)
+    assert left.tolist() == [[3, 4, 5]]
+
+
+def test_no_faces_are_welded_to_none() -> None:
+    _, normals, uv = corner([0])
     keys = np.array([[1], [1], [2]], np.int32)
-    assert len(weld_corners(faces, keys, normals, uv, angle=1.0, reach=1.0)) == 0
     none = np.zeros((0, 3), np.int32)
     assert len(weld_corners(none, keys, normals, uv, angle=1.0, reach=1.0)) == 0

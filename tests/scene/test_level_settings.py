@@ -15,6 +15,11 @@ def test_without_choices_there_are_as_many_levels_as_heights() -> None:
     assert LevelSettings(heights=()).levels() == ()
 
 
+def test_a_level_may_be_off_by_a_pixel_and_by_three_at_worst() -> None:
+    settings = LevelSettings()
+    assert (settings.mean, settings.worst) == (1.0, 3.0)
+
+
 def test_choices_are_the_levels_and_take_the_heights_in_their_place() -> None:
     far = LevelChoice(name="far", height=40)
     settings = LevelSettings(choices=(LevelChoice(name="mid", influences=2), far))

@@ -68,12 +68,20 @@ def test_totals() -> None:
         ),
         ({"weights": (np.full((6, 1), np.nan), np.ones((3, 1)))}, "must be finite"),
         ({"weights": (np.full((6, 1), 0.9), np.ones((3, 1)))}, "rows must sum to 1"),
+        ({"weights": (np.full((6, 1), 1.05), np.ones((3, 1)))}, "rows must sum to 1"),
+        ({"weights": (np.ones((6, 1)), np.full((3, 1), 0.998))}, r"weights\[1\]: rows"),
         ({"weights": (-np.ones((6, 1)), np.ones((3, 1)))}, "not negative"),
     ],
 )
 def test_surfaces_refuse(change: dict[str, Any], text: str) -> None:
     with pytest.raises(ShapeError, match=text):
         surface(**change)
+
+
+@pytest.mark.parametrize("total", [0.9992, 1.0008])
+def test_sums_may_be_off_by_rounding(total: float) -> None:
+    made = surface(weights=(np.full((6, 1), total), np.ones((3, 1))))
+    assert made.weights[0][0, 0] == np.float32(total)
 
 
 @pytest.mark.parametrize(
