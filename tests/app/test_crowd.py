@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -206,6 +207,48 @@ def test_root_motion_carries_on() -> None:
     crowd.heading[1] = np.pi / 2
     crowd.advance(1.5)
     np.testing.assert_allclose(crowd.place, [[0, 0, 3], [3, 0, 0]], atol=1e-9)
+
+
+def test_kinds_are_asked_for_the_clips_they_have() -> None:
+    hero = levelled()
+    scene = hero.scene
+    other = hero.with_clips(
+        {"nod": dataclasses.replace(scene.clips["bend"], name="nod")}
+    )
+    only = Character(dataclasses.replace(scene, clips={"nod": other.clips["nod"]}))
+    way = {
+        "bend": steady_motion(0.4, (0, 0, 2.0)),
+        "nod": steady_motion(0.4, (1, 0, 0)),
+    }
+    crowd = Crowd(
+        [hero, only.with_levels(hero.levels)], [1, 1], root_motion=way, expand=["nod"]
+    )
+    crowd.play("bend", who=[0])
+    crowd.play("nod", who=[1])
+    crowd.advance(1.0)
+    np.testing.assert_allclose(crowd.place, [[0, 0, 2], [1, 0, 0]], atol=1e-9)
+    assert crowd.state.kinds[0].motion.clips[0, 2] == 0
+    assert crowd.state.kinds[1].motion.clips[0, 2] == 1
+    for wrong in ({"expand": ["x"]}, {"root_motion": ["x"]}):
+        with pytest.raises(SettingError, match="no clip 'x'"):
+            Crowd([hero, only], [1, 1], levels=False, **wrong)
+    for bad in (5, None, "bend"):
+        with pytest.raises(SettingError, match="expected names of clips"):
+            Crowd(hero, 1, expand=bad)  # type: ignore[arg-type]
+
+
+def test_rules_of_a_picture_may_be_given_more() -> None:
+    crowd = Crowd(levelled(), 1)
+    asked = []
+
+    def keep(view):  # type: ignore[no-untyped-def]
+        asked.append((view.time, view.extra))
+        return np.ones(len(view.places), int)
+
+    rule = flexor.LevelRule(by=keep)
+    crowd.draw(CAMERA, SIZE, rules=rule, time=1.5, extra="here")
+    assert asked == [(1.5, "here")]
+    assert crowd.level.tolist() == [1]
 
 
 def test_other_clips_may_be_played() -> None:

@@ -92,9 +92,16 @@ class Crowd:
 
         self.characters = _characters(characters)
         counts = _counts(count, len(self.characters))
+        named = [{**hero.clips, **check_clips(clips)} for hero in self.characters]
         kinds = [
-            _make_kind(hero, clips, root_motion, expand, levels)
-            for hero in self.characters
+            _make_kind(
+                hero,
+                own,
+                _theirs(root_motion, own, named, "root_motion"),
+                _theirs(expand, own, named, "expand"),
+                levels,
+            )
+            for hero, own in zip(self.characters, named, strict=True)
         ]
         self.state: CrowdState = init_crowd(kinds, counts)
         self._painter: CrowdPainter | None = None
@@ -297,12 +304,14 @@ class Crowd:
         style: DrawStyle | str = "shaded",
         *,
         rules: LevelRule | Sequence[LevelRule] | None = None,
+        time: float = 0.0,
+        extra: Any = None,
     ) -> NDArray[np.uint8]:
         """A picture (H, W, 4) of the crowd now; overwritten by the next of its size.
 
-        Selects, deforms and draws.
+        Selects (rules, time, extra: see there), deforms and draws.
         """
-        self.select(camera, size, rules)
+        self.select(camera, size, rules, time=time, extra=extra)
         self.deform()
         return self.painter.draw(camera, size, style)
 
@@ -417,9 +426,29 @@ def _numbers(given: Any, count: int, name: str) -> Doubles:
     return values
 
 
+def _theirs(asked: Any, own: Any, every: Sequence[Any], name: str) -> Any:
+    """What is asked of clips by name, for one kind of several: of those it has.
+
+    A name that no kind has is left, to be refused.
+    """
+    if isinstance(asked, str | bool) or not isinstance(asked, Iterable):
+        if name == "expand":
+            raise SettingError(f"{name}: {asked!r}, expected names of clips")
+        return asked
+    if len(every) == 1:
+        return asked
+
+    def is_ours(clip: Any) -> bool:
+        return clip in own or not any(clip in clips for clips in every)
+
+    if isinstance(asked, Mapping):
+        return {clip: way for clip, way in asked.items() if is_ours(clip)}
+    return [clip for clip in asked if is_ours(clip)]
+
+
 def _make_kind(
     hero: Character,
-    clips: Mapping[str, Clip | PackedClip] | None,
+    named: Mapping[str, Clip | PackedClip],
     root_motion: Any,
     expand: Collection[str],
     has_levels: bool,
@@ -427,7 +456,6 @@ def _make_kind(
     from flexor.convert.levels import LevelSettings, make_levels
     from flexor.stage.crowd_kind import make_kind
 
-    named = {**hero.clips, **check_clips(clips)}
     found, ways = find_travels(hero, named, root_motion)
     if has_levels:
         levels = hero.levels
