@@ -8,13 +8,22 @@ import numpy as np
 import pytest
 
 from flexor.app.character import Character
-from flexor.deform import kernel_crowd
-from flexor.deform.level_bind import bind_level, rest_vertices, skin_level
+from flexor.deform.kernel import BLOCKS
+from flexor.deform.level_bind import LevelBind, bind_level, rest_vertices, skin_level
 from flexor.errors import ShapeError
+from flexor.maths import transforms
+from flexor.scene.mesh import Primitive
 from flexor.scene.scene import Scene
+from flexor.scene.skeleton import Skeleton
+from flexor.scene.weights import Skin, SkinWeights
 from tests.level_bodies import make_hand_levels
 from tests.oracle import deform as oracle
-from tests.scenes import random_scene
+from tests.scenes import (
+    bound_skin,
+    one_mesh_scene,
+    random_rotations,
+    random_scene,
+)
 
 Rng = np.random.Generator
 
@@ -38,24 +47,21 @@ def matrices(scene: Scene, world: np.ndarray) -> np.ndarray:
     return made.reshape(len(world), -1).astype(np.float32)
 
 
-@pytest.mark.parametrize("scale", ["one", "even", "uneven", "mirror"])
-@pytest.mark.parametrize("influences", [1, 3, 4])
-def test_skin_places_does_as_its_twin(rng: Rng, scale: str, influences: int) -> None:
-    scene = random_scene(rng, scale=scale, influences=influences)  # type: ignore[arg-type]
-    hero = Character(scene)
-    world = hero.pose_many("mixed", [0.0, 0.3, 0.7]).world
+def check_twin(scene: Scene, world: np.ndarray) -> list[LevelBind]:
+    """Every surface with nodes at world (n, J, 3, 4) is where the twin has it."""
     palettes = matrices(scene, world)
-    levels = make_hand_levels(scene)
+    levels, count = make_hand_levels(scene), len(world)
+    binds = []
     for row, surface in enumerate(levels.surfaces):
         bind = bind_level(scene, levels, row, 0, palette_rows(scene))
-        shape = (3, bind.place_count, 3)
+        shape = (count, bind.place_count, 3)
         positions, normals = np.full((2, *shape), np.nan, np.float32)
         touched = skin_level(bind, palettes, positions=positions, normals=normals)
-        assert touched == 3 * bind.place_count
+        assert touched == count * bind.place_count
         node, primitive = surface.sources[0, :2].tolist()
         mesh = scene.meshes[scene.node_mesh[node]]
         skin_row = int(scene.node_skin[node])
-        for n in range(3):
+        for n in range(count):
             wanted, turned = oracle.deform(
                 mesh.primitives[primitive],
                 scene.skins[skin_row] if skin_row >= 0 else None,
@@ -69,6 +75,38 @@ def test_skin_places_does_as_its_twin(rng: Rng, scale: str, influences: int) -> 
                 positions[n] / size, wanted[order] / size, atol=2e-5
             )
             np.testing.assert_allclose(normals[n], turned[order], atol=2e-3)
+        binds.append(bind)
+    return binds
+
+
+@pytest.mark.parametrize("scale", ["one", "even", "uneven", "mirror"])
+@pytest.mark.parametrize("influences", [1, 3, 4])
+def test_skin_places_does_as_its_twin(rng: Rng, scale: str, influences: int) -> None:
+    scene = random_scene(rng, scale=scale, influences=influences)  # type: ignore[arg-type]
+    hero = Character(scene)
+    world = hero.pose_many("mixed", [0.0, 0.3, 0.7]).world
+    check_twin(scene, world)
+
+
+@pytest.mark.parametrize("vertices", [100, 160])
+def test_runs_of_even_palettes_go_two_blocks_at_a_time(rng: Rng, vertices: int) -> None:
+    """Where matrices only turn and move: runs of one, two, three and more blocks."""
+    scene = random_scene(rng, scale="one", vertices=vertices, influences=2)
+    skin = bound_skin(scene.skeleton, scene.skins[0].joints)
+    scene = dataclasses.replace(scene, skins=(skin,))
+    nodes = len(scene.skeleton)
+    world = transforms.compose(
+        rng.normal(size=(3, nodes, 3)),
+        random_rotations(rng, 3, nodes),
+        np.ones((3, nodes, 3)),
+    ).astype(np.float32)
+    turns = matrices(scene, world).reshape(3, -1, 3, 4)[..., :3].astype(np.float64)
+    even = np.broadcast_to(np.eye(3), turns.shape)  # or the path is another one
+    np.testing.assert_allclose(turns @ turns.swapaxes(2, 3), even, atol=2e-5)
+    binds = check_twin(scene, world)
+    runs = np.concatenate([bind.blocks.runs[:, BLOCKS] for bind in binds])
+    assert {1, 2, 3} <= set(runs.tolist())
+    assert runs.max() > 3
 
 
 def test_a_level_touches_its_own_vertices_alone(rng: Rng) -> None:
@@ -118,6 +156,35 @@ def test_what_a_node_mirrors_is_turned_around(rng: Rng) -> None:
     plain = bind_level(scene, levels, row, 0, rows).faces
     turned = bind_level(mirrored, levels, row, 0, rows).faces
     np.testing.assert_array_equal(turned, plain[:, ::-1])
+
+
+@pytest.mark.parametrize("is_bind_mirrored", [False, True])
+def test_blended_skin_is_turned_by_what_pulls_it_most(is_bind_mirrored: bool) -> None:
+    """Two joints, one of which mirrors; each pulls one of two triangles the most."""
+    flip = np.diag([-1.0, 1, 1]).astype(np.float32)
+    scales = np.array([[1, 1, 1], [-1, 1, 1]], np.float32)
+    skeleton = Skeleton(
+        ("plain", "mirror"),
+        np.array([-1, -1]),
+        np.zeros((2, 3), np.float32),
+        np.tile(np.array([0, 0, 0, 1], np.float32), (2, 1)),
+        scales,
+    )
+    binds = np.tile(np.eye(3, 4, dtype=np.float32), (2, 1, 1))
+    if is_bind_mirrored:
+        binds[:, :, :3] = flip
+    names = np.tile(np.array([0, 1], np.uint16), (6, 1))
+    shares = np.repeat(np.array([[0.7, 0.3], [0.3, 0.7]], np.float32), 3, axis=0)
+    corners = np.random.default_rng(3).normal(size=(6, 3)).astype(np.float32)
+    primitive = Primitive(corners, skin=SkinWeights(names, shares))
+    skin = Skin("s", np.array([0, 1], np.int32), binds)
+    scene = one_mesh_scene(skeleton, primitive, skin)
+    bind = bind_level(scene, make_hand_levels(scene), 0, 0, palette_rows(scene))
+    faces = bind.blocks.order[bind.faces].tolist()
+    if is_bind_mirrored:  # what is mirrored twice is not
+        assert faces == [[2, 1, 0], [3, 4, 5]]
+    else:
+        assert faces == [[0, 1, 2], [5, 4, 3]]
 
 
 def test_morphs_are_added_as_they_are_at_rest(rng: Rng) -> None:
@@ -182,4 +249,3 @@ def test_nobody_takes_no_work(rng: Rng) -> None:
     none = np.empty((0, bind.place_count, 3), np.float32)
     empty = np.zeros((0, 12 * bind.palette), np.float32)
     assert skin_level(bind, empty, positions=none, normals=none.copy()) == 0
-    assert kernel_crowd.skin_places is not None

@@ -269,6 +269,7 @@ def test_a_scene_without_clips_stands_at_rest(rng: Rng) -> None:
     np.testing.assert_allclose(made[1], hero.pose().world, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["even", "uneven", "mirror", "zero"])
 def test_odd_scales_are_where_they_belong(rng: Rng, kind: str) -> None:
     """At frames all of any skeleton is as the whole evaluation has it."""
@@ -297,6 +298,7 @@ def test_times_that_are_no_numbers_stay_in_the_clip() -> None:
     ("change", "text"),
     [
         ({"who": np.array([0, 7], np.int32)}, "who: must lie in 0..2"),
+        ({"who": np.array([-1, 0], np.int32)}, "who: must lie in 0..2"),
         ({"clip": np.array([0, 1, 0], np.int32)}, "clip: 1, expected -1 to 0"),
         ({"time": np.zeros(2)}, "time"),
         ({"place": np.zeros((3, 2))}, "place"),

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from flexor.app.character import Character
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
-from flexor.pose import kernel_crowd
 from flexor.pose.level_choice import LevelRule
 from flexor.pose.root_motion import steady_motion
 from flexor.scene.camera import Camera
@@ -479,9 +478,8 @@ def test_rules_by_height_see_the_character_not_its_clip() -> None:
     assert heights[0] == pytest.approx(share, rel=0.03)
 
 
-def test_the_clock_kernel_leaves_the_rest_pose_alone() -> None:
+def test_clocks_leave_the_rest_pose_alone() -> None:
     state = init_crowd([make_chain(speed=1.0)], [1])
     advance_crowd(state, 5.0)
     assert state.time[0] == 0
     assert not state.place.any()
-    assert kernel_crowd.advance_crowd is not None
