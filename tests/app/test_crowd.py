@@ -112,6 +112,22 @@ def test_play_writes_the_rows_it_is_told() -> None:
     assert crowd.time[1] == pytest.approx(0.4)
 
 
+def test_clips_are_counted_in_those_of_each_kind() -> None:
+    """The same name, first of one kind and last of the other."""
+    hero, other = levelled(), levelled(5)
+    bend = other.clips["bend"]
+    other = other.with_clips({"nod": bend, "bow": bend, "bend": bend}, only=True)
+    crowd = Crowd([hero, other], [2, 3])
+    assert crowd.names == (("bend",), ("nod", "bow", "bend"))
+    crowd.play("bend")
+    assert crowd.clip.tolist() == [0, 0, 2, 2, 2]
+    crowd.play("bow", who=[4, 2])
+    assert crowd.clip.tolist() == [0, 0, 1, 2, 1]
+    with pytest.raises(SettingError, match="no clip 'nod'; there are: 'bend'"):
+        crowd.play("nod", who=[1, 2])
+    assert crowd.clip.tolist() == [0, 0, 1, 2, 1]
+
+
 def test_a_clip_is_played_whole_or_not_at_all() -> None:
     crowd = Crowd(levelled(), 4)
     for change in (

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from flexor.draw.backend import open_backend
 from flexor.draw.build import dress_scene
 from flexor.draw.crowd_items import (
+    DARK,
     FIELD,
     RIM,
+    CrowdSurface,
     build_field,
     build_shadows,
     build_surface,
@@ -18,7 +22,7 @@ from flexor.draw.crowd_items import (
     upload_surface,
 )
 from flexor.draw.drawlist import DrawList
-from flexor.draw.style import DrawStyle
+from flexor.draw.style import DrawStyle, style_of
 from flexor.draw.target import init_target
 from flexor.draw.upload import upload_scene
 from flexor.errors import ShapeError
@@ -106,6 +110,40 @@ def test_shadows_lie_under_their_characters() -> None:
     assert (above < 0.02).all()
 
 
+def test_shadows_are_soft() -> None:
+    """Dark in the middle, nothing at the rim."""
+    backend = open_backend("record")
+    mesh = backend.meshes[upload_shadow_disc(backend)]  # type: ignore[attr-defined]
+    assert mesh.colours[0].tolist() == pytest.approx([0, 0, 0, DARK])
+    assert not mesh.colours[1:].any()
+    assert (mesh.faces[:, 0] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("style", "has_normals", "has_strokes"),
+    [("shaded", True, False), ("flat", False, False), ("lines", True, True)],
+)
+def test_surfaces_wear_what_the_style_says(
+    style: str, has_normals: bool, has_strokes: bool
+) -> None:
+    scene = chain(3)
+    (primitive,) = scene.meshes[0].primitives
+    normals = np.tile(np.array([0, 0, 1], np.float32), (len(primitive), 1))
+    smooth = dataclasses.replace(primitive, normals=normals)
+    scene = dataclasses.replace(scene, meshes=(Mesh("m", (smooth,)),))
+    assets, _ = upload_scene(open_backend("record"), scene)
+    (part,) = dress_scene(assets, style_of(style)).parts
+    shape = np.zeros((2, 9, 3), np.float32), np.ones((2, 9, 3), np.float32)
+    tints = np.ones((2, 4), np.float32)
+    surface = CrowdSurface(0, 0)
+    item = build_surface(surface, part.look, part.strokes, *shape, tints)
+    assert (item.normals is shape[1]) is has_normals
+    assert (item.normals is None) is not has_normals
+    assert item.look is part.look
+    assert item.strokes is part.strokes
+    assert (item.strokes is not None) is has_strokes
+
+
 @pytest.mark.parametrize("what", ["shadow", "field"])
 def test_they_are_seen_from_above(what: str) -> None:
     backend = open_backend("raster")
@@ -158,3 +196,48 @@ def test_stripes_stay_where_they_are_when_the_camera_moves() -> None:
         first = item.positions.reshape(-1, 4, 3)[light, :, 0].min(1)
         edges.append(set(np.round(first / 1.0).astype(int) % 2))
     assert edges[0] == edges[1] == edges[2]
+
+
+def test_stripes_lie_on_multiples_of_their_width() -> None:
+    """What is where does not depend on what the camera looks at, along z neither."""
+    number = upload_field(open_backend("record"))
+    stripes = ((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
+    tables = []
+    for centre in ((0, 0), (0.7, 0.9), (-5, 1.1), (30, 17.3), (3.2, -41)):
+        item = build_field(number, centre, 24.0, 0.0, stripes, None)
+        assert item.colours is not None
+        corners = item.positions.reshape(-1, 4, 3)
+        cells = np.round(corners.min(1)[:, [0, 2]]).astype(int) % 2
+        light = item.colours.reshape(-1, 4, 4)[:, :, 0]
+        table = {}
+        for x, z in ((0, 0), (0, 1), (1, 0), (1, 1)):
+            values = light[(cells == (x, z)).all(1)]
+            assert np.ptp(values) == 0
+            table[x, z] = float(values[0, 0])
+        tables.append(table)
+        middle = corners[..., [0, 2]].mean((0, 1))
+        assert np.abs(middle - centre).max() <= 1.001
+    assert all(table == tables[0] for table in tables)
+    table = tables[0]
+    along_z, along_x = table[1, 0] - table[0, 0], table[0, 1] - table[0, 0]
+    assert abs(along_z) > abs(along_x) > 0.1
+    assert sorted(table.values())[::3] == pytest.approx([0, 1])
+
+
+def test_a_field_without_paper_fades_to_nothing() -> None:
+    number = upload_field(open_backend("record"))
+    stripes = ((0.1, 0.2, 0.3), (0.2, 0.3, 0.4))
+    item = build_field(number, (10.3, -7.0), 20.0, 0.5, stripes, None)
+    assert item.look is not None
+    assert item.look.alpha == "blend"
+    assert item.colours is not None
+    away = np.hypot(item.positions[:, 0] - 10.3, item.positions[:, 2] + 7)
+    assert (item.colours[away < 5, 3] == 1).all()
+    assert (item.colours[away > 20.5, 3] == 0).all()
+    between = item.colours[(away > 12) & (away < 18), 3]
+    assert ((between > 0) & (between < 1)).all()
+    solid = build_field(number, (10.3, -7.0), 20.0, 0.5, stripes, (1, 1, 1))
+    assert solid.look is not None
+    assert solid.look.alpha == "opaque"
+    assert solid.colours is not None
+    assert (solid.colours[:, 3] == 1).all()
