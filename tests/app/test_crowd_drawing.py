@@ -84,7 +84,8 @@ def test_a_fitting_camera_sees_heads_and_feet(size: float) -> None:
     crowd.size = size
     camera = crowd.fit(SIZE, (0, 0, 1))
     tall = crowd.state.kinds[0].levels.height * size
-    feet, head = camera.project(crowd.place + [[0], [tall]] * np.array([0, 1, 0]), SIZE)
+    ends = np.array([[3, 1, -7], [3, 1 + tall, -7]])
+    feet, head = camera.project(ends, SIZE)
     for spot in (feet, head):
         assert (spot[:2] >= 0).all()
         assert (spot[:2] <= SIZE).all()
@@ -92,6 +93,7 @@ def test_a_fitting_camera_sees_heads_and_feet(size: float) -> None:
     assert feet[1] - head[1] > 0.6 * SIZE[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("height", [90, 500, 1000])
 def test_lines_suit_the_height_of_the_picture(
     height: int, monkeypatch: pytest.MonkeyPatch
@@ -159,6 +161,7 @@ def test_the_ground_fades_into_the_paper_or_into_nothing() -> None:
     assert edges[1][1][3] == 0
 
 
+@pytest.mark.slow
 def test_a_picture_without_paper_is_empty_at_the_horizon() -> None:
     """Alpha: all of the ground near, nothing above the horizon, less far away."""
     crowd = Crowd(levelled(), 1)

@@ -20,6 +20,7 @@ from flexor.pose.node_motion import (
 )
 from flexor.scene.clip import Clip, Track
 from flexor.scene.levels import Levels
+from flexor.scene.packed_clip import PackedClip
 from flexor.scene.scene import Scene
 from flexor.scene.skeleton import Link
 from tests.level_bodies import make_hand_levels
@@ -132,7 +133,7 @@ def overflowing(scene: Scene) -> Clip:
 def test_nodes_at_infinity_leave_the_rest_where_it_is() -> None:
     """A clip with numbers that are none is kept as it is; other frames are right."""
     scene = chain(3)
-    clips: Mapping[str, Clip] = {"far": overflowing(scene), **scene.clips}
+    clips: Mapping[str, Clip | PackedClip] = {"far": overflowing(scene), **scene.clips}
     hero = Character(scene).with_clips(clips, only=True)
     levels = bare(make_hand_levels(scene))
     motion = make_node_motion(hero.clips, hero.layout, levels)
