@@ -215,7 +215,6 @@ def test_the_table(run: Any, folder: Path) -> None:
     assert (done.code, done.err) == (0, "")
     assert done.out.count("hero.glb: levels") == 2
     assert done.out.count("goal: whether both") == 1
-    hero = flexor.load(folder / "hero.glb")
     (row, _) = json.loads(
         run("convert", folder / "hero.glb", folder / "hero.glb", "--json", *words).out
     )
@@ -228,7 +227,6 @@ def test_the_table(run: Any, folder: Path) -> None:
             assert cells[6] == f"{level['height']:.0f}"
             assert cells[8:10] == [f"{level['mean']:.2f}", f"{level['worst']:.2f}"]
             assert cells[10] == ("met" if level["is_met"] else "missed")
-    assert found[0][1] == str(np.count_nonzero(make_levels(hero.scene)[0].masks[0]))
     lines = [line.rstrip() for line in done.out.splitlines()]
     start = lines.index("hero.glb: levels")
     assert max(map(len, lines[start : start + 5])) <= 80

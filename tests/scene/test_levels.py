@@ -71,6 +71,15 @@ def test_totals() -> None:
         ({"weights": (np.full((6, 1), 1.05), np.ones((3, 1)))}, "rows must sum to 1"),
         ({"weights": (np.ones((6, 1)), np.full((3, 1), 0.998))}, r"weights\[1\]: rows"),
         ({"weights": (-np.ones((6, 1)), np.ones((3, 1)))}, "not negative"),
+        ({"shapes": (np.zeros((0, 6)),)}, "shapes: 1 levels, counts has 2"),
+        (
+            {"shapes": (np.zeros((0, 6)), np.zeros((2, 6)))},
+            r"shapes\[1\]: 2 rows for 3",
+        ),
+        (
+            {"shapes": (np.zeros((0, 6)), np.full((3, 6), np.inf))},
+            r"shapes\[1\]: must be finite",
+        ),
     ],
 )
 def test_surfaces_refuse(change: dict[str, Any], text: str) -> None:
