@@ -48,7 +48,9 @@ def matrices(scene: Scene, world: np.ndarray) -> np.ndarray:
 
 
 def check_twin(scene: Scene, world: np.ndarray) -> list[LevelBind]:
-    """Every surface with nodes at world (n, J, 3, 4) is where the twin has it."""
+    """The kernel `skin_places`: every surface with nodes at world (n, J, 3, 4) is
+    where the twin has it.
+    """
     palettes = matrices(scene, world)
     levels, count = make_hand_levels(scene), len(world)
     binds = []

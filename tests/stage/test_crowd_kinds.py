@@ -33,6 +33,7 @@ from flexor.stage.crowd_kind import CrowdKind, make_kind
 from tests.level_bodies import make_hand_levels
 from tests.oracle import nodes as oracle
 from tests.pose.test_node_motion import chain
+from tests.scenes import plain_scene
 
 Rng = np.random.Generator
 CAMERA = Camera(eye=(0, 3, 25), target=(0, 1, 0))
@@ -268,3 +269,18 @@ def test_a_frame_calls_its_kernels_as_often_for_ten_as_for_a_thousand(
     assert found[0]["advance_crowd"] == 2
     assert 4 <= found[0]["move_nodes"] <= 5
     assert 6 <= found[0]["skin_places"] <= 8
+
+
+def test_a_skeleton_without_a_surface_makes_an_empty_crowd() -> None:
+    scene = chain(4)
+    bare = plain_scene(scene.skeleton, *scene.clips.values())
+    hero = Character(bare)
+    kind = make_kind(bare, hero.layout, make_hand_levels(bare), bare.clips)
+    state = init_crowd([kind], [3])
+    state.clip[:] = 0
+    advance_crowd(state, 0.1)
+    see_crowd(state, CAMERA, SIZE)
+    move_crowd(state)
+    skin_crowd(state)
+    assert (kind.reaches == 0).all()
+    assert state.counts.vertices == state.counts.triangles == 0

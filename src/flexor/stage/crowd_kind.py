@@ -137,7 +137,7 @@ def _ball(motion: NodeMotion, row: int, reaches: Doubles, sizes: Doubles) -> Dou
     first, count, form = motion.clips[row].tolist()
     table, column = (motion.frames, 3) if form == DEFINED else (motion.data, 9)
     rows = table[first : first + count].astype(np.float64).swapaxes(2, 3)
-    rows = rows.reshape(count, len(reaches), -1)
+    rows = rows.reshape(count, len(reaches), rows.shape[3])
     places = rows[..., column : column + 3]
     if form != DEFINED:
         matrices = np.where(np.isfinite(rows[..., :9]), rows[..., :9], 0.0)
