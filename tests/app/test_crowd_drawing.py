@@ -10,7 +10,7 @@ import pytest
 
 import flexor
 from flexor.app.crowd import Crowd
-from flexor.app.crowd_drawing import CHALK, FIELD, GRASS
+from flexor.app.scenery import CHALK, GRASS, NEAREST
 from flexor.draw.drawlist import DrawItem, DrawList
 from flexor.draw.style import DrawStyle
 from flexor.pose.level_choice import LevelRule
@@ -131,10 +131,10 @@ def test_the_ground_reaches_well_past_what_the_camera_looks_at() -> None:
     away = math.dist(CAMERA.eye, CAMERA.target)
     for axis in (0, 2):
         places = item.positions[:, axis] - CAMERA.target[axis]
-        assert places.min() < -0.9 * FIELD * away
-        assert places.max() > 0.9 * FIELD * away
-        assert places.max() < 3 * FIELD * away
-    assert FIELD > 1.5
+        assert places.min() < -0.9 * NEAREST * away
+        assert places.max() > 0.9 * NEAREST * away
+        assert places.max() < 3 * NEAREST * away
+    assert NEAREST > 1.5
 
 
 def test_the_ground_is_grass_or_chalk() -> None:

@@ -2,43 +2,33 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexor.app.character import Character
+from flexor.app.scenery import Field, Targets
 from flexor.arrays import Floats
 from flexor.draw.backend import open_backend
 from flexor.draw.build import Dress, dress_scene
 from flexor.draw.crowd_items import (
     CrowdSurface,
-    build_field,
     build_shadows,
     build_surface,
-    upload_field,
     upload_shadow_disc,
     upload_surface,
 )
 from flexor.draw.drawlist import DrawItem, DrawList
 from flexor.draw.lighting import lights_of
 from flexor.draw.style import DrawStyle, style_of
-from flexor.draw.target import Target, init_target
 from flexor.draw.upload import SceneAssets, upload_scene
 from flexor.errors import SettingError
-from flexor.maths.colour import linear_from_srgb
 from flexor.scene.camera import Camera
 from flexor.stage.crowd import CrowdState, Shown
 
 __all__ = ["CrowdPainter"]
 
-# Linear colours of the stripes of the ground; of drawings in lines, nearly white.
-GRASS = ((0.115, 0.235, 0.075), (0.135, 0.27, 0.085))
-CHALK = ((0.8, 0.82, 0.79), (0.88, 0.9, 0.87))
-FIELD = 1.9  # distances from camera to target: the ground reaches as far, or further
-WIDER = 1.3  # times as far as those shown: the ground fades toward its edge
-MOST_TARGETS = 4  # sizes of pictures whose arrays are kept
 # By kind, level and surface; None where there are no triangles.
 Surfaces = list[list[list[CrowdSurface | None]]]
 
@@ -65,8 +55,8 @@ class CrowdPainter:
             for assets, kind in zip(self._assets, state.kinds, strict=True)
         ]
         self._disc = upload_shadow_disc(self.backend)
-        self._field = upload_field(self.backend)
-        self._targets: dict[tuple[int, int, int, tuple[str, ...]], Target] = {}
+        self._field = Field(self.backend)
+        self._targets = Targets()
         self._style: DrawStyle | None = None  # of the last picture
         self._dresses: list[Dress] = []
 
@@ -75,12 +65,7 @@ class CrowdPainter:
     ) -> NDArray[np.uint8]:
         """A picture of what was deformed last."""
         style = style_of(style)
-        key = (*size, style.samples, style.buffers)
-        if key not in self._targets:
-            while len(self._targets) >= MOST_TARGETS:
-                del self._targets[next(iter(self._targets))]
-            self._targets[key] = init_target(size, style.samples, style.buffers)
-        target = self._targets[key]
+        target = self._targets.take(size, style)
         draw_list = self.draw_list(camera, style.for_height(size[1]))
         return self.backend.draw(draw_list, target)
 
@@ -114,34 +99,12 @@ class CrowdPainter:
         )
 
     def _ground(self, camera: Camera, style: DrawStyle) -> list[DrawItem]:
-        if not style.ground:
-            return []
-        floor = style.floor
-        if floor is None:
-            places = self._state.place[:, 1]
-            places = places[np.isfinite(places)]
-            floor = float(places.min(initial=0.0)) if len(places) else 0.0
-        # A power of two: stripes are as wide as before while a camera comes nearer.
-        wanted = max(FIELD * math.dist(camera.target, camera.eye), 1e-30)
+        places = self._state.place[:, 1]
+        places = places[np.isfinite(places)]
+        floor = float(places.min(initial=0.0)) if len(places) else 0.0
         shown = [self._state.place[own.who] for own in self._state.shown]
-        if shown:
-            ways = np.concatenate(shown)[:, [0, 2]] - np.array(camera.target)[[0, 2]]
-            wanted = max(wanted, WIDER * float(np.hypot(*ways.T).max()))
-        reach = 2.0 ** math.ceil(math.log2(wanted))
-        paper = None  # nothing is behind it
-        if style.paper[3] == 255:
-            red, green, blue = linear_from_srgb(style.paper[:3])
-            paper = float(red), float(green), float(blue)
-        return [
-            build_field(
-                self._field,
-                (camera.target[0], camera.target[2]),
-                reach,
-                floor,
-                CHALK if style.style == "lines" else GRASS,
-                paper,
-            )
-        ]
+        every = np.concatenate([np.zeros((0, 3)), *shown])
+        return self._field.items(camera, style, floor, every)
 
     def _shadows(self, style: DrawStyle) -> list[DrawItem]:
         state = self._state
