@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from flexor.app.character import Character, SkinnedPrimitive
     from flexor.app.crowd import Crowd
     from flexor.app.drawing import Drawer, contact_sheet, draw
+    from flexor.app.goal import Goal
     from flexor.app.load_save import load, save
     from flexor.app.playing import Player
     from flexor.app.reaching import Limbs, Look, Reach
@@ -50,6 +51,7 @@ _HOMES = {
     "Drawer": "flexor.app.drawing",
     "Finding": "flexor.scene.finding",
     "FlexorError": "flexor.errors",
+    "Goal": "flexor.app.goal",
     "Layer": "flexor.pose.layers",
     "LevelRule": "flexor.pose.level_choice",
     "Light": "flexor.scene.light",
@@ -78,6 +80,7 @@ __all__ = [
     "Drawer",
     "Finding",
     "FlexorError",
+    "Goal",
     "Layer",
     "LevelRule",
     "Light",

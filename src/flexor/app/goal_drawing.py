@@ -1,0 +1,158 @@
+"""Pictures of goals: posts, nets that wrap the balls that push them, and balls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.app.scenery import Field, Targets
+from flexor.arrays import Floats
+from flexor.draw.backend import open_backend
+from flexor.draw.ball_items import build_balls, upload_ball
+from flexor.draw.crowd_items import build_shadows, upload_shadow_disc
+from flexor.draw.drawlist import DrawItem, DrawList
+from flexor.draw.lighting import lights_of
+from flexor.draw.net_items import (
+    build_net,
+    drape_net,
+    make_net_mesh,
+    net_points,
+    upload_net,
+)
+from flexor.draw.rod_items import build_rods, upload_rods
+from flexor.draw.style import DrawStyle, style_of
+from flexor.maths import quaternions
+from flexor.scene.camera import Camera
+from flexor.stage.goal.netting import Netting
+from flexor.stage.goal.sheet import FIXED
+from flexor.stage.goal.state import NettingState, pushes
+
+if TYPE_CHECKING:
+    from flexor.app.goal import Goal
+
+__all__ = ["GoalPainter"]
+
+FINE = 3  # hexagons of the picture across one of the net
+SHADOW = 1.6  # radii of a ball, its shadow on the ground
+HIGHEST = 1.5  # metres above the ground at which a ball has no shadow any more
+
+
+class GoalPainter:
+    """Draws goals of one kind; its meshes are uploaded when it is made."""
+
+    def __init__(self, netting: Netting) -> None:
+        self.backend = open_backend("raster")
+        self._netting = netting
+        sheet = netting.sheet
+        edge = float(np.median(sheet.lengths)) if len(sheet.lengths) else 1.0
+        self._mesh = make_net_mesh(
+            sheet.cells,
+            sheet.masks,
+            sheet.flat,
+            sheet.holds == FIXED,
+            pitch=edge / FINE,
+        )
+        self._net = upload_net(self.backend, self._mesh)
+        rods = netting.rods
+        self._rods = upload_rods(
+            self.backend, rods[:, :6].reshape(-1, 2, 3), rods[:, 6]
+        )
+        self._ball = upload_ball(self.backend)
+        self._disc = upload_shadow_disc(self.backend)
+        self._field = Field(self.backend)
+        self._targets = Targets()
+
+    def draw(
+        self, goal: Goal, camera: Camera, size: tuple[int, int], style: DrawStyle | str
+    ) -> NDArray[np.uint8]:
+        """A picture of goals as they are now."""
+        style = style_of(style)
+        target = self._targets.take(size, style)
+        draw_list = self.draw_list(goal, camera, style.for_height(size[1]))
+        return self.backend.draw(draw_list, target)
+
+    def draw_list(self, goal: Goal, camera: Camera, style: DrawStyle | str) -> DrawList:
+        """All that is to be drawn, in the numbers of `backend`."""
+        style = style_of(style)
+        state = goal.state
+        places = goal.place.astype(np.float32)
+        headings = goal.heading.astype(np.float32)
+        middles = _turn(state.places, goal.heading, goal.place)
+        ground = self._netting.ball.ground
+        floor = ground + float(goal.place[:, 1].min(initial=0.0))
+        items = self._field.items(camera, style, floor, goal.place)
+        if len(state):
+            if style.has_shadow:
+                items += self._shadows(middles, goal.place[:, 1] + ground)
+            if len(self._rods.positions):
+                items.append(build_rods(self._rods, places, headings))
+            items += self._balls(goal, middles)
+            points = self._points(state)
+            items.append(build_net(self._net, _turn(points, goal.heading, goal.place)))
+        return DrawList(
+            camera,
+            tuple(items),
+            (),
+            lights_of(style, camera),
+            style.paper,
+            style.order,
+        )
+
+    def _points(self, state: NettingState) -> Floats:
+        """Drawn points of the nets, beyond the balls that push them."""
+        points = net_points(self._mesh, state.nodes)
+        for face, way, who in pushes(state):
+            drape_net(
+                self._mesh,
+                points,
+                state.places,
+                np.where(who[..., None], way, 0.0),
+                np.full(who.shape, face),
+                self._netting.ball.radius,
+            )
+        return points
+
+    def _balls(self, goal: Goal, middles: Floats) -> list[DrawItem]:
+        if not middles.size:
+            return []
+        half = goal.heading[:, None, None] / 2
+        axis = np.concatenate([0 * half, np.sin(half), 0 * half, np.cos(half)], axis=-1)
+        turns = quaternions.multiply(
+            np.broadcast_to(axis, goal.state.rotations.shape), goal.state.rotations
+        )
+        radius = self._netting.ball.radius
+        return [
+            build_balls(
+                self._ball,
+                middles.reshape(-1, 3),
+                turns.reshape(-1, 4).astype(np.float32),
+                radius,
+            )
+        ]
+
+    def _shadows(self, middles: Floats, floors: NDArray[np.float64]) -> list[DrawItem]:
+        """Soft discs under balls near the ground, smaller with their height."""
+        radius = self._netting.ball.radius
+        high = middles[..., 1] - floors[:, None] - radius
+        share = np.clip(1 - high / HIGHEST, 0, 1)
+        is_near = share > 0
+        if not is_near.any():
+            return []
+        below = middles[is_near]
+        below[:, 1] = np.broadcast_to(floors[:, None], high.shape)[is_near]
+        reaches = (SHADOW * radius * share[is_near]).astype(np.float32)
+        return [build_shadows(self._disc, below.astype(np.float32), reaches)]
+
+
+def _turn(
+    points: NDArray[np.floating],
+    headings: NDArray[np.float64],
+    places: NDArray[np.float64],
+) -> Floats:
+    """Points (N, n, 3) of N goals where these stand in the world."""
+    c, s = np.cos(headings)[:, None], np.sin(headings)[:, None]
+    x, y, z = points[..., 0], points[..., 1], points[..., 2]
+    turned = np.stack([c * x + s * z, y, c * z - s * x], -1) + places[:, None]
+    return turned.astype(np.float32)

@@ -1,0 +1,1 @@
+"""Balls and flexible sheets: goals, nets, curtains, hammocks."""

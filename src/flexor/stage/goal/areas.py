@@ -1,0 +1,202 @@
+"""Reaction areas of faces, as tables for the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Ints
+from flexor.errors import SettingError
+from flexor.stage.goal.plan import Gate, Push, SheetPlan
+
+__all__ = ["AreaTables", "Face", "find_faces", "gate_tables", "make_areas"]
+
+Doubles = NDArray[np.float64]
+FLAT = 0.02  # metres that a corner of a face may be beside its plane
+BEFORE, INSIDE, OUTSIDE = range(3)
+# What a ball remembers, by what it remembered: through the opening against the normal
+# of a gate, beside it; through it along the normal, beside it. So the side that a ball
+# took is kept until it comes back the same way.
+GATE_RULES = (
+    *(INSIDE, INSIDE, OUTSIDE),
+    *(OUTSIDE, INSIDE, OUTSIDE),
+    *(BEFORE, BEFORE, OUTSIDE),
+    *(BEFORE, INSIDE, BEFORE),
+)
+EDGE = Push(k1=3000.0, k2a=300.0, k2b=300.0, k3=12.0, k4=0.0, k5=0.0)
+SHORT = 0.05  # metres before a fixed edge at which a sheet is tight
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Face:
+    """A flat part of a sheet.
+
+    corners: float64 (4, 3), left and right of the lower line, right and left of the
+    upper; normal: (3,), unit, toward its front; half: metres, half of its height if it
+    stands on the ground, else 0; edges: planes (n, 4) of the edges that are fixed in
+    the air, normals along the sheet, into the face.
+    """
+
+    name: str
+    corners: Doubles
+    normal: Doubles
+    half: float
+    edges: Doubles
+    plan: SheetPlan
+
+    def place(self, push: float) -> float:
+        """The offset of its plane, `push` metres before its front."""
+        return float(self.normal @ self.corners.mean(0)) + push
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AreaTables:
+    """Areas, marks and bounds: see `kernel_ball`."""
+
+    areas: Doubles
+    marks: Ints
+    bounds: Doubles
+
+
+def find_faces(plans: Sequence[SheetPlan], ground: float) -> list[Face]:
+    """Every face of the plans, in order."""
+    found = []
+    for plan in plans:
+        count = len(plan.names)
+        for row, name in enumerate(plan.names):
+            a, b = np.array(plan.lower[row]), np.array(plan.lower[row + 1])
+            c, d = np.array(plan.upper[row + 1]), np.array(plan.upper[row])
+            corners = np.stack([a, b, c, d])
+            across, up = (b - a) + (c - d), (d - a) + (c - b)
+            normal = np.cross(across, up)
+            size = float(np.linalg.norm(normal))
+            if size < 1e-9:
+                raise SettingError(f"face {name!r} has no area")
+            normal /= size
+            beside = np.abs((corners - corners.mean(0)) @ normal).max()
+            if beside > FLAT:
+                raise SettingError(
+                    f"face {name!r}: corners are {beside:.3g} m beside a plane, "
+                    f"expected {FLAT:g} m or less"
+                )
+            held = (
+                (plan.bottom, (a + b) / 2, up),
+                (plan.top, (c + d) / 2, -up),
+                (plan.left if row == 0 else "free", (a + d) / 2, across),
+                (plan.right if row == count - 1 else "free", (b + c) / 2, -across),
+            )
+            edges = [
+                _plane(way, middle)
+                for hold, middle, way in held
+                if hold == "fixed" and middle[1] > ground + 0.05
+            ]
+            low, high = corners[:, 1].min() - ground, corners[:, 1].max() - ground
+            is_standing = low < 0.05 and abs(normal[1]) < 0.7
+            half = high / 2 if is_standing else 0.0
+            planes = np.array(edges).reshape(-1, 4)
+            found.append(Face(name, corners, normal, float(half), planes, plan))
+    return found
+
+
+def _plane(normal: Doubles, place: Doubles) -> Doubles:
+    unit = normal / np.linalg.norm(normal)
+    return np.array([*unit, unit @ place])
+
+
+def make_areas(faces: Sequence[Face], gates: Sequence[Gate]) -> AreaTables:
+    """Areas of all faces on both sides.
+
+    With gates the fronts of the faces make one hollow, in which all of them act at
+    once, and their backs its outside; without, each face has two outsides.
+    """
+    if gates:
+        _check_hollow(faces, gates)
+    areas: list[list[float]] = []
+    marks: list[list[int]] = []
+    bounds: list[Doubles] = []
+    for row, face in enumerate(faces):
+        for sign in (1.0, -1.0):
+            side = INSIDE if gates and sign > 0 else OUTSIDE
+            sides = _sides(faces, row, gates, sign) if side == OUTSIDE else []
+            owner = len(areas)
+            push = face.plan.push
+            offset = sign * face.place(sign * push.front)
+            areas.append(_area(sign * face.normal, offset, push, face.half))
+            marks.append([side, -1, row, len(bounds), len(sides)])
+            bounds += sides
+            for edge in face.edges:
+                own, reach = face.plan.edge or EDGE, face.plan.reach
+                area = _area(edge[:3], edge[3] + reach, own, 0.0)
+                area[5] = reach - SHORT if reach > 2 * SHORT else reach / 2
+                areas.append(area)
+                marks.append([side, owner, row, 0, 0])
+    return AreaTables(
+        np.array(areas),
+        np.array(marks, np.int32),
+        np.array(bounds).reshape(-1, 4),
+    )
+
+
+def _area(normal: Doubles, offset: float, push: Push, half: float) -> list[float]:
+    """A row of areas; the columns of `kernel_ball`."""
+    climb = push.k4 if half > 0 else 0.0
+    numbers = push.front, push.limit, push.k1, push.k2a, push.k2b, push.k3, climb
+    return [*normal.tolist(), offset, *numbers, push.k5, half]
+
+
+def _sides(
+    faces: Sequence[Face], row: int, gates: Sequence[Gate], sign: float
+) -> list[Doubles]:
+    """Planes (4,) that the region of an outside area lies behind: of a hollow the backs
+    of its other faces and its gates, of a single face its edges.
+    """
+    face = faces[row]
+    if gates:
+        others = [
+            np.array([*-other.normal, -other.place(-other.plan.push.front)])
+            for number, other in enumerate(faces)
+            if number != row
+        ]
+        return others + [gate_plane(gate) for gate in gates]
+    around = []
+    for k in range(4):
+        a, b = face.corners[k], face.corners[(k + 1) % 4]
+        around.append(_plane(np.cross(b - a, face.normal), (a + b) / 2))
+    return around
+
+
+def gate_plane(gate: Gate) -> Doubles:
+    """Normal and offset (4,) of a gate's plane."""
+    return _plane(np.array(gate.normal), np.array(gate.middle))
+
+
+def _check_hollow(faces: Sequence[Face], gates: Sequence[Gate]) -> None:
+    """Refuse faces whose fronts do not all look at one hollow before the gates."""
+    for face in faces:
+        for other in faces:
+            apart = (other.corners - face.corners.mean(0)) @ face.normal
+            if apart.min() < -FLAT:
+                raise SettingError(
+                    f"face {other.name!r} is behind face {face.name!r}; with a gate "
+                    "all fronts must look into one hollow"
+                )
+        for gate in gates:
+            plane = gate_plane(gate)
+            if (face.corners @ plane[:3] - plane[3]).max() > FLAT:
+                raise SettingError(f"face {face.name!r} reaches out of the gate")
+
+
+def gate_tables(gates: Sequence[Gate]) -> tuple[Doubles, Ints]:
+    """Gates (G, 15) and their rules (G, 12), as `kernel_ball.pass_gates` takes them."""
+    rows = []
+    for gate in gates:
+        row = [*gate_plane(gate), *gate.middle]
+        for way in (gate.across, gate.up):
+            size = float(np.linalg.norm(way))
+            row += [*(np.array(way) / size), size]
+        rows.append(row)
+    rules = np.array([GATE_RULES] * len(rows), np.int32).reshape(-1, 12)
+    return np.array(rows, np.float64).reshape(-1, 15), rules

@@ -1,0 +1,33 @@
+"""How much energy the nets have: of motion, of strings, of anchors and of height."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.stage.goal.sheet import FIXED, SPRUNG
+from flexor.stage.goal.state import NettingState
+
+__all__ = ["kinetic_energy", "total_energy"]
+
+Doubles = NDArray[np.float64]
+
+
+def kinetic_energy(state: NettingState) -> Doubles:
+    """Joules of motion of each net: float64 (N,)."""
+    return state.netting.net.mass / 2 * (state.speeds**2).sum((1, 2))
+
+
+def total_energy(state: NettingState) -> Doubles:
+    """Joules of each net, above the ground at rest: float64 (N,)."""
+    own, net = state.netting.sheet, state.netting.net
+    ends = state.nodes[:, own.strings]
+    lengths = np.linalg.norm(ends[:, :, 1] - ends[:, :, 0], axis=2)
+    over = np.maximum(lengths - own.lengths, 0)
+    strings = (net.k11 / (2 * own.lengths) * over**2).sum(1)
+    is_sprung = own.holds == SPRUNG
+    away = state.nodes[:, is_sprung] - own.anchors[is_sprung]
+    anchors = net.k12 / 2 * (away**2).sum((1, 2))
+    high = state.nodes[:, own.holds != FIXED, 1] - state.netting.ball.ground
+    height = net.mass * net.gravity * high.sum(1)
+    return kinetic_energy(state) + strings + anchors + height

@@ -1,0 +1,112 @@
+"""Which coefficients of a net are stable at its rate.
+
+Of a node that swings with w radians a second and is slowed by c in a second, one step
+is a matrix with trace 2 - (1 + k14) h^2 - c t and determinant 1 - c t - k14 h^2, where
+h = w t. Its powers stay bounded if (1 + 2 k14) h^2 + 2 c t < 4. The fastest swing of a
+net is at most that of the same net with all strings taut and as stiff across as along,
+and air slows the fastest node by k13 * fastest / mass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from flexor.errors import SettingError
+from flexor.stage.goal.plan import NetSettings
+from flexor.stage.goal.sheet import FIXED, SPRUNG, Sheet
+
+__all__ = ["check_stable", "fastest_swing", "strain", "suit_net"]
+
+BOUND = 4.0
+SAFE = 3.5  # of what is chosen here
+NEAR = 1e-3  # how close a largest value is found, in parts of it
+
+
+def fastest_swing(sheet: Sheet, settings: NetSettings) -> float:
+    """The square of the highest frequency, 1 / seconds squared: a bound from above."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.linalg import eigsh
+
+    free = np.flatnonzero(sheet.holds != FIXED)
+    if not len(free):
+        return 0.0
+    rows = np.full(len(sheet.holds), -1)
+    rows[free] = np.arange(len(free))
+    stiff = settings.k11 / sheet.lengths
+    a, b = rows[sheet.strings[:, 0]], rows[sheet.strings[:, 1]]
+    diagonal = np.where(sheet.holds[free] == SPRUNG, settings.k12, 0.0)
+    for end in (a, b):
+        np.add.at(diagonal, end[end >= 0], stiff[end >= 0])
+    both = (a >= 0) & (b >= 0)
+    i = np.concatenate([np.arange(len(free)), a[both], b[both]])
+    j = np.concatenate([np.arange(len(free)), b[both], a[both]])
+    values = np.concatenate([diagonal, -stiff[both], -stiff[both]])
+    matrix = coo_array((values, (i, j)), shape=(len(free), len(free))).tocsr()
+    if len(free) < 4 or not values.any():
+        largest = float(np.linalg.eigvalsh(matrix.toarray())[-1])
+    else:
+        # Any start will do, but the same each time: same input, same bits.
+        start = np.cos(np.arange(len(free)) * 2.0)
+        found = eigsh(matrix, 1, which="LA", v0=start, tol=1e-6)[0]
+        largest = float(found[0])
+    return max(largest, 0.0) / settings.mass
+
+
+def strain(sheet: Sheet, settings: NetSettings) -> float:
+    """What must be below 4 for a net to be stable."""
+    t = 1 / settings.rate
+    calm = settings.k13 * settings.fastest / settings.mass
+    swing = fastest_swing(sheet, settings) * t * t
+    return (1 + 2 * settings.k14) * swing + 2 * calm * t
+
+
+def check_stable(sheet: Sheet, settings: NetSettings) -> None:
+    """Refuse coefficients with which the net would fly apart; say what would not."""
+    have = strain(sheet, settings)
+    if have < BOUND:
+        return
+    words = []
+    for name in ("k11", "k12", "k13"):
+        largest = _largest(sheet, settings, name)
+        if largest is not None and getattr(settings, name) > 0:
+            words.append(f"{name} at most {largest:.4g}")
+    if not words:
+        words = ["a higher rate or more mass, since no one coefficient is enough"]
+    raise SettingError(
+        f"net: unstable at {settings.rate} steps a second with k11 = {settings.k11:g}, "
+        f"k12 = {settings.k12:g}, k13 = {settings.k13:g}; stable would be, with the "
+        f"others as they are, {' or '.join(words)}"
+    )
+
+
+def suit_net(sheet: Sheet) -> NetSettings:
+    """The usual settings, with weaker strings where those would not be stable."""
+    usual = NetSettings()
+    if strain(sheet, usual) <= SAFE:
+        return usual
+    k11 = _largest(sheet, usual, "k11", SAFE)
+    if k11 is None:
+        raise SettingError("net: no strings are stable here; say net=NetSettings(...)")
+    return replace(usual, k11=k11)
+
+
+def _largest(
+    sheet: Sheet, settings: NetSettings, name: str, bound: float = BOUND
+) -> float | None:
+    """The largest stable value of one coefficient, the others as they are; None if
+    there is none.
+    """
+
+    def measure(value: float) -> float:
+        return strain(sheet, replace(settings, **cast(Any, {name: value})))
+
+    low, high = 0.0, getattr(settings, name)
+    if measure(low) >= bound:
+        return None
+    while high - low > NEAR * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if measure(middle) < bound else (low, middle)
+    return low

@@ -1,0 +1,295 @@
+"""Balls and nets that move: many nettings of one kind in one call.
+
+    goal = make_goal()
+    state = init_netting(goal, count=1, balls=1)
+    shoot(state, (0.5, 0.11, 11), (3, 8, -24))
+    while playing:
+        step_netting(state)
+
+A frame is 1/60 s: by default ball, ball, net, ball, ball, net. Everything is in the
+space of the netting; where it stands in the world is for the caller to say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexor.arrays import Ints
+from flexor.errors import SettingError, ShapeError
+from flexor.maths import threads
+from flexor.stage.goal.areas import BEFORE, INSIDE, OUTSIDE
+from flexor.stage.goal.netting import Netting
+
+__all__ = [
+    "NettingState",
+    "init_netting",
+    "pushes",
+    "shoot",
+    "step_balls",
+    "step_netting",
+]
+
+Doubles = NDArray[np.float64]
+MOST = 10_000_000  # balls
+FARTHEST, FASTEST, QUICKEST = 1e4, 200.0, 2000.0  # metres, a second, radians a second
+WIDTH = 13
+LEAST_WORK = 20_000  # nanoseconds, about, that are worth a second thread
+BALL_COST, NODE_COST = 600, 25  # nanoseconds a frame, about
+
+
+@dataclass(slots=True, eq=False)
+class NettingState:
+    """N nettings of one kind with B balls each.
+
+    bodies: float64 (N, B, 13), place, velocity, spin and rotation (xyzw) of each ball;
+    sides: int32 (N, B, 2), what each remembers (0 before the gate, 1 inside, 2 outside)
+    and the row of the outside area that acts, -1 for none; nodes, speeds: float64
+    (N, M, 3), places and velocities of the nodes of each net.
+    """
+
+    netting: Netting
+    bodies: Doubles
+    sides: Ints
+    nodes: Doubles
+    speeds: Doubles
+    _inverse_lengths: Doubles
+    _forces: Doubles
+
+    def __len__(self) -> int:
+        return len(self.bodies)
+
+    @property
+    def places(self) -> Doubles:
+        """Middles of the balls (N, B, 3), metres; a view. To move one, `shoot` it."""
+        return self.bodies[..., :3]
+
+    @property
+    def velocities(self) -> Doubles:
+        """Velocities of the balls (N, B, 3), metres a second; a view."""
+        return self.bodies[..., 3:6]
+
+    @property
+    def spins(self) -> Doubles:
+        """Spins of the balls (N, B, 3), radians a second; a view."""
+        return self.bodies[..., 6:9]
+
+    @property
+    def rotations(self) -> Doubles:
+        """How the balls are turned (N, B, 4), xyzw; a view."""
+        return self.bodies[..., 9:]
+
+    @property
+    def is_inside(self) -> NDArray[np.bool_]:
+        """Which balls are inside, by the gate that they passed: (N, B)."""
+        found: NDArray[np.bool_] = self.sides[..., 0] == INSIDE
+        return found
+
+
+def init_netting(netting: Netting, count: int = 1, balls: int = 1) -> NettingState:
+    """Nets that hang at rest, and balls that lie at the origin."""
+    for name, value in (("count", count), ("balls", balls)):
+        is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+        if not is_whole or value < 0:
+            raise SettingError(f"{name}: {value!r}, expected 0 or more")
+    if count * max(balls, len(netting.hang)) > MOST:
+        raise SettingError(f"count: {count}, expected {MOST:,} balls and nodes or less")
+    bodies = np.zeros((count, balls, WIDTH))
+    bodies[..., 1] = netting.ball.ground + netting.ball.radius
+    bodies[..., 12] = 1.0
+    sides = np.zeros((count, balls, 2), np.int32)
+    sides[..., 1] = -1
+    nodes = np.repeat(netting.hang[None], count, 0)
+    state = NettingState(
+        netting,
+        bodies,
+        sides,
+        nodes,
+        np.zeros_like(nodes),
+        1 / netting.sheet.lengths,
+        np.zeros((threads.thread_count(), *netting.hang.shape)),
+    )
+    _find_sides(state, np.ones((count, balls), bool))
+    return state
+
+
+def shoot(
+    state: NettingState,
+    place: ArrayLike,
+    velocity: ArrayLike = (0.0, 0.0, 0.0),
+    spin: ArrayLike = (0.0, 0.0, 0.0),
+    *,
+    who: Any = None,
+) -> None:
+    """Put balls somewhere, with a velocity and a spin.
+
+    place, velocity, spin: (3,), or one for each ball of `who` (..., 3); who: an index
+    into (N, B), such as a mask or (row, ball); None: all. A ball in a hollow behind a
+    gate is inside, one behind the gate but not there is outside.
+    """
+    bodies = state.bodies
+    rows = np.zeros(bodies.shape[:2], bool)
+    try:
+        rows[... if who is None else who] = True
+        order = np.arange(rows.size).reshape(rows.shape)[... if who is None else who]
+    except (IndexError, TypeError, ValueError) as error:
+        raise ShapeError(f"who: no such balls: {error}") from None
+    shape = (*np.shape(order), 3)
+    numbers = [
+        _vectors(value, shape, name, most)
+        for value, name, most in (
+            (place, "place", FARTHEST),
+            (velocity, "velocity", FASTEST),
+            (spin, "spin", QUICKEST),
+        )
+    ]
+    flat = bodies.reshape(-1, WIDTH)
+    for column, values in zip((0, 3, 6), numbers, strict=True):
+        flat[order, column : column + 3] = values
+    _find_sides(state, rows)
+
+
+def _vectors(value: ArrayLike, shape: Any, name: str, most: float) -> Doubles:
+    try:
+        found = np.broadcast_to(np.asarray(value, np.float64), shape)
+    except (TypeError, ValueError):
+        have = np.shape(value)
+        raise ShapeError(f"{name}: shape {have}, expected (3,) or {shape}") from None
+    with np.errstate(over="ignore", invalid="ignore"):
+        sizes = np.sqrt((found * found).sum(-1))
+    if not (sizes <= most).all():
+        raise ShapeError(f"{name}: expected numbers with a length of at most {most:g}")
+    return found
+
+
+def _find_sides(state: NettingState, who: NDArray[np.bool_]) -> None:
+    """Say of balls that were put somewhere on which side they are."""
+    netting, places = state.netting, state.bodies[who][:, :3]
+    side = np.full(len(places), OUTSIDE)
+    if len(netting.gates):
+        before = places @ netting.gates[:, :3].T - netting.gates[:, 3] > 0
+        deep = np.stack(
+            [places @ face.normal - face.place(0.0) for face in netting.faces], 1
+        )
+        side = np.where((deep > 0).all(1), INSIDE, OUTSIDE)
+        side = np.where(before.any(1), BEFORE, side)
+    state.sides[who] = np.stack([side, np.full(len(places), -1)], 1)
+    for row, mark in enumerate(netting.areas.marks):
+        if mark[0] == OUTSIDE and mark[1] < 0:
+            # In front of a sheet, but near it: as one who came from there.
+            own = netting.areas.bounds[mark[3] : mark[3] + mark[4]]
+            is_near = ((own[:, 3] - state.places @ own[:, :3].T) > 0).all(-1)
+            deep = _depths(state, row)
+            is_near &= (deep > 0) & (deep <= netting.areas.areas[row, 4])
+            state.sides[who & is_near & ~state.is_inside, 1] = row
+
+
+def step_netting(state: NettingState, frames: int = 1) -> None:
+    """Move balls and nets on by frames of 1/60 s."""
+    from flexor.stage.goal import kernel_goal
+
+    _check_count(frames, "frames")
+    own = state.netting
+    count, balls = state.bodies.shape[:2]
+    cost = frames * (BALL_COST * balls + NODE_COST * len(own.hang))
+    team = min(threads.thread_count(), len(state._forces), max(count, 1))
+    team = min(team, 1 + count * cost // LEAST_WORK)
+
+    def turn(members: slice) -> None:
+        for member in range(members.start, members.stop):
+            rows = slice(count * member // team, count * (member + 1) // team)
+            kernel_goal.step_frames(
+                frames,
+                own.net_steps,
+                own.ball_steps,
+                own.areas.areas,
+                own.areas.marks,
+                own.areas.bounds,
+                own.rods,
+                own.gates,
+                own.rules,
+                own.ball_numbers,
+                own.net_numbers,
+                own.sheet.strings,
+                state._inverse_lengths,
+                own.sheet.holds,
+                own.sheet.anchors,
+                own.firsts,
+                own.members,
+                own.near_firsts,
+                own.near,
+                state.bodies[rows],
+                state.sides[rows],
+                state.nodes[rows],
+                state.speeds[rows],
+                state._forces[member],
+            )
+
+    threads.run_slices(turn, team)
+
+
+def step_balls(state: NettingState, steps: int = 1) -> None:
+    """Move balls alone on by so many of their own steps: nets stay as they are.
+
+    What a ball does depends on no net, so this is for those who count shots.
+    """
+    from flexor.stage.goal import kernel_goal
+
+    _check_count(steps, "steps")
+    own = state.netting
+    # No ball knows of another, so all are shared out alike.
+    bodies = state.bodies.reshape(-1, 1, WIDTH)
+    sides = state.sides.reshape(-1, 1, 2)
+
+    def turn(rows: slice) -> None:
+        kernel_goal.step_balls(
+            steps,
+            own.areas.areas,
+            own.areas.marks,
+            own.areas.bounds,
+            own.rods,
+            own.gates,
+            own.rules,
+            own.ball_numbers,
+            bodies[rows],
+            sides[rows],
+        )
+
+    if len(bodies) * steps * BALL_COST < LEAST_WORK:
+        turn(slice(0, len(bodies)))
+    else:
+        threads.run_slices(turn, len(bodies))
+
+
+def _check_count(value: Any, name: str) -> None:
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_whole or not 0 <= value <= 10_000_000:
+        raise SettingError(f"{name}: {value!r}, expected 0 or more")
+
+
+def pushes(state: NettingState) -> list[tuple[int, Doubles, NDArray[np.bool_]]]:
+    """Where balls push nets now: for each way to push that some ball takes, the number
+    of the face, the unit vector (3,) in which it is pushed, and who does (N, B).
+    """
+    own, found = state.netting.areas, []
+    for row, mark in enumerate(own.marks):
+        if mark[1] < 0:
+            who = _depths(state, row) > 0
+            if mark[0] == INSIDE:
+                who &= state.is_inside
+            else:
+                who &= ~state.is_inside & (state.sides[..., 1] == row)
+            if who.any():
+                found.append((int(mark[2]), -own.areas[row, :3], who))
+    return found
+
+
+def _depths(state: NettingState, row: int) -> Doubles:
+    """How deep balls (N, B) are behind the plane of an area."""
+    area = state.netting.areas.areas[row]
+    depths: Doubles = area[3] - state.places @ area[:3]
+    return depths
