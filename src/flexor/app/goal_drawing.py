@@ -8,17 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.app.scenery import Field, Targets
-from flexor.arrays import Floats
+from flexor.arrays import Floats, Ints
 from flexor.draw.backend import open_backend
 from flexor.draw.ball_items import build_balls, upload_ball
 from flexor.draw.crowd_items import build_shadows, upload_shadow_disc
 from flexor.draw.drawlist import DrawItem, DrawList
 from flexor.draw.lighting import lights_of
 from flexor.draw.net_items import (
+    SQUARE,
+    TILE,
+    NetAssets,
+    NetMesh,
+    border_edges,
     build_net,
+    build_ropes,
     drape_net,
     make_net_mesh,
+    net_picture,
     net_points,
+    square_picture,
     upload_net,
 )
 from flexor.draw.rod_items import build_rods, upload_rods
@@ -34,7 +42,8 @@ if TYPE_CHECKING:
 
 __all__ = ["GoalPainter"]
 
-FINE = 3  # hexagons of the picture across one of the net
+FINE = 4  # hexagons of the picture across one of the net
+ROPE = 0.6  # widths of a line, along the edges of sheets
 SHADOW = 1.6  # radii of a ball, its shadow on the ground
 HIGHEST = 1.5  # metres above the ground at which a ball has no shadow any more
 
@@ -45,16 +54,7 @@ class GoalPainter:
     def __init__(self, netting: Netting) -> None:
         self.backend = open_backend("raster")
         self._netting = netting
-        sheet = netting.sheet
-        edge = float(np.median(sheet.lengths)) if len(sheet.lengths) else 1.0
-        self._mesh = make_net_mesh(
-            sheet.cells,
-            sheet.masks,
-            sheet.flat,
-            sheet.holds == FIXED,
-            pitch=edge / FINE,
-        )
-        self._net = upload_net(self.backend, self._mesh)
+        self._nets = self._upload_nets(netting)
         rods = netting.rods
         self._rods = upload_rods(
             self.backend, rods[:, :6].reshape(-1, 2, 3), rods[:, 6]
@@ -63,6 +63,26 @@ class GoalPainter:
         self._disc = upload_shadow_disc(self.backend)
         self._field = Field(self.backend)
         self._targets = Targets()
+
+    def _upload_nets(self, netting: Netting) -> list[tuple[NetMesh, NetAssets, Ints]]:
+        """The sheets of a net: a picture of its weave, and its edges, for each."""
+        sheet, found = netting.sheet, []
+        edge = float(np.median(sheet.lengths)) if len(sheet.lengths) else 1.0
+        for row, flat in enumerate(sheet.flat):
+            cells = sheet.cells[sheet.sheets == row]
+            is_square = bool((cells[:, 4:] < 0).all())
+            mesh = make_net_mesh(
+                cells,
+                sheet.masks,
+                flat,
+                sheet.holds == FIXED,
+                pitch=edge / FINE,
+                tile=SQUARE if is_square else TILE,
+            )
+            picture = square_picture() if is_square else net_picture()
+            assets = upload_net(self.backend, mesh, picture)
+            found.append((mesh, assets, border_edges(mesh)))
+        return found
 
     def draw(
         self, goal: Goal, camera: Camera, size: tuple[int, int], style: DrawStyle | str
@@ -83,29 +103,33 @@ class GoalPainter:
         ground = self._netting.ball.ground
         floor = ground + float(goal.place[:, 1].min(initial=0.0))
         items = self._field.items(camera, style, floor, goal.place)
+        ropes = []
         if len(state):
             if style.has_shadow:
                 items += self._shadows(middles, goal.place[:, 1] + ground)
             if len(self._rods.positions):
                 items.append(build_rods(self._rods, places, headings))
             items += self._balls(goal, middles)
-            points = self._points(state)
-            items.append(build_net(self._net, _turn(points, goal.heading, goal.place)))
+            for mesh, assets, edges in self._nets:
+                points = self._points(mesh, state)
+                there = _turn(points, goal.heading, goal.place)
+                items.append(build_net(assets, there))
+                ropes.append(build_ropes(edges, there, ROPE * (style.line_width or 1)))
         return DrawList(
             camera,
             tuple(items),
-            (),
+            tuple(ropes),
             lights_of(style, camera),
             style.paper,
             style.order,
         )
 
-    def _points(self, state: NettingState) -> Floats:
+    def _points(self, mesh: NetMesh, state: NettingState) -> Floats:
         """Drawn points of the nets, beyond the balls that push them."""
-        points = net_points(self._mesh, state.nodes)
+        points = net_points(mesh, state.nodes)
         for face, way, who in pushes(state):
             drape_net(
-                self._mesh,
+                mesh,
                 points,
                 state.places,
                 np.where(who[..., None], way, 0.0),

@@ -15,22 +15,34 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints, check_array, check_input, first_same, freeze
 from flexor.draw.backend import Backend
-from flexor.draw.drawlist import RGBA, DrawItem, DrawMesh, DrawTexture, Look
+from flexor.draw.drawlist import (
+    RGBA,
+    DrawItem,
+    DrawLines,
+    DrawMesh,
+    DrawTexture,
+    Look,
+)
 from flexor.errors import SettingError, ShapeError
 
 __all__ = [
+    "SQUARE",
     "TILE",
     "NetAssets",
     "NetMesh",
+    "border_edges",
     "build_net",
+    "build_ropes",
     "drape_net",
     "make_net_mesh",
     "net_picture",
     "net_points",
+    "square_picture",
     "upload_net",
 ]
 
 TILE = (math.sqrt(3), 3.0)  # width and height of the picture, in edges of a hexagon
+SQUARE = (1.0, 1.0)  # the same of that of squares, in their edges
 CORD = 0.11  # thickness of cords, in edges
 KNOT = 0.1  # half the thickness of knots, in edges
 COLOUR = (0.84, 0.85, 0.87, 1.0)  # linear
@@ -113,6 +125,21 @@ def net_picture(
     return pixels
 
 
+def square_picture(side: int = 64, *, cord: float = CORD) -> NDArray[np.uint8]:
+    """Cords of squares, uint8 (side, side, 4): white, clear between them.
+
+    With squares of edge 1 it is one of them (SQUARE), with a cord along each side.
+    """
+    if side < 4:
+        raise SettingError(f"side: {side}, expected 4 pixels or more")
+    at = (np.arange(side) + 0.5) / side
+    to_edge = np.minimum(at, 1 - at)
+    inside = cord / 2 - np.minimum(to_edge[:, None], to_edge)
+    pixels = np.full((side, side, 4), 255, np.uint8)
+    pixels[..., 3] = np.round(np.clip(inside * side + 0.5, 0, 1) * 255)
+    return pixels
+
+
 def make_net_mesh(
     cells: Ints,
     masks: Ints,
@@ -121,6 +148,7 @@ def make_net_mesh(
     *,
     pitch: float,
     fine: int = 2,
+    tile: tuple[float, float] = TILE,
 ) -> NetMesh:
     """Lay out what is drawn of a net with M nodes.
 
@@ -128,7 +156,7 @@ def make_net_mesh(
     is set for nodes of face f; places: float32 (M, 2), metres, nodes on the sheet
     spread out flat; held: bool (M,), nodes that do not move, None for none; pitch:
     metres, the edge of a hexagon in the picture; fine: triangles around the middle of a
-    cell are cut into fine * fine each.
+    cell are cut into fine * fine each; tile: size of the picture, in edges.
     """
     masks = np.asarray(masks)
     count = len(masks)
@@ -162,7 +190,7 @@ def make_net_mesh(
         weights.astype(np.float32),
         np.bitwise_and.reduce(all_masks[parents], axis=1),
         np.logical_and.reduce(all_held[parents], axis=1),
-        flat / (pitch * np.array([TILE[0], -TILE[1]])),
+        flat / (pitch * np.array([tile[0], -tile[1]])),
         triangles,
     )
 
@@ -249,6 +277,21 @@ def build_net(assets: NetAssets, points: Floats, colour: RGBA = COLOUR) -> DrawI
     check_input(points, np.float32, (None, None, 3), "points")
     look = Look(colour, assets.texture, alpha="blend", cull="none", shading="unlit")
     return DrawItem(assets.mesh, points, None, look)
+
+
+def border_edges(mesh: NetMesh) -> Ints:
+    """Edges of a net that one triangle has alone: int32 (L, 2), vertices."""
+    sides = mesh.triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
+    edges, counts = np.unique(np.sort(sides, axis=1), axis=0, return_counts=True)
+    return np.ascontiguousarray(edges[counts == 1], np.int32)
+
+
+def build_ropes(
+    edges: Ints, points: Floats, width: float, colour: RGBA = COLOUR
+) -> DrawLines:
+    """Ropes along edges (L, 2) of nets with vertices (N, P, 3); width: pixels."""
+    ends = points[:, edges].reshape(-1, 2, 3)
+    return DrawLines(ends, np.array(colour, np.float32), width)
 
 
 def _middles(cells: Ints, nodes: NDArray[Any]) -> NDArray[Any]:

@@ -34,21 +34,22 @@ class Shots:
 class ShotCount:
     """What became of shots: how many in all, how many came in by the mouth, and how
     many went wrong: not_finite; past: ended more than its radius beyond a face on whose
-    other side it was; lost: neither came to rest nor left; deepest: metres that any
-    was ever beyond a face.
+    other side it was; confused: remembered another side than the one it went to; lost:
+    neither came to rest nor left; deepest: metres that any was ever beyond a face.
     """
 
     shots: int = 0
     entered: int = 0
     not_finite: int = 0
     past: int = 0
+    confused: int = 0
     lost: int = 0
     deepest: float = 0.0
 
     @property
     def wrong(self) -> int:
         """All that went wrong."""
-        return self.not_finite + self.past + self.lost
+        return self.not_finite + self.past + self.confused + self.lost
 
 
 def random_shots(rng: np.random.Generator, count: int, netting: Netting) -> Shots:
@@ -106,6 +107,8 @@ def count_wrong(netting: Netting, shots: Shots) -> ShotCount:
         is_still, was_still = (speed < STILL) & was_still, speed < STILL
         is_done = is_bad | (np.linalg.norm(now, axis=1) > AREA) | is_still
         found.not_finite += int(is_bad.sum())
+        is_confused = is_done & ~is_bad & (state.is_inside[0] != is_in)
+        found.confused += int(is_confused.sum())
         found.past += int((is_done & ~is_bad & (beyond > radius)).sum())
         found.entered += int((is_done & has_entered).sum())
         keep = ~is_done
@@ -149,4 +152,5 @@ def _beyond(
         out_of = np.maximum(-deep.min(1), 0.0)  # for those inside
         # For those outside: how far they are in the hollow, from its nearest border.
         into = np.minimum(deep.min(1), gate[3] - places @ gate[:3])
-        return np.where(is_in, out_of, np.maximum(into, 0.0))
+        found: Doubles = np.where(is_in, out_of, np.maximum(into, 0.0))
+        return found

@@ -30,6 +30,7 @@ NAMES = (
     "motion",
     "draw",
     "crowd",
+    "goal",
 )
 
 
@@ -53,6 +54,9 @@ def bench(
     Ubuntu apt-get install libegl1 libgl1 libgl1-mesa-dri).
 
     For crowd: what a frame of 1 to 10,000 characters costs, with levels and without.
+
+    For goal: what a frame of ball and net costs, and what becomes of 100,000 shots;
+    also a general solver, where pip install mujoco-core was done.
 
     For motion: how small clips become, how far they are off, and what sampling costs.
 
@@ -120,6 +124,10 @@ def _run(names: list[str], files: dict[str, Path]) -> Iterator[Result]:
         from flexor.app.bench import crowd
 
         yield from crowd.run()
+    if "goal" in names:
+        from flexor.app.bench import goal
+
+        yield from goal.run()
 
 
 def _write_json(results: list[Result], to: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,16 @@ from numpy.typing import NDArray
 from flexor.arrays import Ints
 from flexor.errors import SettingError
 from flexor.stage.goal.plan import Gate, Push, SheetPlan
+from flexor.stage.goal.sheet import FIXED, Sheet
 
-__all__ = ["AreaTables", "Face", "find_faces", "gate_tables", "make_areas"]
+__all__ = [
+    "AreaTables",
+    "Face",
+    "edge_push",
+    "find_faces",
+    "gate_tables",
+    "make_areas",
+]
 
 Doubles = NDArray[np.float64]
 FLAT = 0.02  # metres that a corner of a face may be beside its plane
@@ -35,7 +43,8 @@ class Face:
     """A flat part of a sheet.
 
     corners: float64 (4, 3), left and right of the lower line, right and left of the
-    upper; normal: (3,), unit, toward its front; half: metres, half of its height if it
+    upper; normal: (3,), unit, toward its front; hang: metres before the corners' plane
+    at which the sheet hangs; half: metres, half of its height if it
     stands on the ground, else 0; edges: planes (n, 4) of the edges that are fixed in
     the air, normals along the sheet, into the face.
     """
@@ -43,13 +52,14 @@ class Face:
     name: str
     corners: Doubles
     normal: Doubles
+    hang: float
     half: float
     edges: Doubles
     plan: SheetPlan
 
     def place(self, push: float) -> float:
-        """The offset of its plane, `push` metres before its front."""
-        return float(self.normal @ self.corners.mean(0)) + push
+        """The offset of a plane `push` metres before where it hangs."""
+        return float(self.normal @ self.corners.mean(0)) + self.hang + push
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,9 +71,11 @@ class AreaTables:
     bounds: Doubles
 
 
-def find_faces(plans: Sequence[SheetPlan], ground: float) -> list[Face]:
-    """Every face of the plans, in order."""
-    found = []
+def find_faces(
+    plans: Sequence[SheetPlan], sheet: Sheet, nodes: Doubles, ground: float
+) -> list[Face]:
+    """Every face of the plans, in order; nodes: (M, 3), where the sheet hangs."""
+    found: list[Face] = []
     for plan in plans:
         count = len(plan.names)
         for row, name in enumerate(plan.names):
@@ -96,9 +108,23 @@ def find_faces(plans: Sequence[SheetPlan], ground: float) -> list[Face]:
             low, high = corners[:, 1].min() - ground, corners[:, 1].max() - ground
             is_standing = low < 0.05 and abs(normal[1]) < 0.7
             half = high / 2 if is_standing else 0.0
+            hang = plan.hang
+            if hang is None:
+                hang = _find_hang(sheet, nodes, len(found), normal, corners)
             planes = np.array(edges).reshape(-1, 4)
-            found.append(Face(name, corners, normal, float(half), planes, plan))
+            found.append(Face(name, corners, normal, hang, float(half), planes, plan))
     return found
+
+
+def _find_hang(
+    sheet: Sheet, nodes: Doubles, face: int, normal: Doubles, corners: Doubles
+) -> float:
+    """Metres before a face at which half of its nodes hang that can move."""
+    own = sheet.nodes_of(face)
+    own = own[sheet.holds[own] != FIXED]
+    if not len(own):
+        return 0.0
+    return float(np.median((nodes[own] - corners.mean(0)) @ normal))
 
 
 def _plane(normal: Doubles, place: Doubles) -> Doubles:
@@ -128,16 +154,22 @@ def make_areas(faces: Sequence[Face], gates: Sequence[Gate]) -> AreaTables:
             marks.append([side, -1, row, len(bounds), len(sides)])
             bounds += sides
             for edge in face.edges:
-                own, reach = face.plan.edge or EDGE, face.plan.reach
-                area = _area(edge[:3], edge[3] + reach, own, 0.0)
-                area[5] = reach - SHORT if reach > 2 * SHORT else reach / 2
-                areas.append(area)
+                own, depth = edge_push(face.plan)
+                plane = edge[3] + face.plan.reach
+                areas.append(_area(edge[:3], plane, replace(own, limit=depth), 0.0))
                 marks.append([side, owner, row, 0, 0])
     return AreaTables(
         np.array(areas),
         np.array(marks, np.int32),
         np.array(bounds).reshape(-1, 4),
     )
+
+
+def edge_push(plan: SheetPlan) -> tuple[Push, float]:
+    """How a sheet pushes balls away from its fixed edges, and metres at most."""
+    own, reach = plan.edge or EDGE, plan.reach
+    depth = reach - SHORT if reach > 2 * SHORT else reach / 2
+    return replace(own, front=min(own.front, depth / 2)), depth
 
 
 def _area(normal: Doubles, offset: float, push: Push, half: float) -> list[float]:

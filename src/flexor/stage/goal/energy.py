@@ -15,7 +15,8 @@ Doubles = NDArray[np.float64]
 
 def kinetic_energy(state: NettingState) -> Doubles:
     """Joules of motion of each net: float64 (N,)."""
-    return state.netting.net.mass / 2 * (state.speeds**2).sum((1, 2))
+    found: Doubles = state.netting.net.mass / 2 * (state.speeds**2).sum((1, 2))
+    return found
 
 
 def total_energy(state: NettingState) -> Doubles:
@@ -30,4 +31,5 @@ def total_energy(state: NettingState) -> Doubles:
     anchors = net.k12 / 2 * (away**2).sum((1, 2))
     high = state.nodes[:, own.holds != FIXED, 1] - state.netting.ball.ground
     height = net.mass * net.gravity * high.sum(1)
-    return kinetic_energy(state) + strings + anchors + height
+    found: Doubles = kinetic_energy(state) + strings + anchors + height
+    return found

@@ -32,15 +32,14 @@ def swing(settings, strings, inverse_lengths, holds, anchors, nodes, speeds, for
         dz = nodes[j, 2] - nodes[i, 2]
         length = math.sqrt(dx * dx + dy * dy + dz * dz)
         # K11 (|I| / L - 1) I / |I|; nothing while the string is slack.
-        pull = k11 * (inverse_lengths[e] - 1.0 / length)
-        if pull > 0.0:
-            dx, dy, dz = pull * dx, pull * dy, pull * dz
-            forces[i, 0] += dx
-            forces[i, 1] += dy
-            forces[i, 2] += dz
-            forces[j, 0] -= dx
-            forces[j, 1] -= dy
-            forces[j, 2] -= dz
+        pull = max(k11 * (inverse_lengths[e] - 1.0 / length), 0.0)
+        dx, dy, dz = pull * dx, pull * dy, pull * dz
+        forces[i, 0] += dx
+        forces[i, 1] += dy
+        forces[i, 2] += dz
+        forces[j, 0] -= dx
+        forces[j, 1] -= dy
+        forces[j, 2] -= dz
     for i in range(len(nodes)):
         if holds[i] != FIXED:
             _move_node(settings, holds[i], anchors, nodes, speeds, forces, i)

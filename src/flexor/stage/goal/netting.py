@@ -13,13 +13,14 @@ from flexor.errors import SettingError
 from flexor.stage.goal.areas import (
     AreaTables,
     Face,
+    edge_push,
     find_faces,
     gate_tables,
     make_areas,
 )
 from flexor.stage.goal.plan import BallSettings, Gate, NetSettings, Rod, SheetPlan
 from flexor.stage.goal.sheet import Sheet, weave_sheets
-from flexor.stage.goal.stability import check_stable, suit_net
+from flexor.stage.goal.stability import check_push, check_stable, suit_net
 
 __all__ = ["Netting", "ball_numbers", "make_netting", "net_numbers"]
 
@@ -80,15 +81,19 @@ def make_netting(
     net = net or suit_net(sheet)
     net_steps, ball_steps = _steps(ball, net)
     check_stable(sheet, net)
-    faces = find_faces(own, ball.ground)
+    for plan in own:
+        words = " ".join(plan.names)
+        check_push(f"push of {words}", plan.push, plan.push.limit, ball.rate)
+        check_push(f"edge of {words}", *edge_push(plan), ball.rate)
+    nodes = _settle(sheet, net, ball.ground)
+    faces = find_faces(own, sheet, nodes, ball.ground)
     members = [sheet.nodes_of(face) for face in range(len(faces))]
     firsts = np.cumsum([0, *(len(nodes) for nodes in members)])
     near_firsts, near = sheet.neighbours()
     table, rules = gate_tables(gates)
-    numbers = net_numbers(net, ball.ground)
     return Netting(
         sheet,
-        _settle(sheet, net, ball.ground),
+        nodes,
         tuple(faces),
         np.array([[*r.start, *r.end, r.radius] for r in rods], float).reshape(-1, 7),
         make_areas(faces, gates),
@@ -101,7 +106,7 @@ def make_netting(
         ball,
         net,
         ball_numbers(ball),
-        numbers,
+        net_numbers(net, ball.ground),
         ball_steps,
         net_steps,
     )

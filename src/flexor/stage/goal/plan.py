@@ -80,7 +80,7 @@ class Push:
     k4: float = 0.8
     k5: float = 0.15
     front: float = 0.15
-    limit: float = 1.6
+    limit: float = 1.35
 
     def __post_init__(self) -> None:
         coefficients = dict.fromkeys(("k1", "k2a", "k2b", "k3", "k4", "k5"), (0, MOST))
@@ -218,11 +218,13 @@ class SheetPlan:
     front where they go around counter-clockwise: lower, next lower, next upper, upper.
     names: of the faces; pitch: metres between columns of nodes; columns: strings along
     each face, None: by the pitch; rows: of nodes, None: by the pitch; weave: "hexagons"
-    or "squares"; slack: strings are so many times as long as the sheet needs; left,
+    or "squares"; slack: strings are so many times as long as the sheet needs, but for
+    those along its edges; left,
     right, bottom, top, corners (lines where two faces meet), middle: how the nodes
     there are held: "free", "sprung" to an anchor or "fixed"; sag: metres that anchors
-    hang lower in the middle of an edge; push: how it acts on balls; edge: how it acts
-    on balls that slip along the sheet toward an edge that is fixed (but on the ground),
+    hang lower in the middle of an edge; hang: metres before its faces at which the
+    sheet hangs, None: as it turns out; push: how it acts on balls; edge: how it acts on
+    balls that slip along the sheet toward an edge that is fixed (but on the ground),
     from `reach` metres before it.
     """
 
@@ -241,6 +243,7 @@ class SheetPlan:
     corners: Hold = "free"
     middle: Hold = "free"
     sag: float = 0.0
+    hang: float | None = None
     push: Push = Push()
     edge: Push | None = None
     reach: float = 0.45
@@ -269,6 +272,8 @@ class SheetPlan:
         put(self, "slack", check_number(self.slack, "slack", 0.5, 2))
         put(self, "sag", check_number(self.sag, "sag", 0, 100))
         put(self, "reach", check_number(self.reach, "reach", 1e-3, 100))
+        if self.hang is not None:
+            put(self, "hang", check_number(self.hang, "hang", -100, 100))
         if self.columns is not None:
             put(self, "columns", tuple(self.columns))
             if len(self.columns) != faces:

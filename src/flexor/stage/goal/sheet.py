@@ -32,8 +32,9 @@ class Sheet:
     places: float64 (M, 3), where nodes are before gravity has its way; strings: int32
     (E, 2), nodes; lengths: float64 (E,), metres; holds: int32 (M,), FREE, SPRUNG or
     FIXED; anchors: float64 (M, 3), of nodes that are sprung; masks: int32 (M,), bit f:
-    the node is part of face f; flat: float32 (M, 2), where nodes lie on the sheet
-    spread out flat; cells: int32 (C, 6), nodes around each mesh, then -1.
+    the node is part of face f; flat: float32 (S, M, 2), where nodes lie on each of the
+    S sheets spread out flat, 0 for those of others; cells: int32 (C, 6), nodes around
+    each mesh, then -1; sheets: int32 (C,), which sheet each mesh is of.
     """
 
     places: Doubles
@@ -44,6 +45,7 @@ class Sheet:
     masks: Ints
     flat: Floats
     cells: Ints
+    sheets: Ints
 
     def __post_init__(self) -> None:
         count = len(self.places)
@@ -54,8 +56,9 @@ class Sheet:
             ("holds", np.int32, (count,)),
             ("anchors", np.float64, (count, 3)),
             ("masks", np.int32, (count,)),
-            ("flat", np.float32, (count, 2)),
+            ("flat", np.float32, (None, count, 2)),
             ("cells", np.int32, (None, CORNERS)),
+            ("sheets", np.int32, (len(self.cells),)),
         ):
             value = freeze(getattr(self, name), kind, shape, name)
             object.__setattr__(self, name, value)
@@ -84,8 +87,10 @@ def weave_sheets(plans: Sequence[SheetPlan]) -> Sheet:
         raise SettingError(f"{first} faces, expected {MOST_FACES} or less")
     numbers, kept, there = _join(parts)
     masks = np.zeros(there, np.int32)
-    for part, rows in zip(parts, numbers, strict=True):
+    flat = np.zeros((len(parts), there, 2), np.float32)
+    for row, (part, rows) in enumerate(zip(parts, numbers, strict=True)):
         np.bitwise_or.at(masks, rows, part.masks)
+        flat[row, rows] = part.flat[0]
 
     def gather(name: str) -> NDArray[Any]:
         own = zip(parts, kept, strict=True)
@@ -110,8 +115,9 @@ def weave_sheets(plans: Sequence[SheetPlan]) -> Sheet:
         holds,
         gather("anchors"),
         masks,
-        gather("flat"),
+        flat,
         cells,
+        np.repeat(np.arange(len(parts)), [len(part.cells) for part in parts]),
     )
 
 
@@ -198,15 +204,17 @@ def _weave(plan: SheetPlan, first_face: int) -> Sheet:
     if not (lengths > 1e-6).all():
         raise SettingError("lower, upper: the sheet is nowhere wide or high")
     settled = np.where((holds == SPRUNG)[..., None], anchors, places)
+    cells = _cells(is_up)
     return Sheet(
         settled.reshape(-1, 3),
         strings,
-        lengths * plan.slack,
+        lengths * np.where(_is_rope(strings, rows, count), 1.0, plan.slack),
         holds.ravel(),
         anchors.reshape(-1, 3),
         np.tile(masks, rows),
-        flat.reshape(-1, 2),
-        _cells(is_up),
+        flat.reshape(1, -1, 2),
+        cells,
+        np.zeros(len(cells), np.int32),
     )
 
 
@@ -236,6 +244,14 @@ def _strings(plan: SheetPlan, rows: int, count: int) -> tuple[Ints, NDArray[np.b
     beside = np.stack([number[:, :-1].ravel(), number[:, 1:].ravel()], 1)
     above = np.stack([number[:-1][is_up], number[1:][is_up]], 1)
     return np.concatenate([beside, above]).astype(np.int32), is_up
+
+
+def _is_rope(strings: Ints, rows: int, count: int) -> NDArray[np.bool_]:
+    """Which strings run along an edge of the sheet: these are never slack."""
+    r, j = strings // count, strings % count
+    on_edge = [r == 0, r == rows - 1, j == 0, j == count - 1]
+    found: NDArray[np.bool_] = np.any([edge.all(1) for edge in on_edge], axis=0)
+    return found
 
 
 def _cells(is_up: NDArray[np.bool_]) -> Ints:

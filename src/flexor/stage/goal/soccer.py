@@ -87,6 +87,7 @@ def make_goal(
         top="sprung",
         corners="sprung",
         sag=own.sag,
+        hang=0.0,
         push=own.push,
     )
     roof = SheetPlan(
@@ -102,6 +103,8 @@ def make_goal(
         top="sprung",
         middle="sprung",
         sag=own.sag,
+        # It sags more, but a ball must not find a gap between bar and roof.
+        hang=min(own.sag, own.post + 0.04),
         push=own.push,
     )
     posts = [_rod(left, top_left, own), _rod(right, top_right, own)]

@@ -1,10 +1,12 @@
-"""Which coefficients of a net are stable at its rate.
+"""Which coefficients are stable at the rate of a net, and at that of balls.
 
 Of a node that swings with w radians a second and is slowed by c in a second, one step
 is a matrix with trace 2 - (1 + k14) h^2 - c t and determinant 1 - c t - k14 h^2, where
 h = w t. Its powers stay bounded if (1 + 2 k14) h^2 + 2 c t < 4. The fastest swing of a
 net is at most that of the same net with all strings taut and as stiff across as along,
-and air slows the fastest node by k13 * fastest / mass.
+and air slows the fastest node by k13 * fastest / mass. A ball at the depth d in a sheet
+swings with w^2 = 2 k1 d and is slowed by k2 d^2, or by k3 d^2 along the sheet; where
+three faces meet, by one k2 and two k3.
 """
 
 from __future__ import annotations
@@ -15,10 +17,10 @@ from typing import Any, cast
 import numpy as np
 
 from flexor.errors import SettingError
-from flexor.stage.goal.plan import NetSettings
+from flexor.stage.goal.plan import NetSettings, Push
 from flexor.stage.goal.sheet import FIXED, SPRUNG, Sheet
 
-__all__ = ["check_stable", "fastest_swing", "strain", "suit_net"]
+__all__ = ["check_push", "check_stable", "fastest_swing", "strain", "suit_net"]
 
 BOUND = 4.0
 SAFE = 3.5  # of what is chosen here
@@ -72,14 +74,49 @@ def check_stable(sheet: Sheet, settings: NetSettings) -> None:
     for name in ("k11", "k12", "k13"):
         largest = _largest(sheet, settings, name)
         if largest is not None and getattr(settings, name) > 0:
-            words.append(f"{name} at most {largest:.4g}")
-    if not words:
-        words = ["a higher rate or more mass, since no one coefficient is enough"]
+            words.append(f"{name} at most {_below(largest):.4g}")
     raise SettingError(
         f"net: unstable at {settings.rate} steps a second with k11 = {settings.k11:g}, "
-        f"k12 = {settings.k12:g}, k13 = {settings.k13:g}; stable would be, with the "
-        f"others as they are, {' or '.join(words)}"
+        f"k12 = {settings.k12:g}, k13 = {settings.k13:g}; "
+        + _advice(words, "more mass")
     )
+
+
+def check_push(name: str, push: Push, depth: float, rate: int) -> None:
+    """Refuse a push that would throw balls about at the greatest depth, metres."""
+    t = 1 / rate
+    swing, slow = 2 * depth * t * t, 2 * depth * depth * t
+    slowest = max(push.k2a, push.k2b)
+    have = swing * push.k1 + slow * (slowest + 2 * push.k3)
+    if have < BOUND:
+        return
+    left = (BOUND - swing * push.k1) / slow  # for k2 + 2 k3
+    most = (
+        ("k1", push.k1, (BOUND - slow * (slowest + 2 * push.k3)) / swing),
+        ("k2a and k2b", slowest, left - 2 * push.k3),
+        ("k3", push.k3, (left - slowest) / 2),
+    )
+    words = [
+        f"{key} at most {_below(value):.4g}"
+        for key, own, value in most
+        if 0 < value < own
+    ]
+    raise SettingError(
+        f"{name}: unstable at {rate} steps a second and a depth of {depth:g} m; "
+        + _advice(words, "a smaller limit")
+    )
+
+
+def _advice(words: list[str], other: str) -> str:
+    """What would be stable."""
+    if not words:
+        return f"no one coefficient is enough: try a higher rate or {other}"
+    return f"stable would be, with the others as they are, {' or '.join(words)}"
+
+
+def _below(value: float) -> float:
+    """A little less, so that what four digits say is still stable."""
+    return value * (1 - NEAR)
 
 
 def suit_net(sheet: Sheet) -> NetSettings:

@@ -57,7 +57,7 @@ class NettingState:
     sides: Ints
     nodes: Doubles
     speeds: Doubles
-    _inverse_lengths: Doubles
+    _tables: tuple[Any, ...]  # of the netting, as the kernel takes them
     _forces: Doubles
 
     def __len__(self) -> int:
@@ -110,11 +110,30 @@ def init_netting(netting: Netting, count: int = 1, balls: int = 1) -> NettingSta
         sides,
         nodes,
         np.zeros_like(nodes),
-        1 / netting.sheet.lengths,
+        _tables(netting),
         np.zeros((threads.thread_count(), *netting.hang.shape)),
     )
     _find_sides(state, np.ones((count, balls), bool))
     return state
+
+
+def _ball_tables(own: Netting) -> tuple[Any, ...]:
+    """What `kernel_goal.step_balls` takes of a netting."""
+    areas = own.areas
+    return (
+        *(areas.areas, areas.marks, areas.bounds),
+        *(own.rods, own.gates, own.rules, own.ball_numbers),
+    )
+
+
+def _tables(own: Netting) -> tuple[Any, ...]:
+    """What `kernel_goal.step_frames` takes of a netting."""
+    sheet = own.sheet
+    return (
+        *(own.net_steps, own.ball_steps, *_ball_tables(own), own.net_numbers),
+        *(sheet.strings, 1 / sheet.lengths, sheet.holds, sheet.anchors),
+        *(own.firsts, own.members, own.near_firsts, own.near),
+    )
 
 
 def shoot(
@@ -193,41 +212,22 @@ def step_netting(state: NettingState, frames: int = 1) -> None:
     from flexor.stage.goal import kernel_goal
 
     _check_count(frames, "frames")
-    own = state.netting
+    arrays = state.bodies, state.sides, state.nodes, state.speeds
     count, balls = state.bodies.shape[:2]
-    cost = frames * (BALL_COST * balls + NODE_COST * len(own.hang))
-    team = min(threads.thread_count(), len(state._forces), max(count, 1))
-    team = min(team, 1 + count * cost // LEAST_WORK)
+    team = 1
+    if count > 1:
+        cost = frames * (BALL_COST * balls + NODE_COST * len(state.netting.hang))
+        team = min(threads.thread_count(), len(state._forces), count)
+        team = min(team, 1 + count * cost // LEAST_WORK)
+    if team == 1:
+        kernel_goal.step_frames(frames, *state._tables, *arrays, state._forces[0])
+        return
 
     def turn(members: slice) -> None:
         for member in range(members.start, members.stop):
             rows = slice(count * member // team, count * (member + 1) // team)
-            kernel_goal.step_frames(
-                frames,
-                own.net_steps,
-                own.ball_steps,
-                own.areas.areas,
-                own.areas.marks,
-                own.areas.bounds,
-                own.rods,
-                own.gates,
-                own.rules,
-                own.ball_numbers,
-                own.net_numbers,
-                own.sheet.strings,
-                state._inverse_lengths,
-                own.sheet.holds,
-                own.sheet.anchors,
-                own.firsts,
-                own.members,
-                own.near_firsts,
-                own.near,
-                state.bodies[rows],
-                state.sides[rows],
-                state.nodes[rows],
-                state.speeds[rows],
-                state._forces[member],
-            )
+            own = (array[rows] for array in arrays)
+            kernel_goal.step_frames(frames, *state._tables, *own, state._forces[member])
 
     threads.run_slices(turn, team)
 
@@ -240,24 +240,13 @@ def step_balls(state: NettingState, steps: int = 1) -> None:
     from flexor.stage.goal import kernel_goal
 
     _check_count(steps, "steps")
-    own = state.netting
     # No ball knows of another, so all are shared out alike.
     bodies = state.bodies.reshape(-1, 1, WIDTH)
     sides = state.sides.reshape(-1, 1, 2)
+    tables = _ball_tables(state.netting)
 
     def turn(rows: slice) -> None:
-        kernel_goal.step_balls(
-            steps,
-            own.areas.areas,
-            own.areas.marks,
-            own.areas.bounds,
-            own.rods,
-            own.gates,
-            own.rules,
-            own.ball_numbers,
-            bodies[rows],
-            sides[rows],
-        )
+        kernel_goal.step_balls(steps, *tables, bodies[rows], sides[rows])
 
     if len(bodies) * steps * BALL_COST < LEAST_WORK:
         turn(slice(0, len(bodies)))
