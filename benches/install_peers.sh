@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what `flexor bench draw` measures beside flexor: moderngl on Mesa's llvmpipe
-# (OpenGL on the CPU) and raylib's software renderer. Without them the bench still
-# runs; it gives no figures for those that are missing.
+# Installs what `flexor bench draw` measures beside flexor, moderngl on Mesa's llvmpipe
+# (OpenGL on the CPU) and raylib's software renderer, and MuJoCo for `flexor bench goal`.
+# Without them the bench still runs; it gives no figures for those that are missing.
 #
 #   benches/install_peers.sh [python]     (default: .venv/bin/python, else python3)
 set -euo pipefail

@@ -124,3 +124,12 @@ with TemporaryDirectory() as folder, chdir(folder):
     shown = run_path(str(HERE.parents[1] / "examples" / "13_crowd.py"))["kept"][1]
 shown = Image.fromarray(shown).resize((576, 324), Image.Resampling.LANCZOS)
 save("crowd.png", np.asarray(shown), is_small=True)
+
+with TemporaryDirectory() as folder, chdir(folder):
+    made = run_path(str(HERE.parents[1] / "examples" / "14_goal.py"))
+rows = [6 * shot + frame for shot in range(4) for frame in (0, 1, 2, 4)]
+small = [
+    np.asarray(Image.fromarray(made["kept"][row]).resize((240, 135))) for row in rows
+]
+captions = [made["captions"][row] for row in rows]
+save("goal.png", join_pictures(small, captions, columns=4), is_small=True)

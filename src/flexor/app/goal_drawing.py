@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 __all__ = ["GoalPainter"]
 
 FINE = 4  # hexagons of the picture across one of the net
+NEAR = 0.25  # metres before an area: there a ball may meet what another has moved
+ROUNDS = 3  # of laying a net over a ball that is in a corner
 ROPE = 0.6  # widths of a line, along the edges of sheets
 SHADOW = 1.6  # radii of a ball, its shadow on the ground
 HIGHEST = 1.5  # metres above the ground at which a ball has no shadow any more
@@ -68,7 +70,13 @@ class GoalPainter:
         """The sheets of a net: a picture of its weave, and its edges, for each."""
         sheet, found = netting.sheet, []
         edge = float(np.median(sheet.lengths)) if len(sheet.lengths) else 1.0
+        plans = list(dict.fromkeys(id(face.plan) for face in netting.faces))
         for row, flat in enumerate(sheet.flat):
+            faces = sum(
+                1 << number
+                for number, face in enumerate(netting.faces)
+                if id(face.plan) == plans[row]
+            )
             cells = sheet.cells[sheet.sheets == row]
             is_square = bool((cells[:, 4:] < 0).all())
             mesh = make_net_mesh(
@@ -78,6 +86,7 @@ class GoalPainter:
                 sheet.holds == FIXED,
                 pitch=edge / FINE,
                 tile=SQUARE if is_square else TILE,
+                bent=faces,
             )
             picture = square_picture() if is_square else net_picture()
             assets = upload_net(self.backend, mesh, picture)
@@ -127,13 +136,15 @@ class GoalPainter:
     def _points(self, mesh: NetMesh, state: NettingState) -> Floats:
         """Drawn points of the nets, beyond the balls that push them."""
         points = net_points(mesh, state.nodes)
-        for face, way, who in pushes(state):
+        found = pushes(state, NEAR)
+        # In corners what lies over a ball for one face may be in it for the other.
+        for face, way, who in found * (ROUNDS if len(found) > 1 else 1):
             drape_net(
                 mesh,
                 points,
                 state.places,
                 np.where(who[..., None], way, 0.0),
-                np.full(who.shape, face),
+                np.full(who.shape, 1 << face),
                 self._netting.ball.radius,
             )
         return points

@@ -58,7 +58,7 @@ class NetMesh:
     node_count: M; cells: int32 (C, 6), nodes around each, -1 behind the last; parents:
     int32 (P, 3), for each vertex the three it lies between, rows of nodes and then of
     the middles of cells; weights: float32 (P, 3), their shares; masks: int32 (P,), bit
-    f is set if all that it depends on belongs to face f; held: bool (P,), depends on
+    f is set if what it depends on belongs to face f; held: bool (P,), depends on
     nodes alone that do not move; texcoords: float32 (P, 2); triangles: int32 (T, 3).
     Neighbours share their vertices, so no cracks can show.
     """
@@ -149,6 +149,7 @@ def make_net_mesh(
     pitch: float,
     fine: int = 2,
     tile: tuple[float, float] = TILE,
+    bent: int = 0,
 ) -> NetMesh:
     """Lay out what is drawn of a net with M nodes.
 
@@ -156,7 +157,9 @@ def make_net_mesh(
     is set for nodes of face f; places: float32 (M, 2), metres, nodes on the sheet
     spread out flat; held: bool (M,), nodes that do not move, None for none; pitch:
     metres, the edge of a hexagon in the picture; fine: triangles around the middle of a
-    cell are cut into fine * fine each; tile: size of the picture, in edges.
+    cell are cut into fine * fine each; tile: size of the picture, in edges; bent: bits
+    of faces that meet within the sheet, so that cells lie on both: to these a vertex
+    belongs if one of the nodes does on which it depends, to others if all do.
     """
     masks = np.asarray(masks)
     count = len(masks)
@@ -180,7 +183,7 @@ def make_net_mesh(
     spread = np.concatenate([places, middles])
     weights = shares / fine
     flat = (spread[parents] * weights[..., None]).sum(1)
-    cell_masks = np.bitwise_and.reduce(masks[nodes], axis=1)
+    cell_masks = _joint_masks(masks[nodes], bent)
     all_masks = np.concatenate([masks, cell_masks])
     all_held = np.concatenate([held, np.logical_and.reduce(held[nodes], axis=1)])
     return NetMesh(
@@ -188,11 +191,20 @@ def make_net_mesh(
         cells,
         parents,
         weights.astype(np.float32),
-        np.bitwise_and.reduce(all_masks[parents], axis=1),
+        _joint_masks(all_masks[parents], bent),
         np.logical_and.reduce(all_held[parents], axis=1),
         flat / (pitch * np.array([tile[0], -tile[1]])),
         triangles,
     )
+
+
+def _joint_masks(masks: NDArray[Any], bent: int) -> NDArray[Any]:
+    """Masks (n,) of what depends on several (n, k): bits that all have, and of those of
+    `bent` that any has.
+    """
+    every, some = np.bitwise_and.reduce(masks, 1), np.bitwise_or.reduce(masks, 1)
+    found: NDArray[Any] = every | (some & bent)
+    return found
 
 
 def net_points(mesh: NetMesh, nodes: NDArray[Any]) -> Floats:
@@ -226,13 +238,13 @@ def drape_net(
 
     points: float32 (N, P, 3), changed in place; balls: (N, B, 3), their middles;
     pushes: (N, B, 3), unit, the way each ball pushes, or zero for not at all; faces:
-    int (N, B), the face that it pushes; radius: metres, of balls.
+    int (N, B), bits of the faces that it pushes; radius: metres, of balls.
 
-    Vertices of that face go along the push, never back, until they are beyond the front
-    of a ball larger by `gap` metres, and beyond the cone on it that falls by `slope`
-    metres a metre outward. Triangles between them that are still within half the gap
-    go on together. What is held does not move. Balls of one net are taken in turn: all
-    is right if they push the same way or do not meet.
+    Vertices of these faces go along the push, never back, until they are beyond the
+    front of a ball larger by `gap` metres, and beyond the cone on it that falls by
+    `slope` metres a metre outward. Triangles between them that are still within half
+    the gap go on together. What is held does not move. Balls of one net are taken in
+    turn: all is right if they push the same way or do not meet.
     """
     count, balls_each = len(points), np.shape(faces)[-1]
     check_array(points, np.float32, (count, len(mesh.parents), 3), "points")
@@ -254,7 +266,7 @@ def drape_net(
         front = np.sqrt(np.maximum(reach * reach - aside * aside, 0))
         cone = reach * steep - slope * aside
         profile = np.where(aside < reach * slope / steep, front, cone)
-        pushed = mesh.masks >> faces[rows, ball].astype(np.int32)[:, None] & 1 > 0
+        pushed = mesh.masks & faces[rows, ball].astype(np.int32)[:, None] != 0
         free = pushed & ~mesh.held
         ways = np.where(free, np.maximum(profile - high, 0), 0)
         _clear(mesh.triangles, rel, push, pushed, free, near, ways)

@@ -260,20 +260,32 @@ def _check_count(value: Any, name: str) -> None:
         raise SettingError(f"{name}: {value!r}, expected 0 or more")
 
 
-def pushes(state: NettingState) -> list[tuple[int, Doubles, NDArray[np.bool_]]]:
+def pushes(
+    state: NettingState, near: float = 0.0
+) -> list[tuple[int, Doubles, NDArray[np.bool_]]]:
     """Where balls push nets now: for each way to push that some ball takes, the number
     of the face, the unit vector (3,) in which it is pushed, and who does (N, B).
+
+    near: metres before an area of which those count too that are inside.
     """
     own, found = state.netting.areas, []
     for row, mark in enumerate(own.marks):
-        if mark[1] < 0:
-            who = _depths(state, row) > 0
-            if mark[0] == INSIDE:
-                who &= state.is_inside
-            else:
-                who &= ~state.is_inside & (state.sides[..., 1] == row)
-            if who.any():
-                found.append((int(mark[2]), -own.areas[row, :3], who))
+        who = _is_pushing(state, row, near)
+        if who.any():
+            found.append((int(mark[2]), -own.areas[row, :3], who))
+    return found
+
+
+def _is_pushing(state: NettingState, row: int, near: float) -> NDArray[np.bool_]:
+    """Which balls (N, B) an area acts on, edges of sheets left out."""
+    side, owner = state.netting.areas.marks[row, :2]
+    if owner >= 0:
+        return np.zeros(state.places.shape[:2], bool)
+    if side == INSIDE:
+        who = state.is_inside & (_depths(state, row) > -near)
+    else:
+        who = (state.sides[..., 1] == row) & (_depths(state, row) > 0)
+    found: NDArray[np.bool_] = who
     return found
 
 
