@@ -61,10 +61,11 @@ with open_movie("out/goal.webp", SIZE, FPS) as movie:
                 captions.append(f"{name}, {times.pop(0):.2f} s")
             ball = goal.balls[0, 0]
             deepest, highest = min(deepest, ball[2]), max(highest, ball[1])
-        where = "in the goal" if goal.is_in[0, 0] else "outside"
+        what = "a goal" if goal.scored[0, 0] else "no goal"
+        post = ", off the post" if goal.met_post[0, 0] else ""
         print(
-            f"{name}: at {ball[0]:.1f}, {ball[1]:.1f}, {ball[2]:.1f} m, {where}; it "
-            f"went {-deepest:.2f} m behind the line and {highest:.2f} m up"
+            f"{name}: {what}{post}; it went {-deepest:.2f} m behind the line and "
+            f"{highest:.2f} m up, and is at {ball[0]:.1f}, {ball[1]:.1f}, {ball[2]:.1f}"
         )
 save_image("out/goal.png", join_pictures(kept, captions, columns=6))
 print(f"wrote {movie.path}, and out/goal.png")

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexor.errors import SettingError
+from flexor.errors import SettingError, ShapeError
 from flexor.scene.camera import Camera
+from flexor.stage.crowd import check_view
 from flexor.stage.goal.netting import FRAME, Netting
 from flexor.stage.goal.plan import BallSettings, NetSettings
 from flexor.stage.goal.soccer import GoalSettings, make_goal
+from flexor.stage.goal.state import GROUND, NET, ROD, SCORED, turn_points
 
 if TYPE_CHECKING:
     from flexor.app.goal_drawing import GoalPainter
@@ -44,8 +46,9 @@ class Goal:
     >>> goal = flexor.Goal()
     >>> goal.shoot((0, 0.11, 11), (2.5, 6, -24))
     >>> goal.advance(1.0)
-    >>> bool(goal.is_in[0, 0])
-    True
+    60
+    >>> bool(goal.scored[0, 0]), bool(goal.met_post[0, 0])
+    (True, False)
     >>> goal.draw(flexor.Camera(eye=(4, 2, 9), target=(0, 1, -1)), (320, 180)).shape
     (180, 320, 4)
     """
@@ -71,8 +74,8 @@ class Goal:
             what = type(settings).__name__
             raise SettingError(f"settings: {what}, expected GoalSettings or a Netting")
         self.state: NettingState = init_netting(self.netting, count, balls)
-        self.place: Doubles = np.zeros((count, 3))
-        self.heading: Doubles = np.zeros(count)
+        self._place: Doubles = np.zeros((count, 3))
+        self._heading: Doubles = np.zeros(count)
         self._late = 0.0  # seconds that are less than a frame
         self._painter: GoalPainter | None = None
 
@@ -82,6 +85,28 @@ class Goal:
 
     def __len__(self) -> int:
         return len(self.state)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What draws it is made again where it is needed.
+        return {**self.__dict__, "_painter": None}
+
+    @property
+    def place(self) -> Doubles:
+        """Where each goal stands in the world: float64 (N, 3), metres."""
+        return self._place
+
+    @place.setter
+    def place(self, values: ArrayLike) -> None:
+        self._place[:] = values
+
+    @property
+    def heading(self) -> Doubles:
+        """Which way each goal looks: float64 (N,), radians about Y, 0 along +z."""
+        return self._heading
+
+    @heading.setter
+    def heading(self, values: ArrayLike) -> None:
+        self._heading[:] = values
 
     @property
     def balls(self) -> Doubles:
@@ -108,6 +133,50 @@ class Goal:
         """Which balls came in by the mouth, and have not come out of it: (N, B)."""
         return self.state.is_inside
 
+    @property
+    def scored(self) -> NDArray[np.bool_]:
+        """Which balls were wholly in the goal since they were shot: (N, B)."""
+        return self.state.has_met(SCORED)
+
+    @property
+    def met_post(self) -> NDArray[np.bool_]:
+        """Which balls met a post, the bar or another rod since they were shot."""
+        return self.state.has_met(ROD)
+
+    @property
+    def met_ground(self) -> NDArray[np.bool_]:
+        """Which balls met the ground since they were shot: (N, B)."""
+        return self.state.has_met(GROUND)
+
+    @property
+    def met_net(self) -> NDArray[np.bool_]:
+        """Which balls met a net since they were shot: (N, B)."""
+        return self.state.has_met(NET)
+
+    def in_world(self, points: ArrayLike) -> Doubles:
+        """Points (N, ..., 3) of the goals' own space, such as `balls`, in the world."""
+        own = np.asarray(points, np.float64)
+        if own.ndim < 2 or own.shape[0] != len(self) or own.shape[-1] != 3:
+            raise ShapeError(f"points: {own.shape}, expected ({len(self)}, ..., 3)")
+        return turn_points(own, self.heading, self.place)
+
+    def fit(
+        self,
+        size: tuple[int, int] = (1280, 720),
+        direction: ArrayLike | None = None,
+        **settings: Any,
+    ) -> Camera:
+        """A camera that has all goals in the picture; settings: see draw.fit."""
+        from flexor.draw.fit import THREE_QUARTER, fit_camera
+
+        rods = np.broadcast_to(
+            self.netting.rods[:, :6].reshape(-1, 3),
+            (len(self), 2 * len(self.netting.rods), 3),
+        )
+        points = self.in_world(np.concatenate([self.nodes, rods], 1)).reshape(-1, 3)
+        way = THREE_QUARTER if direction is None else direction
+        return fit_camera(points, size, direction=way, **settings)
+
     def shoot(
         self,
         place: ArrayLike,
@@ -132,7 +201,8 @@ class Goal:
         """
         from flexor.stage.goal.state import step_netting
 
-        if not isinstance(dt, Real) or not 0 <= dt <= LONGEST:
+        is_number = isinstance(dt, Real) and not isinstance(dt, bool)
+        if not is_number or not 0 <= dt <= LONGEST:
             raise SettingError(f"dt: {dt!r}, expected 0 to {LONGEST:g} seconds")
         whole = (self._late + float(dt)) * FRAME
         frames = math.floor(whole + 1e-6)
@@ -142,6 +212,7 @@ class Goal:
 
     def draw_list(self, camera: Camera, style: DrawStyle | str = "shaded") -> DrawList:
         """All there is, as things to draw; see docs/draw.md."""
+        check_view(camera, (1, 1))
         return self.painter.draw_list(self, camera, style)
 
     def draw(
@@ -151,6 +222,7 @@ class Goal:
         style: DrawStyle | str = "shaded",
     ) -> NDArray[np.uint8]:
         """A picture (H, W, 4); overwritten by the next of its size."""
+        check_view(camera, size)
         return self.painter.draw(self, camera, size, style)
 
     @property

@@ -108,7 +108,7 @@ class GoalPainter:
         state = goal.state
         places = goal.place.astype(np.float32)
         headings = goal.heading.astype(np.float32)
-        middles = _turn(state.places, goal.heading, goal.place)
+        middles = goal.in_world(state.places).astype(np.float32)
         ground = self._netting.ball.ground
         floor = ground + float(goal.place[:, 1].min(initial=0.0))
         items = self._field.items(camera, style, floor, goal.place)
@@ -121,7 +121,7 @@ class GoalPainter:
             items += self._balls(goal, middles)
             for mesh, assets, edges in self._nets:
                 points = self._points(mesh, state)
-                there = _turn(points, goal.heading, goal.place)
+                there = goal.in_world(points).astype(np.float32)
                 items.append(build_net(assets, there))
                 ropes.append(build_ropes(edges, there, ROPE * (style.line_width or 1)))
         return DrawList(
@@ -179,15 +179,3 @@ class GoalPainter:
         below[:, 1] = np.broadcast_to(floors[:, None], high.shape)[is_near]
         reaches = (SHADOW * radius * share[is_near]).astype(np.float32)
         return [build_shadows(self._disc, below.astype(np.float32), reaches)]
-
-
-def _turn(
-    points: NDArray[np.floating],
-    headings: NDArray[np.float64],
-    places: NDArray[np.float64],
-) -> Floats:
-    """Points (N, n, 3) of N goals where these stand in the world."""
-    c, s = np.cos(headings)[:, None], np.sin(headings)[:, None]
-    x, y, z = points[..., 0], points[..., 1], points[..., 2]
-    turned = np.stack([c * x + s * z, y, c * z - s * x], -1) + places[:, None]
-    return turned.astype(np.float32)

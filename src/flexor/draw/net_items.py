@@ -379,9 +379,12 @@ def _clear(
     row, which = np.nonzero(is_near)
     row, vertices = row[:, None], triangles[which]
     along = push[row, 0]
+    # Where a corner is held the others could go on without end.
+    is_tied = ~free[row, vertices].all(1)
+    most = np.where(is_tied, radius / PASSES, np.inf)
     for _ in range(PASSES):
         corners = rel[row, vertices] + ways[row, vertices, None] * along
-        short = _shortfall(corners, along[:, 0], radius)
+        short = np.minimum(_shortfall(corners, along[:, 0], radius), most)
         is_inside = short > CLOSE
         if not is_inside.any():
             return

@@ -49,7 +49,7 @@ def _second(
 
 
 def _arrays(state: NettingState) -> tuple[np.ndarray, ...]:
-    return state.bodies, state.sides, state.nodes, state.speeds
+    return state.bodies, state.sides, state.events, state.nodes, state.speeds
 
 
 def _costs(goal: Netting, rounds: int) -> Iterator[Result]:

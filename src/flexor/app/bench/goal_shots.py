@@ -58,8 +58,9 @@ def random_shots(rng: np.random.Generator, count: int, netting: Netting) -> Shot
     """
     corners = np.concatenate([face.corners for face in netting.faces])
     low, high = corners.min(0), corners.max(0)
-    radius = netting.ball.radius
-    inner = low + 2 * radius, high - 2 * radius
+    radius, ground = netting.ball.radius, netting.ball.ground
+    margin = np.minimum(2 * radius, (high - low) / 3)
+    inner = low + margin, high - margin
     places = np.empty((count, 3))
     kind = rng.integers(0, 3, count)
     field = rng.uniform((-20, radius, 0.5), (20, 4, 25), (count, 3))
@@ -69,6 +70,8 @@ def random_shots(rng: np.random.Generator, count: int, netting: Netting) -> Shot
         [np.sin(angle) * away, rng.uniform(radius, 8, count), np.cos(angle) * away], 1
     )
     inside = rng.uniform(*inner, (count, 3))
+    field[:, 1] += ground
+    around[:, 1] += ground
     for row, source in enumerate((field, around, inside)):
         places[kind == row] = source[kind == row]
     targets = rng.uniform(low, high, (count, 3))
@@ -114,6 +117,7 @@ def count_wrong(netting: Netting, shots: Shots) -> ShotCount:
         keep = ~is_done
         state.bodies = np.ascontiguousarray(state.bodies[:, keep])
         state.sides = np.ascontiguousarray(state.sides[:, keep])
+        state.events = np.ascontiguousarray(state.events[:, keep])
         is_in, before, has_entered = is_in[keep], before[keep], has_entered[keep]
         was_still = was_still[keep]
         if not keep.any():

@@ -67,6 +67,8 @@ def bench(
     for name in wanted:
         if name not in NAMES:
             raise SettingError(f"no bench {name!r}; there are: {', '.join(NAMES)}")
+    if json_to not in ("", "-") and not Path(json_to).absolute().parent.is_dir():
+        raise SettingError(f"--json {json_to}: there is no folder for it")
     results = _run(wanted, {file.stem: file for file in character or []})
     if json_to:
         _write_json(list(results), json_to)

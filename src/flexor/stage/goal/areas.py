@@ -35,6 +35,7 @@ GATE_RULES = (
     *(BEFORE, INSIDE, BEFORE),
 )
 EDGE = Push(k1=3000.0, k2a=300.0, k2b=300.0, k3=12.0, k4=0.0, k5=0.0)
+STEEP = 0.1  # cosine: planes that are turned further from a face do not limit it
 SHORT = 0.05  # metres before a fixed edge at which a sheet is tight
 
 
@@ -43,15 +44,17 @@ class Face:
     """A flat part of a sheet.
 
     corners: float64 (4, 3), left and right of the lower line, right and left of the
-    upper; normal: (3,), unit, toward its front; hang: metres before the corners' plane
-    at which the sheet hangs; half: metres, half of its height if it
-    stands on the ground, else 0; edges: planes (n, 4) of the edges that are fixed in
+    upper; normal: (3,), unit, toward its front; sheet: which plan it is of; hang:
+    metres before the corners' plane at which the sheet hangs; half: metres, half of its
+    height if it stands on the ground, else 0; edges: planes (n, 4) of the edges that
+    are fixed in
     the air, normals along the sheet, into the face.
     """
 
     name: str
     corners: Doubles
     normal: Doubles
+    sheet: int
     hang: float
     half: float
     edges: Doubles
@@ -76,7 +79,7 @@ def find_faces(
 ) -> list[Face]:
     """Every face of the plans, in order; nodes: (M, 3), where the sheet hangs."""
     found: list[Face] = []
-    for plan in plans:
+    for sheet_row, plan in enumerate(plans):
         count = len(plan.names)
         for row, name in enumerate(plan.names):
             a, b = np.array(plan.lower[row]), np.array(plan.lower[row + 1])
@@ -112,7 +115,9 @@ def find_faces(
             if hang is None:
                 hang = _find_hang(sheet, nodes, len(found), normal, corners)
             planes = np.array(edges).reshape(-1, 4)
-            found.append(Face(name, corners, normal, hang, float(half), planes, plan))
+            found.append(
+                Face(name, corners, normal, sheet_row, hang, float(half), planes, plan)
+            )
     return found
 
 
@@ -132,8 +137,10 @@ def _plane(normal: Doubles, place: Doubles) -> Doubles:
     return np.array([*unit, unit @ place])
 
 
-def make_areas(faces: Sequence[Face], gates: Sequence[Gate]) -> AreaTables:
-    """Areas of all faces on both sides.
+def make_areas(
+    faces: Sequence[Face], gates: Sequence[Gate], radius: float
+) -> AreaTables:
+    """Areas of all faces on both sides; radius: metres, of balls.
 
     With gates the fronts of the faces make one hollow, in which all of them act at
     once, and their backs its outside; without, each face has two outsides.
@@ -146,18 +153,21 @@ def make_areas(faces: Sequence[Face], gates: Sequence[Gate]) -> AreaTables:
     for row, face in enumerate(faces):
         for sign in (1.0, -1.0):
             side = INSIDE if gates and sign > 0 else OUTSIDE
-            sides = _sides(faces, row, gates, sign) if side == OUTSIDE else []
+            sides = _sides(faces, row, gates) if side == OUTSIDE else []
             owner = len(areas)
             push = face.plan.push
+            if gates and side == OUTSIDE:
+                push = replace(push, limit=_room(face, sides, radius))
+            group = 2 * face.sheet + (sign > 0)
             offset = sign * face.place(sign * push.front)
             areas.append(_area(sign * face.normal, offset, push, face.half))
-            marks.append([side, -1, row, len(bounds), len(sides)])
+            marks.append([side, -1, row, len(bounds), len(sides), group])
             bounds += sides
             for edge in face.edges:
                 own, depth = edge_push(face.plan)
                 plane = edge[3] + face.plan.reach
                 areas.append(_area(edge[:3], plane, replace(own, limit=depth), 0.0))
-                marks.append([side, owner, row, 0, 0])
+                marks.append([side, owner, row, 0, 0, group])
     return AreaTables(
         np.array(areas),
         np.array(marks, np.int32),
@@ -179,11 +189,27 @@ def _area(normal: Doubles, offset: float, push: Push, half: float) -> list[float
     return [*normal.tolist(), offset, *numbers, push.k5, half]
 
 
-def _sides(
-    faces: Sequence[Face], row: int, gates: Sequence[Gate], sign: float
-) -> list[Doubles]:
+def _room(face: Face, sides: Sequence[Doubles], radius: float) -> float:
+    """How deep a ball may go into a hollow from outside: not out on the other side."""
+    room = face.plan.push.limit
+    for plane in sides:
+        toward = float(plane[:3] @ face.normal)
+        if toward > STEEP:
+            apart = (plane[3] - face.corners @ plane[:3]) / toward
+            room = min(room, float(apart.min()) + face.plan.push.front - radius)
+    least = 1.05 * face.plan.push.front
+    if room < least:
+        raise SettingError(
+            f"face {face.name!r}: there is no room for a ball of {radius:g} m behind "
+            f"it; a deeper hollow, or a smaller front than {face.plan.push.front:g} m"
+        )
+    return room
+
+
+def _sides(faces: Sequence[Face], row: int, gates: Sequence[Gate]) -> list[Doubles]:
     """Planes (4,) that the region of an outside area lies behind: of a hollow the backs
-    of its other faces and its gates, of a single face its edges.
+    of its other faces and its gates, of a sheet its edges, and where two faces of a
+    sheet meet the plane between them.
     """
     face = faces[row]
     if gates:
@@ -196,7 +222,15 @@ def _sides(
     around = []
     for k in range(4):
         a, b = face.corners[k], face.corners[(k + 1) % 4]
-        around.append(_plane(np.cross(b - a, face.normal), (a + b) / 2))
+        out = np.cross(b - a, face.normal)
+        other = row + 1 if k == 1 else row - 1 if k == 3 else -1
+        if 0 <= other < len(faces) and faces[other].sheet == face.sheet:
+            into = faces[other].corners.mean(0) - (a + b) / 2
+            into -= (into @ (b - a)) / ((b - a) @ (b - a)) * (b - a)
+            apart = out / np.linalg.norm(out) + into / np.linalg.norm(into)
+            if np.linalg.norm(apart) > 1e-6:
+                out = apart
+        around.append(_plane(out, (a + b) / 2))
     return around
 
 

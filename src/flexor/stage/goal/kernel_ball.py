@@ -18,10 +18,13 @@ from flexor.maths.kernel import inline, part
 # Columns of areas, float64.
 NX, NY, NZ, OFFSET, FRONT, LIMIT, K1, K2A, K2B, K3, K4, K5, HALF = range(13)
 # Columns of marks of areas, int32: side, row of the owner or -1, number of the face,
-# first row and number of rows in bounds.
-SIDE, OWNER, FACE, FIRST_BOUND, BOUND_COUNT = range(5)
+# first row and number of rows in bounds, and which side of which sheet it is: faces of
+# one group hand balls on to each other.
+SIDE, OWNER, FACE, FIRST_BOUND, BOUND_COUNT, GROUP = range(6)
 # What a ball remembers.
 BEFORE, INSIDE, OUTSIDE = range(3)
+# What has happened to a ball since it was shot, as bits.
+SCORED, MET_ROD, MET_GROUND, MET_NET = 1, 2, 4, 8
 # Ball settings.
 RADIUS, INERTIA, GRAVITY, DRAG, CURL, GROUND, BOUNCE, GRIP, ROLLING, ROD_BOUNCE = range(
     10
@@ -179,16 +182,15 @@ def _sides(marks, bounds, row, x, y, z):
 def find_face(areas, marks, bounds, face, x, y, z, p, q, r):
     """The outside area that acts on a ball that went from (x, y, z) to (p, q, r).
 
-    The one that acted, until its region is left; else the one whose plane was passed
-    within its sides, first; else one whose region was entered from the side, in front
-    of its sheet.
+    The one that acted, until its region is left, and then the next of its sheet if the
+    ball went on to that; else the one whose plane was passed within its sides, first;
+    else one whose region was entered from the side, in front of its sheet.
     """
-    if face >= 0:
-        if (
-            depth_in(areas, face, p, q, r) > 0.0
-            and _sides(marks, bounds, face, p, q, r) > 0.0
-        ):
+    slid = False
+    if face >= 0 and depth_in(areas, face, p, q, r) > 0.0:
+        if _sides(marks, bounds, face, p, q, r) > 0.0:
             return face
+        slid = True
     best, earliest = np.int64(-1), 2.0
     for row in range(len(areas)):
         if marks[row, SIDE] != OUTSIDE or marks[row, OWNER] >= 0:
@@ -203,7 +205,9 @@ def find_face(areas, marks, bounds, face, x, y, z, p, q, r):
             a, b, c = x + u * (p - x), y + u * (q - y), z + u * (r - z)
             if _sides(marks, bounds, row, a, b, c) >= 0.0:
                 moment = u
-        if moment > 1.0 and after <= areas[row, FRONT]:
+        if slid and marks[row, GROUP] == marks[face, GROUP]:
+            moment = -1.0
+        elif moment > 1.0 and after <= areas[row, FRONT]:
             moment = 1.0 + after / areas[row, FRONT] / 2.0
         if moment < earliest:
             best, earliest = np.int64(row), moment
@@ -277,13 +281,30 @@ def _stop(areas, marks, side, face, place, v):
     return (x, y, z), (a, b, c)
 
 
+@inline
+def _fly(settings, v, w, t):
+    """Velocity after air has bent and slowed the way of a ball."""
+    x, y, z = v
+    curl = settings[CURL] * t
+    a = x + curl * (w[1] * z - w[2] * y)
+    b = y + curl * (w[2] * x - w[0] * z)
+    c = z + curl * (w[0] * y - w[1] * x)
+    before = math.sqrt(x * x + y * y + z * z)
+    after = math.sqrt(a * a + b * b + c * c)
+    # Bending makes nothing faster; drag does not turn round.
+    scale = before / after if after > 0.0 else 1.0
+    scale /= 1.0 + settings[DRAG] * before * t
+    return a * scale, b * scale, c * scale
+
+
 @part
 def move_ball(areas, marks, bounds, rods, gates, rules, settings, body, sides):
-    """Move one ball on by a step, in smaller steps if it is fast.
+    """Move one ball on by a step, in smaller steps if it is fast; gives what happened.
 
     body: (13,), place, velocity, spin and rotation (xyzw); sides: (2,), what it
     remembers, and the row of the outside area that acts, or -1.
     """
+    met = np.int64(0)
     v = (body[3], body[4], body[5])
     speed = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
     whole = speed * settings[STEP] / (LONGEST_MOVE * settings[RADIUS])
@@ -292,6 +313,11 @@ def move_ball(areas, marks, bounds, rods, gates, rules, settings, body, sides):
     place = (body[0], body[1], body[2])
     w = (body[6], body[7], body[8])
     side, face = np.int64(sides[0]), np.int64(sides[1])
+    # Arrays may have been written to: no row that is not there.
+    if side < BEFORE or side > OUTSIDE:
+        side = np.int64(BEFORE)
+    if face >= len(areas):
+        face = np.int64(-1)
     for _ in range(count):
         x, y, z = place
         ax, ay, az = 0.0, -settings[GRAVITY], 0.0
@@ -299,20 +325,23 @@ def move_ball(areas, marks, bounds, rods, gates, rules, settings, body, sides):
         for row in range(len(areas)):
             d = acting(areas, marks, row, side, face, x, y, z)
             if d > 0.0:
+                met |= MET_NET
                 a, b, c, e, f, g = react(areas, row, d, y, v, w, settings, t)
                 ax, ay, az = ax + a, ay + b, az + c
                 bx, by, bz = bx + e, by + f, bz + g
-        drag, curl = settings[DRAG], settings[CURL]
-        if drag != 0.0 or curl != 0.0:
-            slow = drag * math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-            ax += curl * (w[1] * v[2] - w[2] * v[1]) - slow * v[0]
-            ay += curl * (w[2] * v[0] - w[0] * v[2]) - slow * v[1]
-            az += curl * (w[0] * v[1] - w[1] * v[0]) - slow * v[2]
+        if settings[DRAG] != 0.0 or settings[CURL] != 0.0:
+            v = _fly(settings, v, w, t)
         v = (v[0] + ax * t, v[1] + ay * t, v[2] + az * t)
         w = (w[0] + bx * t, w[1] + by * t, w[2] + bz * t)
         new = (x + v[0] * t, y + v[1] * t, z + v[2] * t)
+        free = new
         new, v, w = _meet_rods(rods, settings, new, v, w)
+        if new != free:
+            met |= MET_ROD
+        free = new
         new, v, w = _meet_ground(settings, new, v, w, t)
+        if new != free:
+            met |= MET_GROUND
         side = pass_gates(gates, rules, side, x, y, z, new[0], new[1], new[2])
         if side == INSIDE:
             face = np.int64(-1)
@@ -326,6 +355,19 @@ def move_ball(areas, marks, bounds, rods, gates, rules, settings, body, sides):
     body[6], body[7], body[8] = w
     sides[0], sides[1] = side, face
     turn(body, settings[STEP])
+    if side == INSIDE and is_past(gates, settings[RADIUS], body):
+        met |= SCORED
+    return met
+
+
+@inline
+def is_past(gates, radius, body):
+    """Whether all of a ball is behind the planes of all gates."""
+    for g in range(len(gates)):
+        before = gates[g, 0] * body[0] + gates[g, 1] * body[1] + gates[g, 2] * body[2]
+        if before - gates[g, 3] > -radius:
+            return False
+    return True
 
 
 @inline

@@ -20,16 +20,18 @@ __all__ = ["step_balls", "step_frames", "swing_net"]
 
 @jit(
     "void(i8, f8[:, ::1], i4[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1],"
-    " i4[:, ::1], f8[::1], out f8[:, :, ::1], out i4[:, :, ::1])"
+    " i4[:, ::1], f8[::1], out f8[:, :, ::1], out i4[:, :, ::1], out i4[:, ::1])"
 )
 def step_balls(
-    steps, areas, marks, bounds, rods, gates, rules, settings, bodies, sides
+    steps, areas, marks, bounds, rods, gates, rules, settings, bodies, sides, events
 ):
-    """Balls alone: bodies (N, B, 13), sides (N, B, 2); see `kernel_ball`."""
+    """Balls alone: bodies (N, B, 13), sides (N, B, 2), events (N, B), bits of what has
+    happened; see `kernel_ball`.
+    """
     for n in range(len(bodies)):
         for b in range(bodies.shape[1]):
             for _ in range(steps):
-                move_ball(
+                events[n, b] |= move_ball(
                     areas,
                     marks,
                     bounds,
@@ -105,25 +107,25 @@ def push_by_balls(
     "void(i8, i8, i8, f8[:, ::1], i4[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1],"
     " i4[:, ::1], f8[::1], f8[::1], i4[:, ::1], f8[::1], i4[::1], f8[:, ::1],"
     " i4[::1], i4[::1], i4[::1], i4[::1],"
-    " out f8[:, :, ::1], out i4[:, :, ::1], out f8[:, :, ::1], out f8[:, :, ::1],"
-    " out f8[:, ::1])"
+    " out f8[:, :, ::1], out i4[:, :, ::1], out i4[:, ::1], out f8[:, :, ::1],"
+    " out f8[:, :, ::1], out f8[:, ::1])"
 )
 def step_frames(
     frames, net_steps, ball_steps, areas, marks, bounds, rods, gates, rules,
     ball_settings, net_settings, strings, inverse_lengths, holds, anchors,
-    firsts, members, near_firsts, near, bodies, sides, nodes, speeds, forces,
+    firsts, members, near_firsts, near, bodies, sides, events, nodes, speeds, forces,
 ):  # fmt: skip
     """Frames of N nettings: in each `net_steps` times `ball_steps` steps of the balls,
     and one of the net.
 
-    bodies: (N, B, 13), sides: (N, B, 2); nodes, speeds: (N, M, 3); forces: (M, 3),
-    room to work in.
+    bodies: (N, B, 13), sides: (N, B, 2), events: (N, B); nodes, speeds: (N, M, 3);
+    forces: (M, 3), room to work in.
     """
     for n in range(len(bodies)):
         for _ in range(frames * net_steps):
             for _ in range(ball_steps):
                 for b in range(bodies.shape[1]):
-                    move_ball(
+                    events[n, b] |= move_ball(
                         areas,
                         marks,
                         bounds,

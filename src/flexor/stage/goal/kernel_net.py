@@ -32,7 +32,7 @@ def swing(settings, strings, inverse_lengths, holds, anchors, nodes, speeds, for
         dz = nodes[j, 2] - nodes[i, 2]
         length = math.sqrt(dx * dx + dy * dy + dz * dz)
         # K11 (|I| / L - 1) I / |I|; nothing while the string is slack.
-        pull = max(k11 * (inverse_lengths[e] - 1.0 / length), 0.0)
+        pull = k11 * max(inverse_lengths[e] - 1.0 / length, 0.0)
         dx, dy, dz = pull * dx, pull * dy, pull * dz
         forces[i, 0] += dx
         forces[i, 1] += dy

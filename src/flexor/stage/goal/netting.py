@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,14 @@ from flexor.stage.goal.areas import (
     gate_tables,
     make_areas,
 )
-from flexor.stage.goal.plan import BallSettings, Gate, NetSettings, Rod, SheetPlan
+from flexor.stage.goal.plan import (
+    BallSettings,
+    Gate,
+    NetSettings,
+    Rod,
+    SheetPlan,
+    check_kind,
+)
 from flexor.stage.goal.sheet import Sheet, weave_sheets
 from flexor.stage.goal.stability import check_push, check_stable, suit_net
 
@@ -73,12 +81,20 @@ def make_netting(
     net: None for the usual coefficients, with strings as strong as is stable. Those
     that are not stable are refused, and the largest that are named.
     """
-    ball = ball or BallSettings()
-    own = (plans,) if isinstance(plans, SheetPlan) else tuple(plans)
+    ball = BallSettings() if ball is None else ball
+    check_kind(ball, BallSettings, "ball")
+    if net is not None:
+        check_kind(net, NetSettings, "net")
+    own = (
+        (plans,)
+        if isinstance(plans, SheetPlan)
+        else _several(plans, SheetPlan, "plans")
+    )
+    rods, gates = _several(rods, Rod, "rods"), _several(gates, Gate, "gates")
     if not own:
         raise SettingError("plans: expected one sheet or more")
     sheet = weave_sheets(own)
-    net = net or suit_net(sheet)
+    net = suit_net(sheet) if net is None else net
     net_steps, ball_steps = _steps(ball, net)
     check_stable(sheet, net)
     for plan in own:
@@ -96,7 +112,7 @@ def make_netting(
         nodes,
         tuple(faces),
         np.array([[*r.start, *r.end, r.radius] for r in rods], float).reshape(-1, 7),
-        make_areas(faces, gates),
+        make_areas(faces, gates, ball.radius),
         table,
         rules,
         firsts.astype(np.int32),
@@ -110,6 +126,15 @@ def make_netting(
         ball_steps,
         net_steps,
     )
+
+
+def _several(values: Any, kind: type, name: str) -> tuple[Any, ...]:
+    """Things of a kind."""
+    check_kind(values, Iterable, name)
+    found = tuple(values)
+    for value in found:
+        check_kind(value, kind, name)
+    return found
 
 
 def _steps(ball: BallSettings, net: NetSettings) -> tuple[int, int]:
@@ -172,6 +197,6 @@ def _settle(sheet: Sheet, net: NetSettings, ground: float) -> Doubles:
         # Stopped again and again, it comes down soon: air would take minutes.
         speeds[:] = 0
     if not np.isfinite(nodes).all():
-        raise SettingError("net: it does not come to rest; more mass, or a higher rate")
+        raise SettingError("net: its nodes are not finite after they have swung")
     nodes.flags.writeable = False
     return nodes

@@ -23,6 +23,7 @@ __all__ = [
     "Rod",
     "SheetPlan",
     "Weave",
+    "check_kind",
     "check_number",
 ]
 
@@ -33,6 +34,7 @@ Weave = Literal["hexagons", "squares"]
 FARTHEST = 1e4  # metres
 MOST = 1e9  # of any coefficient
 MOST_COLUMNS = 1000
+MOST_RATE = 10_000  # steps a second
 
 
 def check_number(
@@ -51,9 +53,17 @@ def _check_point(value: Any, name: str) -> Point:
         x, y, z = (check_number(v, name, -FARTHEST, FARTHEST) for v in value)
     except (TypeError, ValueError):
         raise SettingError(
-            f"{name}: {value!r}, expected x, y and z in metres"
+            f"{name}: {value!r}, expected x, y and z, metres of at most {FARTHEST:g}"
         ) from None
     return x, y, z
+
+
+def check_kind(value: Any, kind: type | tuple[type, ...], name: str) -> None:
+    """Refuse what is not of a kind."""
+    if not isinstance(value, kind):
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        words = " or ".join(one.__name__ for one in kinds)
+        raise SettingError(f"{name}: {type(value).__name__}, expected {words}")
 
 
 def _check_numbers(settings: Any, bounds: dict[str, tuple[float, float]]) -> None:
@@ -73,18 +83,20 @@ class Push:
     which the sheet is tight.
     """
 
-    k1: float = 400.0
+    k1: float = 160.0
     k2a: float = 220.0
-    k2b: float = 90.0
-    k3: float = 12.0
-    k4: float = 0.8
-    k5: float = 0.15
+    k2b: float = 130.0
+    k3: float = 8.0
+    k4: float = 1.2
+    k5: float = 0.3
     front: float = 0.15
     limit: float = 1.35
 
     def __post_init__(self) -> None:
-        coefficients = dict.fromkeys(("k1", "k2a", "k2b", "k3", "k4", "k5"), (0, MOST))
-        _check_numbers(self, {**coefficients, "front": (1e-3, 10), "limit": (1e-3, 10)})
+        coefficients = dict.fromkeys(("k1", "k2a", "k2b", "k3"), (0.0, MOST))
+        parts = dict.fromkeys(("k4", "k5", "front", "limit"), (0.0, 10.0))
+        _check_numbers(self, {**coefficients, **parts})
+        check_number(self.front, "front", 1e-3, 10)
         if self.limit <= self.front:
             raise SettingError(
                 f"limit: {self.limit:g} m, expected more than front, {self.front:g} m"
@@ -124,7 +136,7 @@ class BallSettings:
                 "gravity": (0, 100),
                 "drag": (0, 1),
                 "curl": (-1, 1),
-                "ground": (-FARTHEST, FARTHEST),
+                "ground": (-1000, 1000),
                 **dict.fromkeys(("bounce", "rod_bounce"), (0, 1)),
                 **dict.fromkeys(("grip", "rolling", "rod_grip"), (0, 10)),
             },
@@ -170,8 +182,10 @@ class NetSettings:
 
 def _check_rate(rate: Any) -> None:
     is_whole = isinstance(rate, Integral) and not isinstance(rate, bool)
-    if not is_whole or not 1 <= rate <= 100_000:
-        raise SettingError(f"rate: {rate!r}, expected whole steps a second")
+    if not is_whole or not 1 <= rate <= MOST_RATE:
+        raise SettingError(
+            f"rate: {rate!r}, expected whole steps a second, 1 to {MOST_RATE:,}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +222,15 @@ class Gate:
         for name in ("normal", "across", "up"):
             if math.hypot(*getattr(self, name)) < 1e-6:
                 raise SettingError(f"{name}: {getattr(self, name)}, expected a length")
+        ways = [getattr(self, name) for name in ("normal", "across", "up")]
+        for one, other in ((0, 1), (0, 2), (1, 2)):
+            both = math.hypot(*ways[one]) * math.hypot(*ways[other])
+            if abs(sum(a * b for a, b in zip(ways[one], ways[other], strict=True))) > (
+                1e-3 * both
+            ):
+                raise SettingError(
+                    "normal, across, up: expected each at right angles to the others"
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,6 +284,12 @@ class SheetPlan:
                 f"lower, upper: {len(self.lower)} and {len(self.upper)} points, "
                 f"expected as many of both, two or more"
             )
+        check_kind(self.names, (tuple, list), "names")
+        for name in self.names:
+            check_kind(name, str, "names")
+        check_kind(self.push, Push, "push")
+        if self.edge is not None:
+            check_kind(self.edge, Push, "edge")
         names = tuple(self.names) or tuple(f"face{row}" for row in range(faces))
         put(self, "names", names)
         if len(names) != faces:
@@ -275,12 +304,15 @@ class SheetPlan:
         if self.hang is not None:
             put(self, "hang", check_number(self.hang, "hang", -100, 100))
         if self.columns is not None:
+            check_kind(self.columns, (tuple, list), "columns")
             put(self, "columns", tuple(self.columns))
             if len(self.columns) != faces:
                 raise SettingError(f"columns: {self.columns}, expected one a face")
             for count in self.columns:
+                check_kind(count, int, "columns")
                 check_number(count, "columns", 1, MOST_COLUMNS)
         if self.rows is not None:
+            check_kind(self.rows, int, "rows")
             check_number(self.rows, "rows", 2, MOST_COLUMNS)
 
 

@@ -13,6 +13,7 @@ from flexor.stage.goal.plan import (
     Push,
     Rod,
     SheetPlan,
+    check_kind,
     check_number,
 )
 
@@ -41,14 +42,15 @@ class GoalSettings:
     push: Push = PUSH
 
     def __post_init__(self) -> None:
-        for name, least in (
-            ("width", 0.5),
-            ("height", 0.5),
-            ("depth", 0.3),
-            ("post", 0.005),
-            ("pitch", 0.02),
+        for name, least, most in (
+            ("width", 0.5, 100),
+            ("height", 0.5, 100),
+            ("depth", 0.3, 100),
+            ("post", 0.005, 5),
+            ("pitch", 0.04, 100),
         ):
-            check_number(getattr(self, name), name, least, 100)
+            check_number(getattr(self, name), name, least, most)
+        check_kind(self.push, Push, "push")
         if self.top_depth is not None:
             check_number(self.top_depth, "top_depth", 0.3, self.depth)
         check_number(self.sag, "sag", 0, self.height / 2)
@@ -64,7 +66,10 @@ def make_goal(
 
     The net is tied to the axes of posts and bar, which stand in the plane z = 0.
     """
-    own = settings or GoalSettings()
+    own = GoalSettings() if settings is None else settings
+    check_kind(own, GoalSettings, "settings")
+    if ball is not None:
+        check_kind(ball, BallSettings, "ball")
     ground = (ball or BallSettings()).ground
     x, y = own.width / 2 + own.post, own.height + own.post + ground
     top = own.depth if own.top_depth is None else own.top_depth

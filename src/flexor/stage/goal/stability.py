@@ -3,7 +3,8 @@
 Of a node that swings with w radians a second and is slowed by c in a second, one step
 is a matrix with trace 2 - (1 + k14) h^2 - c t and determinant 1 - c t - k14 h^2, where
 h = w t. Its powers stay bounded if (1 + 2 k14) h^2 + 2 c t < 4. The fastest swing of a
-net is at most that of the same net with all strings taut and as stiff across as along,
+net is at most that of the same net with all strings taut and as stiff across as along.
+Strings that become slack and taut again feed it, so h is kept below 1 beside that;
 and air slows the fastest node by k13 * fastest / mass. A ball at the depth d in a sheet
 swings with w^2 = 2 k1 d and is slowed by k2 d^2, or by k3 d^2 along the sheet; where
 three faces meet, by one k2 and two k3.
@@ -62,13 +63,12 @@ def strain(sheet: Sheet, settings: NetSettings) -> float:
     t = 1 / settings.rate
     calm = settings.k13 * settings.fastest / settings.mass
     swing = fastest_swing(sheet, settings) * t * t
-    return (1 + 2 * settings.k14) * swing + 2 * calm * t
+    return max((1 + 2 * settings.k14) * swing + 2 * calm * t, BOUND * swing)
 
 
 def check_stable(sheet: Sheet, settings: NetSettings) -> None:
     """Refuse coefficients with which the net would fly apart; say what would not."""
-    have = strain(sheet, settings)
-    if have < BOUND:
+    if strain(sheet, settings) < BOUND:
         return
     words = []
     for name in ("k11", "k12", "k13"):

@@ -19,25 +19,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexor.arrays import Ints
+from flexor.arrays import Ints, check_array
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
 from flexor.stage.goal.areas import BEFORE, INSIDE, OUTSIDE
 from flexor.stage.goal.netting import Netting
 
 __all__ = [
+    "GROUND",
+    "NET",
+    "ROD",
+    "SCORED",
     "NettingState",
     "init_netting",
     "pushes",
     "shoot",
     "step_balls",
     "step_netting",
+    "turn_points",
 ]
 
 Doubles = NDArray[np.float64]
 MOST = 10_000_000  # balls
 FARTHEST, FASTEST, QUICKEST = 1e4, 200.0, 2000.0  # metres, a second, radians a second
 WIDTH = 13
+SCORED, ROD, GROUND, NET = 1, 2, 4, 8  # bits of events, as in `kernel_ball`
+START = 11.0  # metres before the origin: where penalties are taken
 LEAST_WORK = 20_000  # nanoseconds, about, that are worth a second thread
 BALL_COST, NODE_COST = 600, 25  # nanoseconds a frame, about
 
@@ -48,13 +55,16 @@ class NettingState:
 
     bodies: float64 (N, B, 13), place, velocity, spin and rotation (xyzw) of each ball;
     sides: int32 (N, B, 2), what each remembers (0 before the gate, 1 inside, 2 outside)
-    and the row of the outside area that acts, -1 for none; nodes, speeds: float64
-    (N, M, 3), places and velocities of the nodes of each net.
+    and the row of the outside area that acts, -1 for none; events: int32 (N, B), what
+    has happened to each since it was shot, bits: 1 all of it passed the gate inward, 2
+    it met a rod, 4 the ground, 8 a sheet; nodes, speeds: float64 (N, M, 3), places and
+    velocities of the nodes of each net.
     """
 
     netting: Netting
     bodies: Doubles
     sides: Ints
+    events: Ints
     nodes: Doubles
     speeds: Doubles
     _tables: tuple[Any, ...]  # of the netting, as the kernel takes them
@@ -89,17 +99,28 @@ class NettingState:
         found: NDArray[np.bool_] = self.sides[..., 0] == INSIDE
         return found
 
+    def has_met(self, event: int) -> NDArray[np.bool_]:
+        """To which balls (N, B) something has happened: SCORED, ROD, GROUND or NET."""
+        found: NDArray[np.bool_] = self.events & event != 0
+        return found
+
 
 def init_netting(netting: Netting, count: int = 1, balls: int = 1) -> NettingState:
-    """Nets that hang at rest, and balls that lie at the origin."""
+    """Nets that hang at rest, and balls that lie in a row before them."""
     for name, value in (("count", count), ("balls", balls)):
         is_whole = isinstance(value, Integral) and not isinstance(value, bool)
         if not is_whole or value < 0:
             raise SettingError(f"{name}: {value!r}, expected 0 or more")
-    if count * max(balls, len(netting.hang)) > MOST:
-        raise SettingError(f"count: {count}, expected {MOST:,} balls and nodes or less")
+    for name, value in (("balls", balls), ("nodes", len(netting.hang))):
+        if count * value > MOST:
+            raise SettingError(
+                f"count: {count} times {value} {name}, expected {MOST:,} or less in all"
+            )
     bodies = np.zeros((count, balls, WIDTH))
-    bodies[..., 1] = netting.ball.ground + netting.ball.radius
+    radius = netting.ball.radius
+    bodies[..., 0] = (np.arange(balls) - (balls - 1) / 2) * 2.5 * radius
+    bodies[..., 1] = netting.ball.ground + radius
+    bodies[..., 2] = START
     bodies[..., 12] = 1.0
     sides = np.zeros((count, balls, 2), np.int32)
     sides[..., 1] = -1
@@ -108,10 +129,11 @@ def init_netting(netting: Netting, count: int = 1, balls: int = 1) -> NettingSta
         netting,
         bodies,
         sides,
+        np.zeros((count, balls), np.int32),
         nodes,
         np.zeros_like(nodes),
         _tables(netting),
-        np.zeros((threads.thread_count(), *netting.hang.shape)),
+        np.zeros((max(min(threads.thread_count(), count), 1), *netting.hang.shape)),
     )
     _find_sides(state, np.ones((count, balls), bool))
     return state
@@ -169,6 +191,7 @@ def shoot(
     flat = bodies.reshape(-1, WIDTH)
     for column, values in zip((0, 3, 6), numbers, strict=True):
         flat[order, column : column + 3] = values
+    state.events[rows] = 0
     _find_sides(state, rows)
 
 
@@ -176,12 +199,14 @@ def _vectors(value: ArrayLike, shape: Any, name: str, most: float) -> Doubles:
     try:
         found = np.broadcast_to(np.asarray(value, np.float64), shape)
     except (TypeError, ValueError):
-        have = np.shape(value)
-        raise ShapeError(f"{name}: shape {have}, expected (3,) or {shape}") from None
+        raise ShapeError(
+            f"{name}: expected numbers, (3,) or one for each ball, {shape}"
+        ) from None
     with np.errstate(over="ignore", invalid="ignore"):
         sizes = np.sqrt((found * found).sum(-1))
     if not (sizes <= most).all():
-        raise ShapeError(f"{name}: expected numbers with a length of at most {most:g}")
+        worst = found[~(sizes <= most)][0].tolist()
+        raise ShapeError(f"{name}: {worst}, expected a length of at most {most:g}")
     return found
 
 
@@ -192,7 +217,7 @@ def _find_sides(state: NettingState, who: NDArray[np.bool_]) -> None:
     if len(netting.gates):
         before = places @ netting.gates[:, :3].T - netting.gates[:, 3] > 0
         deep = np.stack(
-            [places @ face.normal - face.place(0.0) for face in netting.faces], 1
+            [(places - face.corners.mean(0)) @ face.normal for face in netting.faces], 1
         )
         side = np.where((deep > 0).all(1), INSIDE, OUTSIDE)
         side = np.where(before.any(1), BEFORE, side)
@@ -212,7 +237,8 @@ def step_netting(state: NettingState, frames: int = 1) -> None:
     from flexor.stage.goal import kernel_goal
 
     _check_count(frames, "frames")
-    arrays = state.bodies, state.sides, state.nodes, state.speeds
+    _check_arrays(state)
+    arrays = state.bodies, state.sides, state.events, state.nodes, state.speeds
     count, balls = state.bodies.shape[:2]
     team = 1
     if count > 1:
@@ -243,10 +269,11 @@ def step_balls(state: NettingState, steps: int = 1) -> None:
     # No ball knows of another, so all are shared out alike.
     bodies = state.bodies.reshape(-1, 1, WIDTH)
     sides = state.sides.reshape(-1, 1, 2)
+    events = state.events.reshape(-1, 1)
     tables = _ball_tables(state.netting)
 
     def turn(rows: slice) -> None:
-        kernel_goal.step_balls(steps, *tables, bodies[rows], sides[rows])
+        kernel_goal.step_balls(steps, *tables, bodies[rows], sides[rows], events[rows])
 
     if len(bodies) * steps * BALL_COST < LEAST_WORK:
         turn(slice(0, len(bodies)))
@@ -254,10 +281,21 @@ def step_balls(state: NettingState, steps: int = 1) -> None:
         threads.run_slices(turn, len(bodies))
 
 
+def _check_arrays(state: NettingState) -> None:
+    """Refuse arrays that were put in place of others and do not fit."""
+    count, balls = state.bodies.shape[:2]
+    nets = (count, len(state.netting.hang), 3)
+    check_array(state.bodies, np.float64, (count, balls, WIDTH), "bodies")
+    check_array(state.sides, np.int32, (count, balls, 2), "sides")
+    check_array(state.events, np.int32, (count, balls), "events")
+    check_array(state.nodes, np.float64, nets, "nodes")
+    check_array(state.speeds, np.float64, nets, "speeds")
+
+
 def _check_count(value: Any, name: str) -> None:
     is_whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not is_whole or not 0 <= value <= 10_000_000:
-        raise SettingError(f"{name}: {value!r}, expected 0 or more")
+    if not is_whole or not 0 <= value <= MOST:
+        raise SettingError(f"{name}: {value!r}, expected 0 to {MOST:,}")
 
 
 def pushes(
@@ -294,3 +332,15 @@ def _depths(state: NettingState, row: int) -> Doubles:
     area = state.netting.areas.areas[row]
     depths: Doubles = area[3] - state.places @ area[:3]
     return depths
+
+
+def turn_points(points: Doubles, headings: Doubles, places: Doubles) -> Doubles:
+    """Points (N, ..., 3) of N nettings where these stand: turned by headings (N,),
+    radians about Y, +z toward +x, and moved to places (N, 3).
+    """
+    shape = (len(points),) + (1,) * (points.ndim - 2)
+    c, s = np.cos(headings).reshape(shape), np.sin(headings).reshape(shape)
+    x, y, z = points[..., 0], points[..., 1], points[..., 2]
+    turned = np.stack([c * x + s * z, y, c * z - s * x], -1)
+    found: Doubles = turned + places.reshape((*shape, 3))
+    return found

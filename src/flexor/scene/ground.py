@@ -1,0 +1,96 @@
+"""The ground of a stage: a field of heights, and what its cells are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import freeze
+from flexor.errors import SettingError, ShapeError
+
+__all__ = ["SURFACES", "Ground", "flat_ground", "make_ground"]
+
+Doubles = NDArray[np.float64]
+SURFACES = ("plain", "sand", "water")
+MOST_SIDE = 4096  # cells
+FARTHEST = 1e5  # metres
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ground:
+    """Heights at the corners of square cells.
+
+    heights: float64 (R, C), metres; row 0 at the least z, column 0 at the least x;
+    corner: x and z of its first point; step: metres from point to point; surfaces:
+    uint8 (R - 1, C - 1), numbers in SURFACES. A cell is two triangles, cut from its
+    first corner to the opposite one. Beyond its edges the ground goes on as at the
+    edge. Takes ownership of the arrays.
+    """
+
+    heights: Doubles
+    corner: tuple[float, float]
+    step: float
+    surfaces: NDArray[np.uint8]
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "heights", freeze(self.heights, np.float64, (None, None), "heights"))
+        rows, columns = self.heights.shape
+        if not 2 <= rows <= MOST_SIDE + 1 or not 2 <= columns <= MOST_SIDE + 1:
+            raise ShapeError(
+                f"heights: {rows} x {columns}, expected 2 to {MOST_SIDE + 1} each way"
+            )
+        if not (np.abs(self.heights) <= FARTHEST).all():
+            raise ShapeError(f"heights: expected metres of at most {FARTHEST:g}")
+        if not 1e-3 <= self.step <= FARTHEST:
+            raise SettingError(f"step: {self.step!r}, expected metres from 0.001 on")
+        shape = (rows - 1, columns - 1)
+        put(self, "surfaces", freeze(self.surfaces, np.uint8, shape, "surfaces"))
+        if self.surfaces.max() >= len(SURFACES):
+            last = len(SURFACES) - 1
+            raise ShapeError(f"surfaces: {self.surfaces.max()}, expected 0 to {last}")
+        try:
+            x, z = (float(value) for value in self.corner)
+        except (TypeError, ValueError):
+            raise SettingError(f"corner: {self.corner!r}, expected x and z") from None
+        if not (abs(x) <= FARTHEST and abs(z) <= FARTHEST):
+            raise SettingError(f"corner: {self.corner}, expected metres")
+        put(self, "corner", (x, z))
+
+    def mesh(self) -> tuple[Doubles, NDArray[np.int32]]:
+        """Its triangles: places (R * C, 3) and faces (2 cells, 3), seen from above
+        counter-clockwise; those of a cell follow each other, cell by cell.
+        """
+        rows, columns = self.heights.shape
+        z, x = np.indices((rows, columns)) * self.step
+        places = np.stack([x + self.corner[0], self.heights, z + self.corner[1]], -1)
+        first = np.arange(rows * columns).reshape(rows, columns)
+        a, b = first[:-1, :-1], first[:-1, 1:]
+        c, d = first[1:, :-1], first[1:, 1:]
+        faces = np.stack([a, c, d, a, d, b], -1).reshape(-1, 3)
+        return places.reshape(-1, 3), faces.astype(np.int32)
+
+
+def make_ground(
+    heights: NDArray[np.floating],
+    corner: tuple[float, float],
+    step: float,
+    surfaces: NDArray[np.integer] | Sequence[str] | str = "plain",
+) -> Ground:
+    """A ground of heights (R, C); surfaces: one name for all, or numbers of cells."""
+    heights = np.array(heights, np.float64)
+    if isinstance(surfaces, str):
+        if surfaces not in SURFACES:
+            known = ", ".join(SURFACES)
+            raise SettingError(f"surfaces: {surfaces!r}, expected one of {known}")
+        shape = tuple(max(n - 1, 0) for n in heights.shape)
+        surfaces = np.full(shape, SURFACES.index(surfaces))
+    return Ground(heights, corner, step, np.array(surfaces))
+
+
+def flat_ground(size: float = 40.0, height: float = 0.0) -> Ground:
+    """A flat, plain ground around the origin, `size` metres each way."""
+    return make_ground(np.full((2, 2), height), (-size / 2, -size / 2), size)

@@ -1,0 +1,450 @@
+"""Moves, the buttons that do them, combinations of them, and logs of buttons.
+
+Time is in ticks of 1/60 s. Several buttons at once are written "B+C", in sequence with
+the ticks of each "B:12 B:10 C+B:20"; as numbers they are masks, one bit a button.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Ints, freeze
+from flexor.errors import SettingError, ShapeError
+
+__all__ = [
+    "ALL_BUTTONS",
+    "BUTTONS",
+    "HEIGHTS",
+    "KINDS",
+    "MOST_TICKS",
+    "NO_BUTTON",
+    "Combination",
+    "Command",
+    "Height",
+    "InputLog",
+    "Kind",
+    "Move",
+    "MoveTable",
+    "button_mask",
+    "button_text",
+    "check_letters",
+    "read_commands",
+]
+
+Kind = Literal["attack", "guard", "parry", "jump", "other"]
+Height = Literal["high", "mid", "low", "jump"]
+KINDS: tuple[str, ...] = get_args(Kind)
+HEIGHTS: tuple[str, ...] = get_args(Height)
+# The number of a button is the bit of its mask.
+BUTTONS = ("up", "down", "left", "right", "A", "B", "C", "X", "Y", "Z", "L", "R")
+ALL_BUTTONS = (1 << len(BUTTONS)) - 1
+NO_BUTTON = "-"  # how a state without any is written
+MOST_TICKS = 600  # of a phase and of a command
+MOST_COMMANDS = 100  # of a combination
+MOST_MOVES = 1000  # and as many combinations and chords
+LONGEST_NAME = 100
+_NO_LETTERS: Mapping[str, str] = MappingProxyType({})
+_COMMAND = re.compile(r"([^:]+)(?::([0-9]{1,9}))?")
+
+
+def button_mask(text: str, letters: Mapping[str, str] = _NO_LETTERS) -> int:
+    """The mask of buttons written as "B" or "B+left".
+
+    letters: other names of buttons, such as {"P": "B"}.
+    """
+    mask = 0
+    for word in text.split("+"):
+        name = letters.get(word.strip(), word.strip())
+        if name not in BUTTONS:
+            known = [*letters, *BUTTONS]
+            near = difflib.get_close_matches(word.strip(), known, 4, 0.5) or known
+            raise SettingError(
+                f"no button {word.strip()!r}; there are: {', '.join(map(repr, near))}"
+            )
+        bit = 1 << BUTTONS.index(name)
+        if mask & bit:
+            raise SettingError(f"{text!r} names the button {name!r} twice")
+        mask |= bit
+    return mask
+
+
+def button_text(mask: int) -> str:
+    """Buttons of a mask as a text, such as "left+B"; "-" where there are none."""
+    if not 0 <= mask <= ALL_BUTTONS:
+        raise SettingError(f"mask: {mask}, expected 0 to {ALL_BUTTONS}")
+    names = [name for bit, name in enumerate(BUTTONS) if mask >> bit & 1]
+    return "+".join(names) or NO_BUTTON
+
+
+def check_letters(letters: Mapping[str, str]) -> None:
+    """Refuse other names of buttons that cannot be read or mean two things."""
+    for letter, button in letters.items():
+        if not re.fullmatch(r"[^\s+:\-]+", letter) or not letter.isprintable():
+            raise SettingError(
+                f"{letter}: {letter!r}, expected a name without spaces, '+', '-' or ':'"
+            )
+        if button not in BUTTONS:
+            raise SettingError(
+                f"{letter}: {button!r}, expected one of {', '.join(BUTTONS)}"
+            )
+        if letter in BUTTONS and letter != button:
+            raise SettingError(
+                f"{letter}: {button!r}, expected another letter: "
+                f"{letter!r} is a button itself"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What a character can do.
+
+    name: of the move; start, hit, back: ticks of its phases: before it can hit (or
+    guard, or parry), while it can, and of the return; clip: the name of a clip, the
+    move's own where none is given; kind: "attack", "guard", "parry", "jump" or "other";
+    parts: that hit, parts of a human body or nodes; height: at which it hits, "high",
+    "mid", "low" or "jump"; damage: points; push: metres that it pushes who is hit;
+    can_be_parried: whether a parry stops it; afterimages: parts whose afterimages are
+    kept while it runs.
+    """
+
+    name: str
+    start: int
+    hit: int
+    back: int
+    clip: str = ""
+    kind: Kind = "attack"
+    parts: tuple[str, ...] = ()
+    height: Height = "mid"
+    damage: float = 0.0
+    push: float = 0.0
+    can_be_parried: bool = True
+    afterimages: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        _check_name(self.name, "name")
+        if self.clip == "":
+            put(self, "clip", self.name)
+        _check_name(self.clip, "clip")
+        for name in ("start", "hit", "back"):
+            put(self, name, _check_ticks(getattr(self, name), name, 0))
+        for name, known in (("kind", KINDS), ("height", HEIGHTS)):
+            word = getattr(self, name)
+            if word not in known:
+                raise SettingError(
+                    f"{name}: {word!r}, expected one of {', '.join(known)}"
+                )
+        for name in ("parts", "afterimages"):
+            put(self, name, _check_names(getattr(self, name), name))
+        for name, least, most in (("damage", 0.0, 1e6), ("push", -100.0, 100.0)):
+            put(self, name, _check_number(getattr(self, name), name, least, most))
+        if not isinstance(self.can_be_parried, bool):
+            raise SettingError(
+                f"can_be_parried: {self.can_be_parried!r}, expected True or False"
+            )
+        if self.kind in ("attack", "guard", "parry") and self.hit < 1:
+            raise SettingError(
+                f"hit: {self.hit}, expected 1 tick or more of a move that is "
+                f"{'an' if self.kind == 'attack' else 'a'} {self.kind}"
+            )
+        if self.start + self.hit < 1:
+            raise SettingError("start: 0, expected 1 tick or more where hit is 0")
+
+    @property
+    def total(self) -> int:
+        """Ticks that it lasts."""
+        return self.start + self.hit + self.back
+
+    @property
+    def until_back(self) -> int:
+        """Ticks before its return phase."""
+        return self.start + self.hit
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One step of a combination.
+
+    buttons: one, or several at once, such as "B" or "B+C"; ticks: until the next
+    command, None: until the return phase of the move that the buttons do.
+    """
+
+    buttons: str
+    ticks: int | None = None
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        if not isinstance(self.buttons, str):
+            raise SettingError(f"buttons: {self.buttons!r}, expected a text")
+        put(self, "buttons", button_text(button_mask(self.buttons)))
+        if self.ticks is not None:
+            put(self, "ticks", _check_ticks(self.ticks, "ticks", 1))
+
+    def __str__(self) -> str:
+        return self.buttons if self.ticks is None else f"{self.buttons}:{self.ticks}"
+
+
+def read_commands(
+    text: str, letters: Mapping[str, str] = _NO_LETTERS
+) -> tuple[Command, ...]:
+    """Commands written as "P:12 P:10 K" or "P+K:24".
+
+    letters: other names of buttons, such as {"P": "B"}.
+    """
+    commands = []
+    for word in text.split():
+        found = _COMMAND.fullmatch(word)
+        if found is None:
+            raise SettingError(
+                f"{word!r}, expected buttons and ticks such as 'B', 'B:12' or 'B+C:24'"
+            )
+        buttons = button_text(button_mask(found[1], letters))
+        ticks = None
+        if found[2] is not None:
+            ticks = int(found[2])
+            if not 1 <= ticks <= MOST_TICKS:
+                raise SettingError(f"{word!r}, expected 1 to {MOST_TICKS} ticks")
+        commands.append(Command(buttons, ticks))
+    if not 1 <= len(commands) <= MOST_COMMANDS:
+        raise SettingError(f"{len(commands)} commands, expected 1 to {MOST_COMMANDS}")
+    return tuple(commands)
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """Commands that one button runs in order.
+
+    name: of the combination; button: that it is bound to; commands: each does the move
+    of its buttons, never another combination.
+    """
+
+    name: str
+    button: str
+    commands: tuple[Command, ...]
+
+    def __post_init__(self) -> None:
+        _check_name(self.name, "name")
+        _check_button(self.button, "button")
+        try:
+            commands = tuple(self.commands)
+        except TypeError:
+            commands = ()
+        if not all(isinstance(one, Command) for one in commands):
+            commands = ()
+        if not 1 <= len(commands) <= MOST_COMMANDS:
+            raise SettingError(
+                f"commands: {self.commands!r}, expected 1 to {MOST_COMMANDS} commands"
+            )
+        object.__setattr__(self, "commands", commands)
+
+
+@dataclass(frozen=True, slots=True)
+class MoveTable:
+    """Everything that a character can do, and what each button does.
+
+    moves, combinations: their numbers are their places here; singles: names of moves by
+    button; chords: names of moves by several buttons at once, such as "B+C". A button
+    that a combination is bound to runs that, and may have a move of its own beside, for
+    commands to name.
+    """
+
+    moves: tuple[Move, ...]
+    combinations: tuple[Combination, ...] = ()
+    singles: Mapping[str, str] = field(default_factory=dict)
+    chords: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        for name, kind in (("moves", Move), ("combinations", Combination)):
+            try:
+                own = tuple(getattr(self, name))
+            except TypeError:
+                own = (None,)
+            if not all(isinstance(one, kind) for one in own) or len(own) > MOST_MOVES:
+                raise SettingError(
+                    f"{name}: expected {MOST_MOVES} or less, each a {kind.__name__}"
+                )
+            put(self, name, own)
+            _check_once([one.name for one in own], name)
+        for name in ("singles", "chords"):
+            if not isinstance(getattr(self, name), Mapping):
+                raise SettingError(f"{name}: expected names of moves by buttons")
+        for button in self.singles:
+            _check_button(button, "singles")
+        put(self, "singles", MappingProxyType(dict(self.singles)))
+        put(self, "chords", MappingProxyType(_check_chords(self.chords)))
+        names = [move.name for move in self.moves]
+        for name in ("singles", "chords"):
+            for buttons, move in getattr(self, name).items():
+                if move not in names:
+                    raise SettingError(
+                        f"{name}: {buttons!r} does {move!r}, expected a move: "
+                        f"{_say_near(move, names)}"
+                    )
+        _check_once([one.button for one in self.combinations], "button")
+        for one in self.combinations:
+            for command in one.commands:
+                self._check_command(one, command)
+
+    def _check_command(self, own: Combination, command: Command) -> None:
+        known = [*self.singles, *self.chords]
+        if command.buttons not in known:
+            raise SettingError(
+                f"commands: {own.name!r} names {command.buttons!r}, expected buttons "
+                f"that do a move: {_say_near(command.buttons, known)}"
+            )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        maps = dict(self.singles), dict(self.chords)
+        return MoveTable, (self.moves, self.combinations, *maps)
+
+    def index(self, name: str) -> int:
+        """The number of a move."""
+        for number, move in enumerate(self.moves):
+            if move.name == name:
+                return number
+        near = _say_near(name, [move.name for move in self.moves])
+        raise SettingError(f"no move {name!r}; there are: {near}")
+
+    def move_of(self, buttons: str) -> Move:
+        """The move that a button, or several at once, does; combinations left out."""
+        text = button_text(button_mask(buttons))
+        name = self.singles.get(text) or self.chords.get(text)
+        if name is None:
+            raise SettingError(f"buttons: {buttons!r} do no move")
+        return self.moves[self.index(name)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InputLog:
+    """Which buttons were held, told by changes.
+
+    ticks: int32 (R,), rising, when each change came; who: int32 (R,), whose buttons,
+    rising within a tick; states: uint32 (R,), masks of the buttons held from then on;
+    length: ticks that were recorded, -1: up to the last change. Before the first
+    change nothing is held.
+    """
+
+    ticks: Ints
+    who: Ints
+    states: NDArray[np.uint32]
+    length: int = -1
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "ticks", freeze(self.ticks, np.int32, (None,), "ticks"))
+        count = len(self.ticks)
+        put(self, "who", freeze(self.who, np.int32, (count,), "who"))
+        put(self, "states", freeze(self.states, np.uint32, (count,), "states"))
+        for name in ("ticks", "who"):
+            values = getattr(self, name)
+            if count and int(values.min()) < 0:
+                raise ShapeError(f"{name}: {int(values.min())}, expected 0 or more")
+        if count and int(self.states.max()) > ALL_BUTTONS:
+            raise ShapeError(
+                f"states: {int(self.states.max())}, expected {ALL_BUTTONS} or less"
+            )
+        step = np.diff(self.ticks.astype(np.int64))
+        is_wrong = (step < 0) | ((step == 0) & (np.diff(self.who) <= 0))
+        if is_wrong.any():
+            row = int(np.argmax(is_wrong)) + 1
+            raise ShapeError(
+                f"ticks: change {row} is at tick {self.ticks[row]} of character "
+                f"{self.who[row]}, expected later ticks, or a higher character"
+            )
+        least = int(self.ticks[-1]) + 1 if count else 0
+        length = self.length
+        if not _is_whole(length) or not (length == -1 or least <= length < 2**31):
+            raise SettingError(
+                f"length: {length!r}, expected whole ticks, {least} or more"
+            )
+        put(self, "length", least if length == -1 else int(length))
+
+    def __len__(self) -> int:
+        return len(self.ticks)
+
+    @property
+    def count(self) -> int:
+        """The least number of characters that it can be of."""
+        return int(self.who.max()) + 1 if len(self.who) else 0
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _check_ticks(value: Any, name: str, least: int) -> int:
+    if not _is_whole(value) or not least <= value <= MOST_TICKS:
+        raise SettingError(
+            f"{name}: {value!r}, expected {least} to {MOST_TICKS} whole ticks"
+        )
+    return int(value)
+
+
+def _check_number(value: Any, name: str, least: float, most: float) -> float:
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not least <= value <= most:
+        raise SettingError(f"{name}: {value!r}, expected {least:g} to {most:g}")
+    return float(value)
+
+
+def _check_name(value: Any, name: str) -> None:
+    is_good = isinstance(value, str) and value.isprintable()
+    if not is_good or not 1 <= len(value) <= LONGEST_NAME:
+        raise SettingError(
+            f"{name}: {value!r}, expected a text of 1 to {LONGEST_NAME} letters"
+        )
+
+
+def _check_names(values: Any, name: str) -> tuple[str, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise SettingError(f"{name}: {values!r}, expected names of parts")
+    found = tuple(values)
+    for one in found:
+        _check_name(one, name)
+    _check_once(found, name)
+    return found
+
+
+def _check_button(value: Any, name: str) -> None:
+    if value not in BUTTONS:
+        raise SettingError(f"{name}: {value!r}, expected one of {', '.join(BUTTONS)}")
+
+
+def _check_chords(chords: Mapping[str, str]) -> dict[str, str]:
+    """Chords by their buttons in order."""
+    found: dict[str, str] = {}
+    for buttons, move in chords.items():
+        if not isinstance(buttons, str):
+            raise SettingError(f"chords: {buttons!r}, expected a text such as 'B+C'")
+        text = button_text(button_mask(buttons))
+        if "+" not in text:
+            raise SettingError(f"chords: {buttons!r}, expected two buttons or more")
+        if text in found:
+            raise SettingError(f"chords: {buttons!r} is there twice, expected once")
+        found[text] = move
+    if len(found) > MOST_MOVES:
+        raise SettingError(f"chords: {len(found)}, expected {MOST_MOVES} or less")
+    return found
+
+
+def _check_once(values: Iterable[str], name: str) -> None:
+    seen: set[str] = set()
+    for value in values:
+        if value in seen:
+            raise SettingError(f"{name}: {value!r} is there twice, expected once")
+        seen.add(value)
+
+
+def _say_near(name: Any, known: list[str]) -> str:
+    near = difflib.get_close_matches(str(name), known, 4, 0.5) or known[:8]
+    return ", ".join(map(repr, near)) or "there are none"

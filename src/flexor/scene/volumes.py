@@ -1,0 +1,56 @@
+"""Hit volumes: a body as capsules that go with its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Ints, freeze
+from flexor.errors import SettingError, ShapeError
+
+__all__ = ["HitVolumes"]
+
+Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HitVolumes:
+    """Capsules of a body.
+
+    nodes: int32 (H,), the node that each goes with; ends: float64 (H, 2, 3), metres, in
+    the node's own space; radii: float64 (H,), metres; parts: names, of parts of a human
+    body or of nodes. Takes ownership of the arrays.
+    """
+
+    nodes: Ints
+    ends: Doubles
+    radii: Doubles
+    parts: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        put, count = object.__setattr__, len(self.parts)
+        put(self, "nodes", freeze(self.nodes, np.int32, (count,), "nodes"))
+        put(self, "ends", freeze(self.ends, np.float64, (count, 2, 3), "ends"))
+        put(self, "radii", freeze(self.radii, np.float64, (count,), "radii"))
+        if count and (self.nodes.min() < 0 or not (self.radii > 0).all()):
+            raise ShapeError("volumes: expected nodes from 0 on and radii above 0")
+        if not np.isfinite(self.ends).all() or not np.isfinite(self.radii).all():
+            raise ShapeError("volumes: expected finite ends and radii")
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def rows(self, parts: Iterable[str]) -> Ints:
+        """Rows of the capsules of some parts, by name; case does not matter."""
+        known = [part.casefold() for part in self.parts]
+        found: list[int] = []
+        for part in parts:
+            own = [row for row, name in enumerate(known) if name == part.casefold()]
+            if not own:
+                there = ", ".join(dict.fromkeys(self.parts)) or "none"
+                raise SettingError(f"no part {part!r}; there are: {there}")
+            found += own
+        return np.array(sorted(set(found)), np.int32)

@@ -1,0 +1,1 @@
+"""What is seen of a stage beside its characters: views, marks, weather."""

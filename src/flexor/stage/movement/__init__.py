@@ -1,0 +1,1 @@
+"""How characters move over a stage, and what stops them."""

@@ -1,0 +1,128 @@
+"""Characters on uneven ground: what is below them, how slopes pull and friction holds.
+
+A slope pulls with gravity times the horizontal part of its normal, so a steeper one
+pulls more; friction is a coefficient times gravity times the cosine of the slope, so a
+steeper one holds less. Who stands still and asks for no movement is held by static
+friction, others by the smaller dynamic one; sand doubles it, water makes it three times
+as much. It never turns movement round.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.errors import SettingError
+from flexor.scene.ground import SURFACES, Ground
+
+__all__ = ["Footing", "FrictionSettings", "find_footing", "init_footing", "slide_down"]
+
+Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrictionSettings:
+    """How ground holds.
+
+    still, moving: coefficients of friction of who stands and of who moves; factors: of
+    plain ground, sand and water; paces: how fast one walks on each, in parts; gravity:
+    metres a second squared.
+    """
+
+    still: float = 0.6
+    moving: float = 0.4
+    factors: tuple[float, ...] = (1.0, 2.0, 3.0)
+    paces: tuple[float, ...] = (1.0, 0.8, 0.6)
+    gravity: float = 9.81
+
+    def __post_init__(self) -> None:
+        for name, most in (("still", 100.0), ("moving", 100.0), ("gravity", 1000.0)):
+            value = getattr(self, name)
+            if not 0 <= value <= most:
+                raise SettingError(f"{name}: {value!r}, expected 0 to {most:g}")
+        if self.still < self.moving:
+            raise SettingError(
+                f"still: {self.still:g}, expected at least moving, {self.moving:g}"
+            )
+        for name in ("factors", "paces"):
+            values = tuple(getattr(self, name))
+            object.__setattr__(self, name, values)
+            if len(values) != len(SURFACES) or not all(0 <= v <= 100 for v in values):
+                kinds = ", ".join(SURFACES)
+                raise SettingError(f"{name}: {values}, expected one each for {kinds}")
+
+
+@dataclass(slots=True, eq=False)
+class Footing:
+    """What is under N characters.
+
+    heights: float64 (N,), metres; normals: float64 (N, 3), unit; surfaces: uint8 (N,),
+    numbers in SURFACES; paces: float64 (N,), how fast one walks there, in parts.
+    """
+
+    heights: Doubles
+    normals: Doubles
+    surfaces: NDArray[np.uint8]
+    paces: Doubles
+
+
+def init_footing(count: int) -> Footing:
+    """Flat, plain ground under `count` characters."""
+    normals = np.zeros((count, 3))
+    normals[:, 1] = 1
+    return Footing(np.zeros(count), normals, np.zeros(count, np.uint8), np.ones(count))
+
+
+def find_footing(
+    ground: Ground, places: Doubles, settings: FrictionSettings, *, out: Footing
+) -> None:
+    """Look at what is under places (N, 3)."""
+    from flexor.stage.movement import kernel_movement
+
+    kernel_movement.look_down(
+        ground.heights,
+        ground.surfaces,
+        *ground.corner,
+        ground.step,
+        places,
+        out.heights,
+        out.normals,
+        out.surfaces,
+    )
+    np.take(np.array(settings.paces), out.surfaces, out=out.paces)
+
+
+def slide_down(
+    footing: Footing,
+    settings: FrictionSettings,
+    dt: float,
+    clocks: Doubles,
+    grounded: NDArray[np.bool_],
+    asked: Doubles,
+    slides: Doubles,
+    places: Doubles,
+) -> None:
+    """Let slopes pull characters for `dt` seconds, in place.
+
+    clocks: (N,), factors of time; grounded: (N,), who stands on the ground; asked:
+    (N, 2), what movement is asked for; slides: (N, 2), velocities along x and z that
+    slopes have given them; places: (N, 3).
+    """
+    from flexor.stage.movement import kernel_movement
+
+    kernel_movement.slip(
+        dt,
+        settings.gravity,
+        settings.still,
+        settings.moving,
+        np.array(settings.factors),
+        clocks,
+        footing.normals,
+        footing.surfaces,
+        grounded,
+        asked,
+        slides,
+        places,
+    )

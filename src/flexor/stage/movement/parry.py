@@ -1,0 +1,105 @@
+"""Parrying: the attacker recoils over some ticks while its own time runs slower."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Ints
+from flexor.errors import SettingError
+
+__all__ = [
+    "ParrySettings",
+    "Recoil",
+    "init_recoil",
+    "is_in_front",
+    "start",
+    "step_recoil",
+]
+
+Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParrySettings:
+    """What a parry does: metres that the attacker recoils, over how many ticks, and
+    the speed of its clock meanwhile; angle: radians to either side of the defender's
+    heading within which an attacker is in front.
+    """
+
+    amount: float = 0.6
+    ticks: int = 40
+    speed: float = 0.5
+    angle: float = math.radians(75)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.amount <= 100:
+            raise SettingError(f"amount: {self.amount!r}, expected 0 to 100 metres")
+        if not (isinstance(self.ticks, int) and 1 <= self.ticks <= 10_000):
+            raise SettingError(f"ticks: {self.ticks!r}, expected 1 to 10000")
+        if not 0 < self.speed <= 1:
+            raise SettingError(f"speed: {self.speed!r}, expected above 0 to 1")
+        if not 0 < self.angle <= math.pi:
+            raise SettingError(f"angle: {self.angle!r}, expected radians, up to pi")
+
+
+@dataclass(slots=True, eq=False)
+class Recoil:
+    """Who recoils: amounts: float64 (N, 2), metres along x and z in all; given: (N, 2),
+    of them so far; ticks: int32 (N,), how many it takes; left: int32 (N,), how many are
+    to come, 0 for who does not recoil.
+    """
+
+    amounts: Doubles
+    given: Doubles
+    ticks: Ints
+    left: Ints
+
+
+def init_recoil(count: int) -> Recoil:
+    """Nobody recoils."""
+    return Recoil(
+        np.zeros((count, 2)),
+        np.zeros((count, 2)),
+        np.zeros(count, np.int32),
+        np.zeros(count, np.int32),
+    )
+
+
+def is_in_front(
+    places: Doubles, headings: Doubles, who: int, other: int, angle: float
+) -> bool:
+    """Whether `other` stands in front of `who`, within an angle to either side."""
+    dx, dz = (places[other] - places[who])[[0, 2]]
+    away = math.hypot(dx, dz)
+    if away == 0:
+        return True
+    ahead = (dx * math.sin(headings[who]) + dz * math.cos(headings[who])) / away
+    return ahead >= math.cos(angle)
+
+
+def start(
+    recoil: Recoil, clocks: Doubles, who: int, way: tuple[float, float],
+    settings: ParrySettings,
+) -> None:  # fmt: skip
+    """Let an attacker recoil along a unit way (x, z); its clock runs slower."""
+    recoil.amounts[who] = np.array(way) * settings.amount
+    recoil.given[who] = 0
+    recoil.ticks[who] = recoil.left[who] = settings.ticks
+    clocks[who] = settings.speed
+
+
+def step_recoil(recoil: Recoil, clocks: Doubles, places: Doubles) -> None:
+    """Move all who recoil on by a tick; who is done has its own time again."""
+    rows = np.flatnonzero(recoil.left)
+    if not len(rows):
+        return
+    recoil.left[rows] -= 1
+    share = 1 - recoil.left[rows] / recoil.ticks[rows]
+    wanted = recoil.amounts[rows] * share[:, None]  # exact in the last tick
+    places[rows[:, None], [0, 2]] += wanted - recoil.given[rows]
+    recoil.given[rows] = wanted
+    clocks[rows[recoil.left[rows] == 0]] = 1.0
