@@ -128,7 +128,11 @@ class _File:
 
     def table(self, given: Mapping[str, Any], known: Words, above: Keys) -> Any:
         check = _check_move if known is MOVE else _check_nothing
-        return read_table(self.path, self.text, given, known, above, check)
+        try:
+            return read_table(self.path, "", given, known, above, check)
+        except AssetError:
+            # Every key is looked for in the text: only where something is wrong.
+            return read_table(self.path, self.text, given, known, above, check)
 
     def refuse(self, keys: Keys, fault: str) -> AssetError:
         name = name_key(keys)

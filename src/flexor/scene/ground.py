@@ -81,14 +81,14 @@ def make_ground(
     surfaces: NDArray[np.integer] | Sequence[str] | str = "plain",
 ) -> Ground:
     """A ground of heights (R, C); surfaces: one name for all, or numbers of cells."""
-    heights = np.array(heights, np.float64)
+    points: Doubles = np.array(heights, np.float64)
     if isinstance(surfaces, str):
         if surfaces not in SURFACES:
             known = ", ".join(SURFACES)
             raise SettingError(f"surfaces: {surfaces!r}, expected one of {known}")
-        shape = tuple(max(n - 1, 0) for n in heights.shape)
+        shape = tuple(max(n - 1, 0) for n in points.shape)
         surfaces = np.full(shape, SURFACES.index(surfaces))
-    return Ground(heights, corner, step, np.array(surfaces))
+    return Ground(points, corner, step, np.array(surfaces))
 
 
 def flat_ground(size: float = 40.0, height: float = 0.0) -> Ground:

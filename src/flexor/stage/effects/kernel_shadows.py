@@ -8,7 +8,13 @@ through the middle meets. All else is a multiplication for each vertex.
 Tried: to find that triangle by going back and forth between the height under a place
 and the place at that height. It takes three rounds on slopes, but where the ground is
 steeper than the light, as the front of a step is, it never ends: it jumps between the
-step's top and its foot. Going through the cells one by one always ends, at the first.
+step's top and its foot. Going through the cells one by one always ends, at the first:
+4000 parts on cells of 5 cm take 0.5 ms, 20 bodies in 236 pieces each 0.7 ms.
+
+Tried: to move shadows straight up to the ground and to turn them without a change of
+length. Outlines of a mannequin on slopes of 15 degrees and steps of up to 0.3 m are
+then 5 to 92 mm from where light puts them, in the mean; along the light 0 to 19 mm with
+16 parts, 0 to 8 mm with 236 pieces.
 """
 
 import math
@@ -18,7 +24,10 @@ import numpy as np
 from flexor.maths.kernel import inline, jit
 
 NEVER = 1e18  # metres down: farther than anything
-GRAZING = 0.1  # planes that the light meets more flatly are taken to be level
+# Planes that light goes along rather than onto are taken to be level, as parts would be
+# drawn out along them: a metre of light for so many of a part, on slopes and on walls.
+GRAZING, GRAZING_WALL = 0.1, 0.5
+WALL = 3.0  # square of the rise for each metre: what is steeper is a wall
 MOST_CELLS = 20_000  # that light goes through: what is farther away has no shadow
 
 
@@ -126,7 +135,8 @@ def cast_parts(
                 break
             gx, gz = gu / step, gv / step
             facing = 1.0 + gx * along_x + gz * along_z
-            if facing < GRAZING:
+            is_wall = gx * gx + gz * gz > WALL
+            if facing < (GRAZING_WALL if is_wall else GRAZING):
                 # Level, at the height at which the light meets it.
                 if height < y:
                     height = y - (y - height) / max(facing, 1e-9)
@@ -154,9 +164,9 @@ def find_middles(positions, sources, starts, middles):
             x, y, z = 0.0, 0.0, 0.0
             for p in range(starts[k], starts[k + 1]):
                 v = np.int64(sources[p])
-                x += positions[n, v, 0]
-                y += positions[n, v, 1]
-                z += positions[n, v, 2]
+                x += np.float64(positions[n, v, 0])
+                y += np.float64(positions[n, v, 1])
+                z += np.float64(positions[n, v, 2])
             count = starts[k + 1] - starts[k]
             middles[n, k, 0] = x / count
             middles[n, k, 1] = y / count

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints, check_array, check_input, freeze
 from flexor.errors import SettingError, ShapeError
-from flexor.maths import transforms
+from flexor.maths import threads, transforms
 from flexor.scene.ground import Ground
 from flexor.scene.humans import Human, find_human
 from flexor.scene.light import as_vector
@@ -47,6 +47,7 @@ Doubles = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 LOWEST = math.sin(math.radians(1.0))  # light that falls flatter makes no shadow
 LONGEST = 0.1  # metres: parts are cut into pieces of this size
+LEAST_WORK = 20_000  # vertices: less is not worth a second thread
 LIFT = 0.004  # metres that shadows are above the ground
 # By part of the body, what belongs to it; what hangs on these goes with them.
 BODY = {
@@ -106,9 +107,10 @@ class ShadowParts:
 class Shadows:
     """Shadows of N characters of one body.
 
-    parts: of the body; middles: float64 (N, K, 3), of its parts, metres; matrices:
-    float64 (N, K, 3, 4), shadow_from_world; is_cast: bool (N,), who has a shadow;
-    positions: float32 (N, P, 3), its vertices, all at the origin for who has none.
+    parts: of the body; part_rows: int32 (P,), the part of each place; middles: float64
+    (N, K, 3), of parts, metres; matrices: float64 (N, K, 3, 4), shadow_from_world;
+    is_cast: bool (N,), who has a shadow; positions: float32 (N, P, 3), its vertices,
+    all at the origin for who has none.
     """
 
     parts: ShadowParts
@@ -146,14 +148,22 @@ def cast_shadows(
         state.is_cast[:] = False
         state.positions[:] = 0
         return
-    parts = state.parts
-    find_middles(parts, positions, out=state.middles)
-    shadow_matrices(
-        light, state.middles, ground, lift=lift, out=state.matrices, cast=state.is_cast
-    )
-    apply_shadow(
-        state.matrices, parts.sources, state.part_rows, positions, out=state.positions
-    )
+    parts, count = state.parts, len(state.positions)
+    shape = (count, parts.vertex_count, 3)
+    check_input(positions, np.float32, shape, "positions")
+
+    def work(rows: slice) -> None:
+        own, matrices = positions[rows], state.matrices[rows]
+        middles = find_middles(parts, own, out=state.middles[rows])
+        cast = state.is_cast[rows]
+        shadow_matrices(light, middles, ground, lift=lift, out=matrices, cast=cast)
+        flat = state.positions[rows]
+        apply_shadow(matrices, parts.sources, state.part_rows, own, out=flat)
+
+    if count * len(parts.sources) < LEAST_WORK:
+        work(slice(0, count))
+    else:
+        threads.run_slices(work, count)
 
 
 def shadow_matrices(

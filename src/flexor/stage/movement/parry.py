@@ -78,7 +78,7 @@ def is_in_front(
     if away == 0:
         return True
     ahead = (dx * math.sin(headings[who]) + dz * math.cos(headings[who])) / away
-    return ahead >= math.cos(angle)
+    return bool(ahead >= math.cos(angle))
 
 
 def start(

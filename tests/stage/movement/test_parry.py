@@ -1,0 +1,78 @@
+"""Parries: how far attackers recoil, and whose time runs slower."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from flexor.errors import SettingError
+from flexor.stage.movement.parry import (
+    ParrySettings,
+    init_recoil,
+    is_in_front,
+    start,
+    step_recoil,
+)
+
+
+@pytest.mark.parametrize("ticks", [1, 3, 7, 40, 59])
+@pytest.mark.parametrize("amount", [0.1, 0.6, 1.7])
+def test_the_sum_is_exact_and_the_defender_is_untouched(
+    ticks: int, amount: float
+) -> None:
+    settings = ParrySettings(amount=amount, ticks=ticks)
+    recoil, clocks, places = init_recoil(2), np.ones(2), np.zeros((2, 3))
+    way = (0.6, -0.8)
+    start(recoil, clocks, 0, way, settings)
+    before = places[0].copy()
+    for tick in range(ticks):
+        assert clocks.tolist() == [0.5, 1.0]
+        step_recoil(recoil, clocks, places)
+        moved = np.hypot(*(places[0] - before)[[0, 2]])
+        assert moved == pytest.approx(amount / ticks, rel=1e-9)
+        before = places[0].copy()
+        assert recoil.left[0] == ticks - 1 - tick
+    np.testing.assert_allclose(
+        places, [[0.6 * amount, 0, -0.8 * amount], [0, 0, 0]], atol=1e-15
+    )
+    assert recoil.given[0].tolist() == (np.array(way) * amount).tolist()
+    assert clocks.tolist() == [1.0, 1.0]
+    step_recoil(recoil, clocks, places)
+    assert (places[0] == before).all(), "and then it is over"
+
+
+def test_others_may_move_meanwhile() -> None:
+    recoil, clocks, places = init_recoil(1), np.ones(1), np.zeros((1, 3))
+    start(recoil, clocks, 0, (1.0, 0.0), ParrySettings(amount=1, ticks=10))
+    for _ in range(10):
+        places[0, 2] += 0.1
+        step_recoil(recoil, clocks, places)
+    np.testing.assert_allclose(places, [[1, 0, 1]], atol=1e-12)
+
+
+def test_in_front() -> None:
+    places = np.array([[0.0, 0, 0], [0, 5, 2], [2, 0, 0.1], [0, 0, -1], [0, 0, 0]])
+    headings = np.zeros(5)
+    found = [
+        is_in_front(places, headings, 0, n, math.radians(75)) for n in (1, 2, 3, 4)
+    ]
+    assert found == [True, False, False, True]
+    headings[0] = math.pi / 2
+    assert is_in_front(places, headings, 0, 2, math.radians(75))
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"amount": -1}, "amount"),
+        ({"ticks": 0}, "ticks: 0, expected 1 to 10000"),
+        ({"ticks": 2.5}, "ticks"),
+        ({"speed": 0}, "speed: 0, expected above 0 to 1"),
+        ({"angle": 4}, "angle"),
+    ],
+)
+def test_settings_that_are_refused(change: dict[str, float], text: str) -> None:
+    with pytest.raises(SettingError, match=text):
+        ParrySettings(**change)  # type: ignore[arg-type]
