@@ -14,6 +14,7 @@ import pytest
 
 import flexor
 from flexor.app.cli.main import main
+from flexor.files.moves_read import read_moves
 from tests.app.test_motion import walker
 
 ROOT = Path(__file__).parents[2]
@@ -69,6 +70,14 @@ def test_levels_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert flexor.load("plain.flexor").given_levels is None
 
 
+def test_moves_are_read(folder: Path) -> None:
+    (words,) = blocks("docs/stage.md", "toml")
+    (folder / "moves.toml").write_text(words, "utf-8")
+    table = read_moves(folder / "moves.toml")
+    assert [move.name for move in table.moves] == ["punch", "kick"]
+    assert len(table.combinations[0].commands) == 3
+
+
 def type_all(lines: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run commands one after another; what they say they write is there."""
     small = ["--size", "64x48", "--samples", "1", "--fps", "5"]  # to be quick
@@ -89,9 +98,11 @@ def type_all(lines: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) ->
         "README.md",
         "docs/crowds.md",
         "docs/draw.md",
+        "docs/goal.md",
         "docs/levels.md",
         "docs/motion.md",
         "docs/output.md",
+        "docs/stage.md",
     ],
 )
 def test_python_works(name: str, folder: Path) -> None:

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexor.arrays import check_array, freeze
 from flexor.errors import SettingError, ShapeError
-from flexor.stage.goal.plan import check_number
+from flexor.stage.checks import check_number
 
 __all__ = [
     "Fit",

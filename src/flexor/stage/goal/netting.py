@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Ints
 from flexor.errors import SettingError
+from flexor.stage.checks import check_kind
 from flexor.stage.goal.areas import (
     AreaTables,
     Face,
@@ -25,7 +26,6 @@ from flexor.stage.goal.plan import (
     NetSettings,
     Rod,
     SheetPlan,
-    check_kind,
 )
 from flexor.stage.goal.sheet import Sheet, weave_sheets
 from flexor.stage.goal.stability import check_push, check_stable, suit_net

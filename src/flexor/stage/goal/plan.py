@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Literal, get_args
 
 from flexor.errors import SettingError
+from flexor.stage.checks import check_kind, check_number
 
 __all__ = [
     "BallSettings",
@@ -23,8 +24,6 @@ __all__ = [
     "Rod",
     "SheetPlan",
     "Weave",
-    "check_kind",
-    "check_number",
 ]
 
 Point = tuple[float, float, float]
@@ -37,17 +36,6 @@ MOST_COLUMNS = 1000
 MOST_RATE = 10_000  # steps a second
 
 
-def check_number(
-    value: Any, name: str, least: float, most: float, *, is_above: bool = False
-) -> float:
-    """A number within bounds, as a float; is_above: more than the least."""
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if is_number and least <= value <= most and (value > least or not is_above):
-        return float(value)
-    low = f"above {least:g}" if is_above else f"{least:g}"
-    raise SettingError(f"{name}: {value!r}, expected {low} to {most:g}")
-
-
 def _check_point(value: Any, name: str) -> Point:
     try:
         x, y, z = (check_number(v, name, -FARTHEST, FARTHEST) for v in value)
@@ -56,14 +44,6 @@ def _check_point(value: Any, name: str) -> Point:
             f"{name}: {value!r}, expected x, y and z, metres of at most {FARTHEST:g}"
         ) from None
     return x, y, z
-
-
-def check_kind(value: Any, kind: type | tuple[type, ...], name: str) -> None:
-    """Refuse what is not of a kind."""
-    if not isinstance(value, kind):
-        kinds = kind if isinstance(kind, tuple) else (kind,)
-        words = " or ".join(one.__name__ for one in kinds)
-        raise SettingError(f"{name}: {type(value).__name__}, expected {words}")
 
 
 def _check_numbers(settings: Any, bounds: dict[str, tuple[float, float]]) -> None:

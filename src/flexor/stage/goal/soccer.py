@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from flexor.stage.checks import check_kind, check_number
 from flexor.stage.goal.netting import Netting, make_netting
 from flexor.stage.goal.plan import (
     BallSettings,
@@ -13,8 +14,6 @@ from flexor.stage.goal.plan import (
     Push,
     Rod,
     SheetPlan,
-    check_kind,
-    check_number,
 )
 
 __all__ = ["GoalSettings", "make_goal"]
