@@ -13,7 +13,7 @@ from flexor.scene.volumes import HitVolumes
 
 __all__ = ["make_volumes"]
 
-THINNEST = 0.015  # of the body's size: what is thinner hits with its parent
+THINNEST = 0.003  # of the body's size: what is thinner does not count
 LEAST = 1e-3  # metres
 
 
