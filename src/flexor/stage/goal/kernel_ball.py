@@ -33,8 +33,11 @@ ROD_GRIP, STEP = range(10, 12)
 
 SLOW = 0.35  # metres a second: what comes down slower does not bounce
 STILL = 0.02  # metres a second: what rolls slower stands still
-LONGEST_MOVE = 0.5  # radii, in one step: faster balls take smaller steps
+# In one step: half a radius, and no more metres than this. Faster balls take smaller
+# steps, so that none passes an edge in one.
+LONGEST_MOVE, LONGEST_STEP = 0.5, 0.055
 MOST_STEPS = 64
+NOWHERE = 1e-9  # metres from the axis of a rod: no direction
 
 
 @inline
@@ -214,6 +217,23 @@ def find_face(areas, marks, bounds, face, x, y, z, p, q, r):
     return best
 
 
+@inline
+def _beside(rods, row):
+    """A direction at a right angle to a rod."""
+    x, y = rods[row, 3] - rods[row, 0], rods[row, 4] - rods[row, 1]
+    z = rods[row, 5] - rods[row, 2]
+    square = x * x + y * y + z * z
+    if square == 0.0 or z * z < 0.5 * square:
+        u, v, w = 0.0, 0.0, 1.0
+    else:
+        u, v, w = 1.0, 0.0, 0.0
+    if square > 0.0:
+        along = (u * x + v * y + w * z) / square
+        u, v, w = u - along * x, v - along * y, w - along * z
+    size = math.sqrt(u * u + v * v + w * w)
+    return u / size, v / size, w / size
+
+
 @part
 def _meet_rods(rods, settings, place, v, w):
     """Push a ball out of rods, and let it bounce; v, w: velocity and spin."""
@@ -226,10 +246,10 @@ def _meet_rods(rods, settings, place, v, w):
         apart = radius + rods[row, 6]
         if away >= apart:
             continue
-        if away > 0.0:
+        if away > NOWHERE:
             nx, ny, nz = dx / away, dy / away, dz / away
         else:
-            nx, ny, nz = 0.0, 0.0, 1.0
+            nx, ny, nz = _beside(rods, row)
         more = apart - away
         place = (x + more * nx, y + more * ny, z + more * nz)
         v, w = bounce(
@@ -307,7 +327,8 @@ def move_ball(areas, marks, bounds, rods, gates, rules, settings, body, sides):
     met = np.int64(0)
     v = (body[3], body[4], body[5])
     speed = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-    whole = speed * settings[STEP] / (LONGEST_MOVE * settings[RADIUS])
+    most = min(LONGEST_MOVE * settings[RADIUS], LONGEST_STEP)
+    whole = speed * settings[STEP] / most
     count = np.int64(min(max(math.ceil(whole), 1.0), MOST_STEPS))
     t = settings[STEP] / count
     place = (body[0], body[1], body[2])

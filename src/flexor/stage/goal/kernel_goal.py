@@ -13,7 +13,7 @@ from flexor.stage.goal.kernel_ball import (
     acting,
     move_ball,
 )
-from flexor.stage.goal.kernel_net import push_net, swing
+from flexor.stage.goal.kernel_net import GROUND, push_net, swing
 
 __all__ = ["step_balls", "step_frames", "swing_net"]
 
@@ -75,8 +75,8 @@ def swing_net(
 
 @part
 def push_by_balls(
-    areas, marks, firsts, members, near_firsts, near, holds, radius, bodies, sides,
-    nodes, speeds,
+    areas, marks, firsts, members, near_firsts, near, holds, radius, ground, bodies,
+    sides, nodes, speeds,
 ):  # fmt: skip
     """Let every ball of one netting push its net, in each area that acts on it."""
     for b in range(len(bodies)):
@@ -98,6 +98,7 @@ def push_by_balls(
                     areas[row, NZ],
                     bodies[b],
                     radius,
+                    ground,
                     nodes,
                     speeds,
                 )
@@ -155,6 +156,7 @@ def step_frames(
                 near,
                 holds,
                 ball_settings[RADIUS],
+                net_settings[GROUND],
                 bodies[n],
                 sides[n],
                 nodes[n],

@@ -84,6 +84,7 @@ def push_net(
     nz,
     ball,
     radius,
+    ground,
     nodes,
     speeds,
 ):
@@ -113,21 +114,22 @@ def push_net(
     if s <= 0.0:
         return np.int64(-1)
     along = ball[3] * nx + ball[4] * ny + ball[5] * nz
-    _shift(holds, nodes, speeds, best, nx, ny, nz, s, along)
+    _shift(holds, nodes, speeds, best, nx, ny, nz, s, along, ground)
     for n in range(near_firsts[best], near_firsts[best + 1]):
-        _shift(holds, nodes, speeds, np.int64(near[n]), nx, ny, nz, s / 2.0, along)
+        i = np.int64(near[n])
+        _shift(holds, nodes, speeds, i, nx, ny, nz, s / 2.0, along, ground)
     return best
 
 
 @inline
-def _shift(holds, nodes, speeds, i, nx, ny, nz, s, along):
-    """Move a node by `s` against a normal; it is no faster than the ball that moves
-    it, `along` the normal.
+def _shift(holds, nodes, speeds, i, nx, ny, nz, s, along, ground):
+    """Move a node by `s` against a normal, not into the ground; it is no faster than
+    the ball that moves it, `along` the normal.
     """
     if holds[i] == FIXED:
         return
     nodes[i, 0] -= s * nx
-    nodes[i, 1] -= s * ny
+    nodes[i, 1] = max(nodes[i, 1] - s * ny, ground)
     nodes[i, 2] -= s * nz
     back = speeds[i, 0] * nx + speeds[i, 1] * ny + speeds[i, 2] * nz - along
     if back > 0.0:

@@ -79,12 +79,10 @@ def weave_sheets(plans: Sequence[SheetPlan]) -> Sheet:
     """One net of all plans; where two have nodes in one place, these are one, held as
     the first plan says.
     """
-    parts, first = [], 0
-    for plan in plans:
-        parts.append(_weave(plan, first))
-        first += len(plan.lower) - 1
-    if first > MOST_FACES:
-        raise SettingError(f"{first} faces, expected {MOST_FACES} or less")
+    firsts = np.cumsum([0, *(len(plan.names) for plan in plans)]).tolist()
+    if firsts[-1] > MOST_FACES:
+        raise SettingError(f"{firsts[-1]} faces, expected {MOST_FACES} or less")
+    parts = [_weave(plan, first) for plan, first in zip(plans, firsts, strict=False)]
     numbers, kept, there = _join(parts)
     masks = np.zeros(there, np.int32)
     flat = np.zeros((len(parts), there, 2), np.float32)

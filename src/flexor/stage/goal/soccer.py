@@ -67,9 +67,9 @@ def make_goal(
     """
     own = GoalSettings() if settings is None else settings
     check_kind(own, GoalSettings, "settings")
-    if ball is not None:
-        check_kind(ball, BallSettings, "ball")
-    ground = (ball or BallSettings()).ground
+    ball = BallSettings() if ball is None else ball
+    check_kind(ball, BallSettings, "ball")
+    ground, radius = ball.ground, ball.radius
     x, y = own.width / 2 + own.post, own.height + own.post + ground
     top = own.depth if own.top_depth is None else own.top_depth
     # The roof's rows end at every second node of the sides' upper edges.
@@ -108,7 +108,7 @@ def make_goal(
         middle="sprung",
         sag=own.sag,
         # It sags more, but a ball must not find a gap between bar and roof.
-        hang=min(own.sag, own.post + 0.04),
+        hang=min(own.sag, own.post + 0.35 * radius),
         push=own.push,
     )
     posts = [_rod(left, top_left, own), _rod(right, top_right, own)]

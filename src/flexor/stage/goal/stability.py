@@ -24,7 +24,7 @@ from flexor.stage.goal.sheet import FIXED, SPRUNG, Sheet
 __all__ = ["check_push", "check_stable", "fastest_swing", "strain", "suit_net"]
 
 BOUND = 4.0
-SAFE = 3.5  # of what is chosen here
+SAFE = 3.9  # of what is chosen here
 NEAR = 1e-3  # how close a largest value is found, in parts of it
 
 
