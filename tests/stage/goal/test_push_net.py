@@ -295,7 +295,9 @@ def check_frame(state: NettingState) -> None:
     ("ball_rate", "net_rate"), [(240, 120), (480, 60), (480, 120), (240, 240)]
 )
 def test_a_frame_is_balls_then_net_in_turn(ball_rate: int, net_rate: int) -> None:
-    """By default ball, ball, net, ball, ball, net; while a ball is in the net."""
+    """The kernel `step_frames`: by default ball, ball, net, ball, ball, net; while a
+    ball is in the net.
+    """
     net = NetSettings(rate=net_rate, k11=4, k13=0.05)
     goal = make_goal(ball=BallSettings(rate=ball_rate), net=net)
     assert goal.net_steps == net_rate // 60

@@ -16,6 +16,7 @@ __all__ = [
     "Recoil",
     "init_recoil",
     "is_in_front",
+    "push_back",
     "start",
     "step_recoil",
 ]
@@ -86,10 +87,17 @@ def start(
     settings: ParrySettings,
 ) -> None:  # fmt: skip
     """Let an attacker recoil along a unit way (x, z); its clock runs slower."""
-    recoil.amounts[who] = np.array(way) * settings.amount
-    recoil.given[who] = 0
-    recoil.ticks[who] = recoil.left[who] = settings.ticks
+    push_back(recoil, who, way, settings.amount, settings.ticks)
     clocks[who] = settings.speed
+
+
+def push_back(
+    recoil: Recoil, who: int, way: tuple[float, float], amount: float, ticks: int
+) -> None:
+    """Move somebody along a unit way (x, z) by metres, over some ticks."""
+    recoil.amounts[who] = np.array(way) * amount
+    recoil.given[who] = 0
+    recoil.ticks[who] = recoil.left[who] = ticks
 
 
 def step_recoil(recoil: Recoil, clocks: Doubles, places: Doubles) -> None:

@@ -1,0 +1,199 @@
+"""What comes of attacks: hits, guards and parries, energy, stun and recoil."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Ints
+from flexor.scene.moves import KINDS
+from flexor.stage.checks import check_kind, check_number
+from flexor.stage.movement.moves import HITTING, MoveState, MoveTables, stop_moves
+from flexor.stage.movement.parry import (
+    ParrySettings,
+    Recoil,
+    init_recoil,
+    is_in_front,
+    push_back,
+    start,
+    step_recoil,
+)
+
+__all__ = [
+    "GUARDED",
+    "HIT",
+    "NOTHING",
+    "PARRIED",
+    "FightSettings",
+    "FightState",
+    "begin_tick",
+    "init_fight",
+    "step_fight",
+]
+
+Doubles = NDArray[np.float64]
+NOTHING, HIT, GUARDED, PARRIED = range(4)
+ATTACK, GUARD, PARRY = (KINDS.index(kind) for kind in ("attack", "guard", "parry"))
+USUAL_PARRY = ParrySettings()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FightSettings:
+    """What attacks do.
+
+    energy: points that each begins with; stun, guard_stun: ticks in which who was hit,
+    or has guarded, can do nothing; guard_share: part of the damage that goes through a
+    guard; push_ticks: over which who was hit is pushed; parry: what a parry does.
+    """
+
+    energy: float = 100.0
+    stun: int = 18
+    guard_stun: int = 8
+    guard_share: float = 0.1
+    push_ticks: int = 12
+    parry: ParrySettings = USUAL_PARRY
+
+    def __post_init__(self) -> None:
+        check_number(self.energy, "energy", 0, 1e9, is_above=True)
+        check_number(self.guard_share, "guard_share", 0, 1)
+        for name, least in (("stun", 0), ("guard_stun", 0), ("push_ticks", 1)):
+            check_kind(getattr(self, name), int, name)
+            check_number(getattr(self, name), name, least, 10_000)
+        check_kind(self.parry, ParrySettings, "parry")
+
+
+@dataclass(slots=True, eq=False)
+class FightState:
+    """How N characters fare.
+
+    energy: float64 (N,), points; stun: int32 (N,), ticks in which it can do nothing;
+    has_met: bool (N,), whether its attack has met already; outcomes: int8 (N,), what
+    came of its attack in the last tick; recoil: who is pushed back.
+    """
+
+    energy: Doubles
+    stun: Ints
+    has_met: NDArray[np.bool_]
+    outcomes: NDArray[np.int8]
+    recoil: Recoil
+
+    def __len__(self) -> int:
+        return len(self.energy)
+
+    @property
+    def can_act(self) -> NDArray[np.bool_]:
+        """Who is neither stunned nor beaten: bool (N,)."""
+        found: NDArray[np.bool_] = (self.stun == 0) & (self.energy > 0)
+        return found
+
+
+def init_fight(count: int, settings: FightSettings) -> FightState:
+    """All fresh."""
+    return FightState(
+        np.full(count, settings.energy),
+        np.zeros(count, np.int32),
+        np.zeros(count, bool),
+        np.zeros(count, np.int8),
+        init_recoil(count),
+    )
+
+
+def begin_tick(state: FightState, started: Ints) -> None:
+    """Let a tick of stun pass; started: int32 (N,), moves that began, -1 for none."""
+    np.maximum(state.stun - 1, 0, out=state.stun)
+    state.has_met[started >= 0] = False
+    state.outcomes[:] = NOTHING
+
+
+def step_fight(
+    state: FightState,
+    settings: FightSettings,
+    tables: MoveTables,
+    moves: MoveState,
+    gaps: Doubles,
+    targets: Ints,
+    places: Doubles,
+    headings: Doubles,
+    clocks: Doubles,
+) -> None:
+    """Settle all attacks that meet in this tick, and move who recoils.
+
+    gaps: float64 (N,), metres between what attacks and its target, as `find_hits` gives
+    them; targets: int32 (N,); places: (N, 3), headings, clocks: (N,), changed. Each
+    attack meets once. All are judged by what everybody did before any of them is
+    settled, so that who comes first in the table has no advantage.
+    """
+    is_open = (moves.phase == HITTING) & ~state.has_met & (gaps <= 0) & (targets >= 0)
+    rows = np.flatnonzero(is_open)
+    if len(rows):
+        rows = rows[tables.kinds[moves.move[rows]] == ATTACK]
+    judged = [
+        (row, int(targets[row]), int(moves.move[row]), outcome)
+        for row in rows.tolist()
+        if (outcome := _judge(settings, tables, moves, row, targets, places, headings))
+    ]
+    for attacker, target, move, outcome in judged:
+        state.has_met[attacker] = True
+        state.outcomes[attacker] = outcome
+        way = _way(places, headings, attacker, target)
+        if outcome == PARRIED:
+            start(state.recoil, clocks, attacker, (-way[0], -way[1]), settings.parry)
+            stop_moves(moves, _only(attacker, len(state)))
+            state.stun[attacker] = settings.parry.ticks
+            continue
+        share = settings.guard_share if outcome == GUARDED else 1.0
+        hurt = state.energy[target] - tables.damage[move] * share
+        state.energy[target] = max(hurt, 0.0)
+        state.stun[target] = settings.guard_stun if share < 1 else settings.stun
+        amount = float(tables.push[move])
+        if amount:
+            push_back(state.recoil, target, way, amount, settings.push_ticks)
+        if outcome == HIT:
+            stop_moves(moves, _only(target, len(state)))
+    step_recoil(state.recoil, clocks, places)
+
+
+def _judge(
+    settings: FightSettings,
+    tables: MoveTables,
+    moves: MoveState,
+    attacker: int,
+    targets: Ints,
+    places: Doubles,
+    headings: Doubles,
+) -> int:
+    """What comes of an attack that meets its target."""
+    target = int(targets[attacker])
+    theirs = int(moves.move[target])
+    if theirs < 0:
+        return HIT
+    angle = settings.parry.angle
+    if not is_in_front(places, headings, target, attacker, angle):
+        return HIT
+    is_ready = moves.phase[target] == HITTING
+    if tables.kinds[theirs] == PARRY and is_ready:
+        can_be = bool(tables.can_be_parried[moves.move[attacker]])
+        return PARRIED if can_be else HIT
+    return GUARDED if tables.kinds[theirs] == GUARD and is_ready else HIT
+
+
+def _way(
+    places: Doubles, headings: Doubles, attacker: int, target: int
+) -> tuple[float, float]:
+    """From attacker to target over the ground, unit (x, z); where it looks, if they
+    stand on one spot.
+    """
+    dx, _, dz = places[target] - places[attacker]
+    away = math.hypot(dx, dz)
+    if away > 1e-9:
+        return float(dx / away), float(dz / away)
+    return math.sin(headings[attacker]), math.cos(headings[attacker])
+
+
+def _only(row: int, count: int) -> NDArray[np.bool_]:
+    mask = np.zeros(count, bool)
+    mask[row] = True
+    return mask
