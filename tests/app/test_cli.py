@@ -115,11 +115,17 @@ def test_no_permission(hero_file: Path, tmp_path: Path) -> None:
     assert "Permission denied" in done.stderr
 
 
+def test_a_bench_without_a_folder_for_its_file_says_so_at_once(tmp_path: Path) -> None:
+    done = run("bench", "goal", "--json", str(tmp_path / "none" / "x.json"))
+    assert done.returncode == 2
+    assert "there is no folder for it" in done.stderr
+
+
 def test_unknown_bench_names_those_there_are() -> None:
     done = run("bench", "nothing")
     assert done.returncode == 2
     names = "pose, player, ik, skin, frame, envelope, weights, load, motion, draw"
-    names += ", crowd"
+    names += ", crowd, goal"
     assert done.stderr == f"flexor: no bench 'nothing'; there are: {names}\n"
 
 

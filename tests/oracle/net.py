@@ -1,7 +1,8 @@
 """Nets of masses and strings, slow and plain: one string and one node at a time.
 
 The formulas are those of the specification; all that is beyond them is that air slows
-no node as if it were faster than `fastest`, and that the ground may be at any height.
+no node as if it were faster than `fastest`, that the ground may be at any height, and
+that a node which is pushed does not come back faster than the ball.
 """
 
 from __future__ import annotations
@@ -118,6 +119,7 @@ def push(
         if net.holds[node] == FIXED:
             continue
         places[node] -= move * normal
+        places[node, 1] = max(places[node, 1], net.ground)
         # It does not come back faster than the ball does.
         faster = (speeds[node] - velocity) @ normal
         if faster > 0:

@@ -134,8 +134,10 @@ def test_nearest_is_meant_along_the_face() -> None:
     assert moved[12, 2] == pytest.approx(-0.035)
 
 
-def test_nearest_is_along_a_face_that_is_turned() -> None:
-    """The same on a sheet that leans: all that matters is where its face is."""
+def test_all_is_along_a_face_that_is_turned() -> None:
+    """The same on a sheet that leans: all that matters is where its face is, and how
+    fast balls and nodes are along its normal.
+    """
     turn = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
     turn *= np.linalg.det(turn)
     corners = np.array([[-1, 0, 0], [1, 0, 0], [-1, 2, 0], [1, 2, 0.0]]) @ turn.T
@@ -147,11 +149,15 @@ def test_nearest_is_along_a_face_that_is_turned() -> None:
     straight = make_sheet()
     for seed in range(5):
         rng = np.random.default_rng(seed)
-        place = rng.uniform((-0.9, 0.1, -0.1), (0.9, 1.9, 0.1))
-        found = moves(push_once(leaning, turn @ place))
-        wanted = moves(push_once(straight, place)) @ turn.T
-        assert np.abs(wanted).max() > 0.005
-        np.testing.assert_allclose(found, wanted, atol=1e-12)
+        place = rng.uniform((-0.9, 0.1, 0.0), (0.9, 1.9, 0.04))
+        velocity = rng.uniform((-2, -2, -2), (2, 2, -0.5))
+        speeds = 0.2 * rng.normal(size=(25, 3))
+        found = push_once(leaning, turn @ place, turn @ velocity, speeds @ turn.T)
+        wanted = push_once(straight, place, velocity, speeds)
+        pushed = np.abs(wanted.speeds[0] - speeds).max(1)
+        assert (pushed > 0.01).sum() in (1, 2, 3, 4, 5)
+        np.testing.assert_allclose(moves(found), moves(wanted) @ turn.T, atol=1e-12)
+        np.testing.assert_allclose(found.speeds, wanted.speeds @ turn.T, atol=1e-12)
 
 
 def test_what_is_fixed_is_not_pushed() -> None:
@@ -316,8 +322,10 @@ def test_a_frame_is_balls_then_net_in_turn(ball_rate: int, net_rate: int) -> Non
 
 @pytest.mark.parametrize("seed", range(6))
 def test_random_shots_push_as_the_oracle_says(seed: int) -> None:
-    """Several balls, from inside and outside, at one net, whenever they are in it."""
-    goal = make_goal()
+    """Several balls, from inside and outside, at one net, whenever they are in it;
+    every second net leans.
+    """
+    goal = make_goal(GoalSettings(top_depth=1.0 if seed % 2 else None))
     shots = random_shots(np.random.default_rng(seed), 6, goal)
     state = init_netting(goal, 1, 6)
     shoot(state, shots.places[None], shots.velocities[None], shots.spins[None])

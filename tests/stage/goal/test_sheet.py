@@ -240,6 +240,7 @@ def test_cells_cover_the_sheet_once(weave: Any, columns: int, rows: int) -> None
 
 
 def test_cells_have_six_corners_but_at_borders(sheet: Sheet) -> None:
+    assert sheet.cells.shape[1] == 6
     sizes = (sheet.cells >= 0).sum(1)
     assert set(sizes.tolist()) == {4, 6}
     for cell, size in zip(sheet.cells, sizes, strict=True):
@@ -584,8 +585,10 @@ def test_counts_that_are_not_whole_are_refused(words: Any) -> None:
 
 
 def test_sheets_that_cannot_be_woven_are_refused() -> None:
-    with pytest.raises(SettingError, match="nodes, expected 200000 or less"):
-        weave_sheets([make_plan(width=1000, height=1000, pitch=0.5)])
+    words: dict[str, Any] = {"weave": "squares", "rows": 200}
+    with pytest.raises(SettingError, match="200200 nodes, expected 200000 or less"):
+        weave_sheets([make_plan(columns=(1000,), **words)])
+    assert len(weave_sheets([make_plan(columns=(999,), **words)]).places) == 200_000
     with pytest.raises(SettingError, match="nowhere wide or high"):
         weave_sheets([make_plan(height=0.0)])
     with pytest.raises(SettingError, match="nowhere wide or high"):

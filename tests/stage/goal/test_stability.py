@@ -416,6 +416,13 @@ def test_pushes_of_one_kind_have_a_largest_value(names: Any, most: float) -> Non
     check_push("it", above, DEPTH / 2, RATE)
 
 
+def test_small_values_are_named_too() -> None:
+    most = 2 * RATE / DEPTH**2
+    with pytest.raises(SettingError) as caught:
+        check_push("it", replace(ZERO, k2b=most - 1, k3=5.0), DEPTH, RATE)
+    assert advice(str(caught.value))["k3"] == pytest.approx(0.5, rel=0.003)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_values_that_are_named_for_pushes_are_accepted(seed: int) -> None:
     rng = np.random.default_rng(seed)
