@@ -527,6 +527,36 @@ def test_sheets_do_not_hand_balls_on_to_others() -> None:
     assert (areas[places[:, 0] > 0] == 3).all()
 
 
+def two_sheets(first: float, second: float) -> Netting:
+    """Sheets of 4 by 3 m at z = first and z = second, their fronts toward +z."""
+    plans = [
+        sheet(((-2, 0, z), (2, 0, z)), ((-2, 3, z), (2, 3, z)), push=only())
+        for z in (first, second)
+    ]
+    return make_netting(plans, ball=WEIGHTLESS)
+
+
+@pytest.mark.parametrize("second", [-0.02, 0.02])
+def test_of_two_sheets_the_one_acts_that_is_met_first(second: float) -> None:
+    """Both planes are passed within a step, in whatever order the sheets are given."""
+    state = init_netting(two_sheets(0.0, second))
+    shoot(state, (0, 1.5, 0.15 + max(second, 0) + 0.005), (0, 0, -12))
+    step_balls(state)
+    assert state.places[0, 0, 2] < 0.15 + min(second, 0)
+    assert state.sides[0, 0, 1] == (0 if second < 0 else 2)
+
+
+@pytest.mark.parametrize("second", [-0.04, 0.04])
+def test_of_two_sheets_the_one_acts_that_is_nearer_from_the_side(second: float) -> None:
+    """In from the side, in front of both: the one in which the ball is less deep."""
+    state = init_netting(two_sheets(0.0, second))
+    shoot(state, (2.01, 1.5, 0.08), (-6, 0, 0))
+    assert state.sides[0, 0, 1] == -1
+    step_balls(state)
+    assert state.places[0, 0, 0] < 2
+    assert state.sides[0, 0, 1] == (0 if second > 0 else 2)
+
+
 # Edges: whether from outside, the face, a place beyond the sheet by 0.1 m and 0.2 m
 # before the line where it is tied, and the face's normal. NaN: by the roof's height.
 EDGES = [
