@@ -51,7 +51,7 @@ hammock = make_netting(
     ),
     rods=[Rod((x, 0, 0), (x, 1.8, 0), 0.06) for x in (-1.5, 1.5)],
     ball=BallSettings(rate=480),
-    net=NetSettings(rate=480, k11=150),  # taut cords need small steps
+    net=NetSettings(rate=480, k11=120),  # taut cords need small steps
 )
 
 # Where the ball starts, its velocity; where the camera stands and looks; and when.

@@ -294,7 +294,7 @@ def test_draw_lists_can_be_drawn_by_the_painter() -> None:
     wanted = crowd.painter.draw(CAMERA, SIZE, DrawStyle(samples=1)).copy()
     draw_list = crowd.draw_list(CAMERA, DrawStyle(samples=1))
     assert sum(len(item.positions) for item in draw_list.items) == 4 + 4
-    target = crowd.painter._targets[(*SIZE, 1, ())]
+    target = crowd.painter._targets.take(SIZE, flexor.DrawStyle(samples=1))
     got = crowd.painter.backend.draw(draw_list, target)
     np.testing.assert_array_equal(got, wanted)
 

@@ -53,6 +53,7 @@ def test_documents_are_true(name: str) -> None:
         "flexor.samples",
         "flexor.app.character",
         "flexor.app.drawing",
+        "flexor.app.goal",
         "flexor.app.retargeting",
         "flexor.pose.cut_clip",
         "flexor.pose.mirror_clip",

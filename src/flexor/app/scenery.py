@@ -31,6 +31,9 @@ class Targets:
     def __init__(self) -> None:
         self._kept: dict[tuple[int, int, int, tuple[str, ...]], Target] = {}
 
+    def __len__(self) -> int:
+        return len(self._kept)
+
     def take(self, size: tuple[int, int], style: DrawStyle) -> Target:
         """Those for a picture of (width, height) in a style."""
         key = (*size, style.samples, style.buffers)
