@@ -16,6 +16,7 @@ def no_peer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(goal, "NetPeer", missing)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_peer")
 def test_names_and_figures() -> None:
     found = {one.name: one for one in goal.run(rounds=1, shots=300, watched=6)}

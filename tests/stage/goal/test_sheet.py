@@ -446,6 +446,27 @@ def test_sprung_edges_sag_in_their_middle(name: str) -> None:
     np.testing.assert_array_equal(sheet.places[~edge], flat[~edge])
 
 
+@pytest.mark.parametrize("name", ["left", "right", "bottom", "top"])
+def test_the_sag_of_an_edge_fades_toward_the_other(name: str) -> None:
+    """Where all is sprung: a bow of its own in the middle, and that of the edge."""
+    held: dict[str, Any] = {name: "sprung"}
+    plan = make_plan(
+        columns=(4,), rows=5, weave="squares", sag=0.3, middle="sprung", **held
+    )
+    flat = weave_sheets([make_plan(columns=(4,), rows=5, weave="squares")]).places
+    below = (flat - weave_sheets([plan]).anchors)[:, 1].reshape(5, 5) / 0.3
+    bow, fade = np.array([0, 0.75, 1, 0.75, 0]), np.array([1, 0.75, 0.5, 0.25, 0])
+    # From the edge, with its length across.
+    turned = {
+        "bottom": below,
+        "top": below[::-1],
+        "left": below.T,
+        "right": below.T[::-1],
+    }[name]
+    wanted = np.outer(bow, bow) + np.outer(fade, bow)
+    np.testing.assert_allclose(turned, wanted, atol=1e-12)
+
+
 def test_a_sprung_middle_sags() -> None:
     plan = make_plan(columns=(4,), rows=5, weave="squares", sag=0.3, middle="sprung")
     flat = weave_sheets([make_plan(columns=(4,), rows=5, weave="squares")]).places
@@ -522,6 +543,18 @@ def test_sheets_that_share_nothing_stay_apart() -> None:
     )
     assert (sheet.holds == FIXED).sum() == 3
     assert sheet.cells[-1].max() >= 12
+
+
+def test_the_very_first_node_can_be_shared() -> None:
+    one = make_plan(columns=(3,), rows=3)
+    other = SheetPlan(
+        lower=((0, 0, 0), (0, 0, 1)), upper=((0, 2, 0), (0, 2, 1)), columns=(2,), rows=3
+    )
+    sheet = weave_sheets([one, other])
+    assert len(sheet.places) == 12 + 9 - 3
+    assert np.flatnonzero(sheet.masks == 0b11).tolist() == [0, 4, 8]
+    # Node 12 is beside node 0 in the second sheet.
+    assert {(0, 12), (0, 1), (0, 4)} <= pairs(sheet)
 
 
 def test_shared_nodes_are_held_as_the_first_plan_says() -> None:
