@@ -434,7 +434,7 @@ def test_the_ball_does_not_show_through_the_net(name: str, netting: Netting) -> 
     goal = flexor.Goal(netting)
     goal.shoot(*SHOTS[name])
     seen = touched = 0
-    for _ in range(90):
+    for _ in range(50):
         goal.advance()
         found = pushes(goal.state)
         if not found:

@@ -70,12 +70,11 @@ class GoalPainter:
         """The sheets of a net: a picture of its weave, and its edges, for each."""
         sheet, found = netting.sheet, []
         edge = float(np.median(sheet.lengths)) if len(sheet.lengths) else 1.0
-        plans = list(dict.fromkeys(id(face.plan) for face in netting.faces))
         for row, flat in enumerate(sheet.flat):
             faces = sum(
                 1 << number
                 for number, face in enumerate(netting.faces)
-                if id(face.plan) == plans[row]
+                if face.sheet == row
             )
             cells = sheet.cells[sheet.sheets == row]
             is_square = bool((cells[:, 4:] < 0).all())

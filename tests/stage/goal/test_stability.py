@@ -365,7 +365,7 @@ def test_the_usual_net_is_chosen_for_the_usual_goal() -> None:
     assert make_goal().net == NetSettings()
 
 
-@pytest.mark.parametrize("pitch", [0.05, 0.1, 0.2])
+@pytest.mark.parametrize("pitch", [0.08, 0.12, 0.2])
 def test_fine_nets_get_strings_that_are_stable(pitch: float, rng: Rng) -> None:
     """Weaker ones, and no weaker than is needed."""
     sheet = taut_sheet("hexagons", pitch)
@@ -375,7 +375,7 @@ def test_fine_nets_get_strings_that_are_stable(pitch: float, rng: Rng) -> None:
     assert strain(sheet, found) <= SAFE
     assert strain(sheet, replace(found, k11=1.01 * found.k11)) > SAFE
     assert suit_net(taut_sheet(pitch=1.0)) == NetSettings()
-    if pitch > 0.05:
+    if pitch > 0.08:
         speeds = kick(sheet, found, rng)
         assert speeds[-1] < 1
 

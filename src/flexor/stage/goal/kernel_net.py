@@ -30,7 +30,7 @@ def swing(settings, strings, inverse_lengths, holds, anchors, nodes, speeds, for
         dx = nodes[j, 0] - nodes[i, 0]
         dy = nodes[j, 1] - nodes[i, 1]
         dz = nodes[j, 2] - nodes[i, 2]
-        length = math.sqrt(dx * dx + dy * dy + dz * dz)
+        length = max(math.sqrt(dx * dx + dy * dy + dz * dz), 1e-300)
         # K11 (|I| / L - 1) I / |I|; nothing while the string is slack.
         pull = k11 * max(inverse_lengths[e] - 1.0 / length, 0.0)
         dx, dy, dz = pull * dx, pull * dy, pull * dz
