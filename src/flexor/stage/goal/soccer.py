@@ -27,8 +27,9 @@ class GoalSettings:
 
     width, height: metres, between the posts and under the bar; depth: of the net on the
     ground; top_depth: under the roof, None: the same; post: metres, radius of posts and
-    bar; pitch: metres between columns of nodes; sag: metres that the anchors of the roof
-    and of the upper edges are lower in their middle, the net itself hangs lower still; push: how the net acts on balls.
+    bar; pitch: metres between columns of nodes; sag: metres that the anchors of the
+    roof and of the upper edges are lower in their middle (the net itself hangs lower
+    still); push: how the net acts on balls.
     """
 
     width: float = 7.32
