@@ -29,7 +29,7 @@ from flexor.stage.goal.state import (
     step_balls,
     step_netting,
 )
-from tests.oracle.ball import INSIDE, Ball, ball_of, lay, step_ball
+from tests.oracle.ball import INSIDE, OUTSIDE, Ball, ball_of, lay, step_ball
 
 T = 1 / 240
 G = 9.81
@@ -541,6 +541,17 @@ def test_a_ball_put_on_an_axis_nearly_comes_out() -> None:
     assert np.hypot(ball.place[0], ball.place[2]) > APART - 1e-9
 
 
+@pytest.mark.parametrize("way", [(0, 0, 1), (1, 0, 0), (1, 1, 1), (0, 1, 3), (2, 0, 1)])
+def test_it_comes_out_beside_a_rod_of_any_direction(way: Any) -> None:
+    """By a right angle, and no further than it must."""
+    ends = np.array([0, 5, 0]) + np.outer((-1, 1), way)
+    own = field(WEIGHTLESS, Rod(tuple(ends[0]), tuple(ends[1]), 0.06))
+    ball = ball_after(thrown(own, (0, 5, 0), (0, 0, 0)))
+    moved = ball.place - (0, 5, 0)
+    np.testing.assert_allclose(moved @ way, 0, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(moved), APART, atol=1e-12)
+
+
 def distances(rods: Any, places: Any) -> Any:
     """Of places (n, 3) from the surfaces of rods: (n,), the least."""
     found = []
@@ -801,6 +812,18 @@ def test_some_balls_are_shot_and_others_left() -> None:
     np.testing.assert_array_equal(state.spins[1, 2], (4, 5, 6))
     assert (state.velocities[0] == 0).all()
     assert (state.sides == (0, -1)).all()
+
+
+def test_a_shot_leaves_alone_what_others_remember() -> None:
+    """At the outer corner of A and D: the ball there was at A, and stays so."""
+    own = NETTINGS["goal"]()
+    state = init_netting(own, 1, 2)
+    for area in (2, 5):
+        lay(state, (-3.8, 1, -2.1), side=OUTSIDE, area=area)
+        state.events[:] = 9
+        shoot(state, (0, 1, 5), who=(0, 1))
+        assert state.sides[0].tolist() == [[OUTSIDE, area], [0, -1]]
+        assert state.events[0].tolist() == [9, 0]
 
 
 def test_a_shot_forgets_what_was() -> None:
