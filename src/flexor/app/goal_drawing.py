@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GoalPainter"]
 
-FINE = 4  # hexagons of the picture across one of the net
+FINE, FINE_SQUARES = 4, 2  # meshes of the picture across one of the net
 NEAR = 0.25  # metres before an area: there a ball may meet what another has moved
 ROUNDS = 3  # of laying a net over a ball that is in a corner
 ROPE = 0.6  # widths of a line, along the edges of sheets
@@ -83,7 +83,7 @@ class GoalPainter:
                 sheet.masks,
                 flat,
                 sheet.holds == FIXED,
-                pitch=edge / FINE,
+                pitch=edge / (FINE_SQUARES if is_square else FINE),
                 tile=SQUARE if is_square else TILE,
                 bent=faces,
             )
