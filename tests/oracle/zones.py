@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from flexor.stage.movement.zones import Zone
+from flexor.scene.zone import Zone
 
 Point = tuple[float, float]
 Side = tuple[Point, Point]

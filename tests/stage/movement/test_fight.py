@@ -10,12 +10,12 @@ import pytest
 
 from flexor.errors import SettingError
 from flexor.scene.moves import Move, MoveTable
+from flexor.scene.stage_settings import FightSettings
 from flexor.stage.movement.fight import (
     GUARDED,
     HIT,
     NOTHING,
     PARRIED,
-    FightSettings,
     FightState,
     begin_tick,
     init_fight,

@@ -12,13 +12,8 @@ from hypothesis import strategies as st
 
 from flexor.errors import SettingError
 from flexor.scene.ground import Ground, flat_ground, make_ground
-from flexor.stage.movement.ground import (
-    Footing,
-    FrictionSettings,
-    find_footing,
-    init_footing,
-    slide_down,
-)
+from flexor.scene.stage_settings import FrictionSettings
+from flexor.stage.movement.ground import Footing, find_footing, init_footing, slide_down
 from tests.oracle import movement as oracle
 
 Rng = np.random.Generator

@@ -22,6 +22,7 @@ from flexor.scene.moves import (
     button_mask,
     read_commands,
 )
+from flexor.scene.stage_settings import MoveSettings
 from flexor.stage.movement.buttons import (
     buttons_at,
     find_pressed,
@@ -36,7 +37,6 @@ from flexor.stage.movement.moves import (
     NO_MOVE,
     RETURN,
     START_UP,
-    MoveSettings,
     MoveState,
     MoveTables,
     init_moves,

@@ -8,13 +8,8 @@ import numpy as np
 import pytest
 
 from flexor.errors import SettingError
-from flexor.stage.movement.parry import (
-    ParrySettings,
-    init_recoil,
-    is_in_front,
-    start,
-    step_recoil,
-)
+from flexor.scene.stage_settings import ParrySettings
+from flexor.stage.movement.parry import init_recoil, is_in_front, start, step_recoil
 
 
 @pytest.mark.parametrize("ticks", [1, 3, 7, 40, 59])

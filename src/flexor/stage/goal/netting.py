@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Ints
 from flexor.errors import SettingError
-from flexor.stage.checks import check_kind
+from flexor.scene.checks import check_kind
 from flexor.stage.goal.areas import (
     AreaTables,
     Face,

@@ -12,7 +12,7 @@ from numbers import Integral
 from typing import Any, Literal, get_args
 
 from flexor.errors import SettingError
-from flexor.stage.checks import check_kind, check_number
+from flexor.scene.checks import check_kind, check_number
 
 __all__ = [
     "BallSettings",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flexor.stage.checks import check_kind, check_number
+from flexor.scene.checks import check_kind, check_number
 from flexor.stage.goal.netting import Netting, make_netting
 from flexor.stage.goal.plan import (
     BallSettings,

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Ints
 from flexor.scene.moves import KINDS
-from flexor.stage.checks import check_kind, check_number
+from flexor.scene.stage_settings import FightSettings
 from flexor.stage.movement.moves import HITTING, MoveState, MoveTables, stop_moves
 from flexor.stage.movement.parry import (
-    ParrySettings,
     Recoil,
     init_recoil,
     is_in_front,
@@ -27,7 +26,6 @@ __all__ = [
     "HIT",
     "NOTHING",
     "PARRIED",
-    "FightSettings",
     "FightState",
     "begin_tick",
     "init_fight",
@@ -37,32 +35,6 @@ __all__ = [
 Doubles = NDArray[np.float64]
 NOTHING, HIT, GUARDED, PARRIED = range(4)
 ATTACK, GUARD, PARRY = (KINDS.index(kind) for kind in ("attack", "guard", "parry"))
-USUAL_PARRY = ParrySettings()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FightSettings:
-    """What attacks do.
-
-    energy: points that each begins with; stun, guard_stun: ticks in which who was hit,
-    or has guarded, can do nothing; guard_share: part of the damage that goes through a
-    guard; push_ticks: over which who was hit is pushed; parry: what a parry does.
-    """
-
-    energy: float = 100.0
-    stun: int = 18
-    guard_stun: int = 8
-    guard_share: float = 0.1
-    push_ticks: int = 12
-    parry: ParrySettings = USUAL_PARRY
-
-    def __post_init__(self) -> None:
-        check_number(self.energy, "energy", 0, 1e9, is_above=True)
-        check_number(self.guard_share, "guard_share", 0, 1)
-        for name, least in (("stun", 0), ("guard_stun", 0), ("push_ticks", 1)):
-            check_kind(getattr(self, name), int, name)
-            check_number(getattr(self, name), name, least, 10_000)
-        check_kind(self.parry, ParrySettings, "parry")
 
 
 @dataclass(slots=True, eq=False)

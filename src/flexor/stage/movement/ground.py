@@ -14,44 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.errors import SettingError
-from flexor.scene.ground import SURFACES, Ground
+from flexor.scene.ground import Ground
+from flexor.scene.stage_settings import FrictionSettings
 
-__all__ = ["Footing", "FrictionSettings", "find_footing", "init_footing", "slide_down"]
+__all__ = ["Footing", "find_footing", "init_footing", "slide_down"]
 
 Doubles = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrictionSettings:
-    """How ground holds.
-
-    still, moving: coefficients of friction of who stands and of who moves; factors: of
-    plain ground, sand and water; paces: how fast one walks on each, in parts; gravity:
-    metres a second squared.
-    """
-
-    still: float = 0.6
-    moving: float = 0.4
-    factors: tuple[float, ...] = (1.0, 2.0, 3.0)
-    paces: tuple[float, ...] = (1.0, 0.8, 0.6)
-    gravity: float = 9.81
-
-    def __post_init__(self) -> None:
-        for name, most in (("still", 100.0), ("moving", 100.0), ("gravity", 1000.0)):
-            value = getattr(self, name)
-            if not 0 <= value <= most:
-                raise SettingError(f"{name}: {value!r}, expected 0 to {most:g}")
-        if self.still < self.moving:
-            raise SettingError(
-                f"still: {self.still:g}, expected at least moving, {self.moving:g}"
-            )
-        for name in ("factors", "paces"):
-            values = tuple(getattr(self, name))
-            object.__setattr__(self, name, values)
-            if len(values) != len(SURFACES) or not all(0 <= v <= 100 for v in values):
-                kinds = ", ".join(SURFACES)
-                raise SettingError(f"{name}: {values}, expected one each for {kinds}")
 
 
 @dataclass(slots=True, eq=False)

@@ -29,10 +29,10 @@ from flexor.scene.moves import (
     BUTTONS,
     HEIGHTS,
     KINDS,
-    MOST_TICKS,
     MoveTable,
     button_mask,
 )
+from flexor.scene.stage_settings import MoveSettings
 from flexor.stage.movement.buttons import Masks
 
 __all__ = [
@@ -40,7 +40,6 @@ __all__ = [
     "NO_MOVE",
     "RETURN",
     "START_UP",
-    "MoveSettings",
     "MoveState",
     "MoveTables",
     "init_moves",
@@ -55,28 +54,6 @@ NO_MOVE, START_UP, HITTING, RETURN = range(4)
 MOST = 1_000_000  # characters
 MARKS = 7  # columns, see the kernel
 FASTEST = 16.0  # of clocks
-LONGEST_WINDOW = 30
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MoveSettings:
-    """How inputs are taken.
-
-    chord_ticks: buttons that are pressed no more ticks than this after the first one
-    count as pressed at once; only a button that is part of a chord waits for others;
-    late_ticks: how long an input in a return phase is kept for when the move is over,
-    0: not at all.
-    """
-
-    chord_ticks: int = 2
-    late_ticks: int = 0
-
-    def __post_init__(self) -> None:
-        for name, most in (("chord_ticks", LONGEST_WINDOW), ("late_ticks", MOST_TICKS)):
-            value = getattr(self, name)
-            is_whole = isinstance(value, Integral) and not isinstance(value, bool)
-            if not is_whole or not 0 <= value <= most:
-                raise SettingError(f"{name}: {value!r}, expected 0 to {most} ticks")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

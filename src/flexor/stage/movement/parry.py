@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Ints
-from flexor.errors import SettingError
+from flexor.scene.stage_settings import ParrySettings
 
 __all__ = [
-    "ParrySettings",
     "Recoil",
     "init_recoil",
     "is_in_front",
@@ -22,29 +21,6 @@ __all__ = [
 ]
 
 Doubles = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParrySettings:
-    """What a parry does: metres that the attacker recoils, over how many ticks, and
-    the speed of its clock meanwhile; angle: radians to either side of the defender's
-    heading within which an attacker is in front.
-    """
-
-    amount: float = 0.6
-    ticks: int = 40
-    speed: float = 0.5
-    angle: float = math.radians(75)
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.amount <= 100:
-            raise SettingError(f"amount: {self.amount!r}, expected 0 to 100 metres")
-        if not (isinstance(self.ticks, int) and 1 <= self.ticks <= 10_000):
-            raise SettingError(f"ticks: {self.ticks!r}, expected 1 to 10000")
-        if not 0 < self.speed <= 1:
-            raise SettingError(f"speed: {self.speed!r}, expected above 0 to 1")
-        if not 0 < self.angle <= math.pi:
-            raise SettingError(f"angle: {self.angle!r}, expected radians, up to pi")
 
 
 @dataclass(slots=True, eq=False)
