@@ -33,7 +33,8 @@ class Structure:
     middle, radius: (x, z) and metres, of the circle that stands for it (`circle_of`);
     or, of a long one, ends: (x, z) of both, and thickness: metres, the width of the
     circle at each end. low, high: metres from where to where it reaches, for drawing;
-    mode: how it is drawn while it obstructs.
+    mode: how it is drawn while it obstructs; solid: whether characters cannot go
+    through it; colour: linear.
     """
 
     name: str
@@ -44,6 +45,8 @@ class Structure:
     low: float = 0.0
     high: float = 2.0
     mode: Mode = "hide"
+    solid: bool = True
+    colour: tuple[float, float, float] = (0.42, 0.4, 0.37)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -66,6 +69,9 @@ class Structure:
         for name in given[1:]:
             size = getattr(self, name)
             numbers[name] = check_number(size, self._place(name), SMALLEST, LARGEST)
+        if not isinstance(self.solid, bool):
+            self._refuse(f"solid: {self.solid!r}, expected True or False")
+        numbers["colour"] = self._check_colour()
         for name in ("low", "high"):
             height = getattr(self, name)
             numbers[name] = check_number(height, self._place(name), -LARGEST, LARGEST)
@@ -84,6 +90,16 @@ class Structure:
 
     def _refuse(self, text: str) -> NoReturn:
         raise SettingError(f"structure {self.name!r}: {text}")
+
+    def _check_colour(self) -> tuple[float, float, float]:
+        name = self._place("colour")
+        try:
+            red, green, blue = (check_number(v, name, 0, 10) for v in self.colour)
+        except (TypeError, ValueError):
+            raise SettingError(
+                f"{name}: {self.colour!r}, expected three numbers"
+            ) from None
+        return red, green, blue
 
     def _check_ends(self) -> tuple[Spot, Spot]:
         name = self._place("ends")
