@@ -18,8 +18,9 @@ FIRST = 0.05  # seconds: the first frame of CMU's files is no motion but a T-pos
 # File, clip (None: the first), and the degrees by which the worst angle may be outside.
 NATURAL = [
     *[("mannequin", clip, 0.1) for clip in ("idle", "walk", "run", "jump", "fall")],
-    ("mannequin", "punch", 0.1),
-    ("mannequin", "kick", 0.1),
+    *[("mannequin", clip, 0.1) for clip in ("punch", "kick", "spin-kick", "guard")],
+    *[("mannequin", clip, 0.1) for clip in ("parry", "hit", "recoil", "stance")],
+    *[("mannequin", clip, 0.1) for clip in ("sidestep", "cheer")],
     ("bvh/cmu_02_01.bvh", None, 0.1),  # walk
     ("bvh/cmu_09_01.bvh", None, 1.0),  # run
     ("bvh/cmu_16_05.bvh", None, 0.1),  # jump

@@ -11,7 +11,12 @@ import pytest
 import flexor
 from flexor.convert.body import Body, gather_bodies
 from flexor.convert.choose_links import choose_links
-from flexor.convert.deform_body import bind_body, clip_poses, deform_body
+from flexor.convert.deform_body import (
+    MOST_CLIPS,
+    bind_body,
+    clip_poses,
+    deform_body,
+)
 from flexor.convert.link_weights import LinkSettings
 from flexor.pose.layout import make_layout
 from flexor.scene.clip import Clip, Track
@@ -111,7 +116,8 @@ def test_poses_and_skins_of_clips() -> None:
     hero = flexor.samples.mannequin()
     layout = make_layout(hero.scene)
     poses = clip_poses(hero.scene, layout)
-    assert poses.shape == (4 * len(hero.clips), len(layout.rest))
+    assert len(hero.clips) > MOST_CLIPS
+    assert poses.shape == (4 * MOST_CLIPS, len(layout.rest))
     body = gather_bodies(hero.scene)[0]
     found, _ = deform_body(layout, bind_body(hero.scene, body), poses[:4])
     first = next(iter(hero.clips))

@@ -14,7 +14,11 @@ import flexor
 from flexor.app.character import Character
 
 LEFT = ("l-hip", "l-hip-roll", "l-knee", "l-knee-roll", "l-ankle", "l-foot", "l-toe")
-CLIPS = ["idle", "walk", "run", "punch", "kick", "jump", "fall"]
+LOOPS = ["idle", "walk", "run", "stance", "sidestep", "cheer"]
+CLIPS = [
+    *("idle", "walk", "run", "punch", "kick", "jump", "fall", "stance", "guard"),
+    *("parry", "hit", "recoil", "sidestep", "spin-kick", "cheer"),
+]
 FINGERS = ("thumb", "index", "middle", "ring", "pinky")
 
 
@@ -104,11 +108,25 @@ def test_clips_are_there_and_say_their_speed() -> None:
     extras = {name: (clip.carried or {})["extras"] for name, clip in clips.items()}
     assert 1.0 < extras["walk"]["speed"] < 1.8
     assert 2.5 < extras["run"]["speed"] < 4.5
-    assert [name for name in clips if extras[name]["loop"]] == ["idle", "walk", "run"]
+    assert extras["sidestep"]["velocity"] == [1.1, 0, 0]
+    assert extras["sidestep"]["speed"] == 1.1
+    assert [name for name in clips if extras[name]["loop"]] == LOOPS
+    moving = [name for name in clips if extras[name]["speed"]]
+    assert moving == ["walk", "run", "sidestep"]
+    assert moving == [name for name in clips if "velocity" in extras[name]]
+
+
+def test_joints_that_are_held_have_two_keys() -> None:
+    tracks = hero().clips["kick"].tracks
+    thumb = hero().skeleton.index("l-thumb0")
+    (held,) = (track for track in tracks if track.node == thumb)
+    assert len(held.times) == 2
+    assert held.times[-1] == tracks[0].times[-1]
+    np.testing.assert_array_equal(held.values[0], held.values[1])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("clip", ["idle", "walk", "run"])
+@pytest.mark.parametrize("clip", LOOPS)
 def test_loops_close_without_a_jump(clip: str) -> None:
     duration = hero().clips[clip].duration
     step = 1 / 60
@@ -122,13 +140,13 @@ def test_loops_close_without_a_jump(clip: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("clip", ["walk", "run"])
+@pytest.mark.parametrize("clip", ["walk", "run", "sidestep"])
 def test_feet_in_contact_do_not_slide(clip: str) -> None:
     duration = hero().clips[clip].duration
-    speed = (hero().clips[clip].carried or {})["extras"]["speed"]
+    velocity = (hero().clips[clip].carried or {})["extras"]["velocity"]
     times = np.arange(0, 2 * duration, 1 / 240)
     points = skin_at(clip, times % duration).astype(np.float64)
-    points[:, :, 2] += speed * times[:, None]  # the ground stands still
+    points += np.multiply.outer(times, velocity)[:, None]  # the ground stands still
     touches = points[:, :, 1] < 0.005
     assert touches.any(axis=1).mean() > 0.4, "it stands on the ground for a good part"
     worst = 0.0

@@ -124,7 +124,7 @@ def test_names_and_units(monkeypatch: pytest.MonkeyPatch) -> None:
     less, more = (found[f"weights/memory/v{v}"].value for v in (5000, 10000))
     assert 1.5 < more / less < 2.5
     assert found["weights/error/mannequin"].value < 0.3
-    assert "at 4 times of each of 7 clips" in found["weights/error/mannequin"].note
+    assert "at 4 times of each of 8 clips" in found["weights/error/mannequin"].note
     assert "no figure for bbw: not here" in found["weights/error/tube"].note
     assert "52 joints" in found["weights/regenerate/v4000"].note
 

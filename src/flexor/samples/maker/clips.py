@@ -2,6 +2,7 @@
 
 Every clip has 60 keys a second, rotation tracks (x, y, z, w) for the joints that leave
 their rest and one translation track for the hips. Looping clips end on their first key.
+A joint that is held all the time, such as those of a fist, has two keys.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,13 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.samples.maker.actions import make_fall, make_jump
+from flexor.samples.maker.duel import (
+    make_cheer,
+    make_guard,
+    make_hit,
+    make_parry,
+    make_recoil,
+    make_stance,
+)
 from flexor.samples.maker.fight import make_kick, make_punch
+from flexor.samples.maker.footwork import SIDESTEP_SPEED, make_sidestep, make_spin_kick
 from flexor.samples.maker.gait import RUN, WALK, make_idle, make_run, make_walk
 from flexor.samples.maker.nodes import NodeTable
 from flexor.samples.maker.rig import Sheet
 from flexor.samples.maker.rotation import quaternion_from_matrix, same_hemisphere
 
 Float32 = NDArray[np.float32]
+Point = tuple[float, float, float]
 _STILL = 1e-6
 
 
@@ -25,13 +36,15 @@ _STILL = 1e-6
 class ClipParts:
     """One clip as plain arrays.
 
-    name; speed: ground speed in m/s (0 where the figure does not travel);
+    name; velocity: over the ground in m/s, x to the left, z ahead (all 0 where the
+    figure does not travel);
     is_loop: whether the last key equals the first; times: float32 (T,), seconds.
-    rotations: node name -> float32 (T, 4) xyzw, local; hips_translation: (T, 3), m.
+    rotations: node name -> float32 (T, 4) xyzw, local, or (2, 4) for the first and the
+    last time where the joint is held; hips_translation: (T, 3), m.
     """
 
     name: str
-    speed: float
+    velocity: Point
     is_loop: bool
     times: Float32
     rotations: Mapping[str, Float32]
@@ -42,17 +55,27 @@ class ClipParts:
 class _Recipe:
     make: Callable[[NodeTable], Sheet]
     is_loop: bool = False
-    speed: float = 0.0
+    velocity: Point = (0.0, 0.0, 0.0)
 
 
 _RECIPES = {
     "idle": _Recipe(make_idle, is_loop=True),
-    "walk": _Recipe(make_walk, is_loop=True, speed=WALK.speed),
-    "run": _Recipe(make_run, is_loop=True, speed=RUN.speed),
+    "walk": _Recipe(make_walk, is_loop=True, velocity=(0.0, 0.0, WALK.speed)),
+    "run": _Recipe(make_run, is_loop=True, velocity=(0.0, 0.0, RUN.speed)),
     "punch": _Recipe(make_punch),
     "kick": _Recipe(make_kick),
     "jump": _Recipe(make_jump),
     "fall": _Recipe(make_fall),
+    "stance": _Recipe(make_stance, is_loop=True),
+    "guard": _Recipe(make_guard),
+    "parry": _Recipe(make_parry),
+    "hit": _Recipe(make_hit),
+    "recoil": _Recipe(make_recoil),
+    "sidestep": _Recipe(
+        make_sidestep, is_loop=True, velocity=(SIDESTEP_SPEED, 0.0, 0.0)
+    ),
+    "spin-kick": _Recipe(make_spin_kick),
+    "cheer": _Recipe(make_cheer, is_loop=True),
 }
 
 
@@ -72,10 +95,12 @@ def _keys(name: str, recipe: _Recipe, nodes: NodeTable) -> ClipParts:
         track = quaternion_from_matrix(local[:, row])
         if np.all(np.abs(np.abs(track @ nodes.rotations[row]) - 1.0) < _STILL):
             continue
-        rotations[node] = same_hemisphere(track).astype(np.float32)
+        keys = same_hemisphere(track).astype(np.float32)
+        is_held = bool(np.all(np.abs(keys - keys[0]) < _STILL))
+        rotations[node] = keys[[0, 0]] if is_held else keys
     return ClipParts(
         name=name,
-        speed=recipe.speed,
+        velocity=recipe.velocity,
         is_loop=recipe.is_loop,
         times=sheet.times.astype(np.float32),
         rotations=rotations,

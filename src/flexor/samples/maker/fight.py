@@ -6,11 +6,11 @@ guard, left foot in front, so they can follow each other.
 
 import numpy as np
 
+from flexor.samples.maker.guard import guard_hands
 from flexor.samples.maker.nodes import NodeTable
 from flexor.samples.maker.rig import Sheet, new_sheet
 from flexor.samples.maker.rotation import Array
 from flexor.samples.maker.stances import (
-    close_fist,
     keyed,
     place_foot,
     reach,
@@ -67,7 +67,7 @@ def make_punch(nodes: NodeTable) -> Sheet:
         (0.9, (0.07, 1.365, 0.355)),
     )
     reach(sheet, "l", lead, (0.35, -1.0, -0.05))
-    _guard_hands(sheet, punch=np.clip(drive, 0.0, 1.0))
+    guard_hands(sheet, np.clip(drive, 0.0, 1.0))
     return sheet
 
 
@@ -103,7 +103,7 @@ def make_kick(nodes: NodeTable) -> Sheet:
     place_foot(sheet, "l", toe_rest(sheet, "l", 0.105, 0.29), yaw=turned, knee_out=2.0)
     _kick_leg(sheet, t, up)
     _kick_arms(sheet, t)
-    _guard_hands(sheet, punch=np.zeros_like(t))
+    guard_hands(sheet)
     return sheet
 
 
@@ -166,13 +166,3 @@ def _kick_arms(sheet: Sheet, t: Array) -> None:
     )
     reach(sheet, "r", right, (-0.55, -0.90, -0.45))
     reach(sheet, "l", left, (0.35, -1.0, -0.05))
-
-
-def _guard_hands(sheet: Sheet, punch: Array) -> None:
-    close_fist(sheet, "lr")
-    sheet.pronate("l", 28.0)
-    sheet.pronate("r", 28.0 + 52.0 * punch)
-    sheet.bend("l-wrist", y=4.0, z=-4.0)
-    sheet.bend("r-wrist", y=4.0 * (1.0 - punch), z=-4.0)
-    sheet.bend("l-shoulder", y=6.0, z=6.0)
-    sheet.bend("r-shoulder", y=5.0, z=5.0 + 14.0 * punch)

@@ -56,7 +56,12 @@ def make_scene(parts: MannequinParts) -> Scene:
 
 def _clip(clip: ClipParts, names: tuple[str, ...]) -> Clip:
     tracks = [Track(0, "translation", clip.times, clip.hips_translation)]
+    ends = clip.times[[0, -1]]
     for name, turns in clip.rotations.items():
-        tracks.append(Track(names.index(name), "rotation", clip.times, turns))
-    extras = {"speed": round(clip.speed, 6), "loop": clip.is_loop}
+        times = clip.times if len(turns) == len(clip.times) else ends
+        tracks.append(Track(names.index(name), "rotation", times, turns))
+    speed = round(float(np.linalg.norm(clip.velocity)), 6)
+    extras: dict[str, object] = {"speed": speed, "loop": clip.is_loop}
+    if speed:
+        extras["velocity"] = list(clip.velocity)
     return Clip(clip.name, tuple(tracks), {"extras": extras})
