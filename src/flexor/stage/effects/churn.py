@@ -1,0 +1,279 @@
+"""Sand and water that feet, heads and hips churn up as they land and as they leave.
+
+    state = init_churn(len(crowd), rng)
+    while playing:
+        step_churn(state, parts, ground, water=0.2)
+        count = churn_quads(state, camera_right, camera_up, quads, rows)
+        patterns, is_water = state.patterns[rows[:count]], state.is_water[rows[:count]]
+
+Each part is in the air or at the ground, on sand or on water. In the tick in which it
+lands, drops fly from (old x, surface, old z): its way along x and z, turned at random
+by up to 135 degrees, made longer by its radius, and its speed up or down, upward. In
+the tick in which it leaves the surface they fly along its way; the steeper, the fewer.
+All are slowed to a random part of a tenth. Half of the drops come in that tick, half of
+those that are left in each of the next few.
+
+The caller owns the places of parts and the ground; the state keeps the places of the
+last tick, so one call in each tick is all there is to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexor.arrays import Floats, Ints, check_array, check_input
+from flexor.errors import SettingError
+from flexor.scene.checks import check_kind, check_number
+from flexor.scene.ground import Ground
+from flexor.scene.light import as_vector
+
+__all__ = [
+    "CONTINUING",
+    "KICK_UP",
+    "LANDING",
+    "NONE",
+    "RADII",
+    "Churn",
+    "ChurnSettings",
+    "churn_quads",
+    "init_churn",
+    "step_churn",
+]
+
+Doubles = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
+RADII = {"foot": 0.10, "head": 0.15, "hips": 0.20}  # metres
+NONE, LANDING, KICK_UP, CONTINUING = 0, 1, 2, 3  # what a part does in a tick
+FARTHEST = 1e5  # metres, of any place from the origin
+MOST_DROPS = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChurnSettings:
+    """How drops are thrown.
+
+    parts: the kinds of the P parts that are looked at, names in RADII; base: drops for
+    each metre that a part moves in a tick; most: drops of one event; ticks: in how many
+    they come; scale: how many times as fast as they are parts are taken to be as they
+    throw drops (the seed's count in metres a tick makes slow ones); touch: how much of
+    its radius a part reaches below its place: 0, its place alone counts; 1, it is a
+    ball, as is right for joints of a skeleton; jump: metres: a part that moves farther
+    in a tick was put elsewhere and throws none; gravity: metres a tick, for each tick;
+    life: ticks in which a drop goes through its 32 patterns; size: metres.
+    """
+
+    parts: Sequence[str] = ("foot", "foot", "head", "hips")
+    base: float = 200.0
+    most: int = 64
+    ticks: int = 6
+    scale: float = 5.0
+    touch: float = 0.0
+    jump: float = 2.0
+    gravity: float = 9.81 / 3600
+    life: int = 32
+    size: float = 0.3
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        parts = () if isinstance(self.parts, str) else tuple(self.parts)
+        if not parts or not all(part in RADII for part in parts):
+            known = ", ".join(RADII)
+            raise SettingError(f"parts: {self.parts!r}, expected some of {known}")
+        put(self, "parts", parts)
+        for name, least, most in (
+            ("base", 0.0, 1e6),
+            ("scale", 0.0, 1000.0),
+            ("touch", 0.0, 1.0),
+            ("jump", 0.0, FARTHEST),
+            ("gravity", 0.0, 1.0),
+            ("size", 1e-3, 100.0),
+        ):
+            put(self, name, check_number(getattr(self, name), name, least, most))
+        for name, last in (("most", 10_000), ("ticks", 1000), ("life", 10_000)):
+            value = getattr(self, name)
+            if type(value) is not int or not 1 <= value <= last:
+                raise SettingError(f"{name}: {value!r}, expected 1 to {last}")
+
+
+@dataclass(slots=True, eq=False)
+class Churn:
+    """What P parts of N characters do, and the drops that they have thrown.
+
+    lasts: float64 (N, P, 3), places a tick ago; is_aloft: bool (N, P), above the
+    surface; is_wet: bool (N, P), the ground below is water; states: uint8 (N, P), NONE,
+    LANDING, KICK_UP or CONTINUING; left: int32 (N, P, 2), drops that are to come, and
+    ticks.
+
+    The ring of C drops: places, speeds: float32 (C, 3), metres, metres a tick; floors:
+    float32 (C,), heights at which they end; ages: int32 (C,), ticks, -1: no drop here;
+    patterns: uint8 (C,), 0 to 31; is_water: bool (C,), else it is sand. live_count: how
+    many there are.
+    """
+
+    settings: ChurnSettings
+    lasts: Doubles
+    is_aloft: Bools
+    is_wet: Bools
+    states: Bytes
+    left: Ints
+    places: Floats
+    speeds: Floats
+    floors: Floats
+    ages: Ints
+    patterns: Bytes
+    is_water: Bools
+    live_count: int
+    has_last: bool
+    seed: int
+    # Of what each part began last: what, where, and how it moved; see the kernel.
+    _events: Bytes = field(repr=False)
+    _origins: Doubles = field(repr=False)
+    _moves: Doubles = field(repr=False)
+    _serial: NDArray[np.int64] = field(repr=False)
+    _radii: Doubles = field(repr=False)
+    _numbers: Doubles = field(repr=False)
+    _view: Floats = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.lasts)
+
+
+KERNEL_SETTINGS = ("base", "scale", "most", "ticks", "touch", "jump")
+
+
+def init_churn(
+    count: int,
+    rng: np.random.Generator,
+    settings: ChurnSettings | None = None,
+    *,
+    capacity: int = 4096,
+) -> Churn:
+    """No drops yet, of `count` characters; capacity: C, drops at one time.
+
+    The first tick only looks where parts are.
+    """
+    settings = ChurnSettings() if settings is None else settings
+    check_kind(settings, ChurnSettings, "settings")
+    check_kind(rng, np.random.Generator, "rng")
+    for value, name, least, most in (
+        (count, "count", 0, 1_000_000),
+        (capacity, "capacity", 1, MOST_DROPS),
+    ):
+        if type(value) is not int or not least <= value <= most:
+            raise SettingError(f"{name}: {value!r}, expected {least} to {most}")
+    parts = (count, len(settings.parts))
+    return Churn(
+        settings,
+        np.zeros((*parts, 3)),
+        np.zeros(parts, np.bool_),
+        np.zeros(parts, np.bool_),
+        np.zeros(parts, np.uint8),
+        np.zeros((*parts, 2), np.int32),
+        np.zeros((capacity, 3), np.float32),
+        np.zeros((capacity, 3), np.float32),
+        np.zeros(capacity, np.float32),
+        np.full(capacity, -1, np.int32),
+        np.zeros(capacity, np.uint8),
+        np.zeros(capacity, np.bool_),
+        0,
+        False,
+        int(rng.integers(0, 1 << 32)),
+        np.zeros(parts, np.uint8),
+        np.zeros((*parts, 3)),
+        np.zeros((*parts, 5)),
+        np.zeros(1, np.int64),
+        np.array([RADII[part] for part in settings.parts]),
+        np.array([float(getattr(settings, name)) for name in KERNEL_SETTINGS]),
+        np.zeros(6, np.float32),
+    )
+
+
+def step_churn(
+    state: Churn, places: Doubles, ground: Ground, *, water: float | None = None
+) -> None:
+    """A tick of a sixtieth of a second: drops fly on, and parts throw new ones.
+
+    places: float64 (N, P, 3), of parts now, metres; water: metres, the height of the
+    water where the ground is water; None, or below the ground: that of the ground.
+    """
+    check_kind(state, Churn, "state")
+    check_kind(ground, Ground, "ground")
+    check_input(places, np.float64, state.lasts.shape, "places")
+    level = -FARTHEST
+    if water is not None:
+        level = check_number(water, "water", -FARTHEST, FARTHEST)
+    from flexor.stage.effects import kernel_churn
+
+    settings = state.settings
+    if not kernel_churn.are_near(places, FARTHEST):
+        raise SettingError(f"places: expected numbers within {FARTHEST:g} m")
+    if state.live_count:
+        state.live_count = kernel_churn.fly(
+            settings.gravity,
+            settings.life,
+            state.floors,
+            state.places,
+            state.speeds,
+            state.ages,
+            state.patterns,
+        )
+    state.live_count += kernel_churn.check_parts(
+        state.has_last,
+        places,
+        state._radii,
+        state._numbers,
+        ground.heights,
+        ground.surfaces,
+        *ground.corner,
+        1 / ground.step,
+        level,
+        state.seed,
+        state.lasts,
+        state.is_aloft,
+        state.is_wet,
+        state.states,
+        state._events,
+        state.left,
+        state._origins,
+        state._moves,
+        state._serial,
+        state.places,
+        state.speeds,
+        state.floors,
+        state.ages,
+        state.patterns,
+        state.is_water,
+    )
+    state.has_last = True
+
+
+def churn_quads(
+    state: Churn,
+    camera_right: ArrayLike,
+    camera_up: ArrayLike,
+    out: Floats,
+    rows: Ints,
+) -> int:
+    """Corners of the drops that there are, into the first rows of `out`; how many.
+
+    camera_right, camera_up: (3,), unit vectors of who looks; out: float32 (C, 4, 3),
+    metres, at the lower left, lower right, upper right and upper left of what is seen;
+    rows: int32 (C,), filled with the drops' rows in the state, such as for patterns.
+    """
+    check_kind(state, Churn, "state")
+    capacity = len(state.ages)
+    check_array(out, np.float32, (capacity, 4, 3), "out")
+    check_array(rows, np.int32, (capacity,), "rows")
+    state._view[:3] = as_vector(camera_right, "camera_right")
+    state._view[3:] = as_vector(camera_up, "camera_up")
+    if not state.live_count:
+        return 0
+    from flexor.stage.effects.kernel_churn import drop_quads
+
+    size = state.settings.size
+    return int(drop_quads(state.places, state.ages, size, state._view, rows, out))

@@ -1,0 +1,281 @@
+"""Leaves that lie on the ground and are blown up by the wind of moving characters.
+
+    state = init_leaves(ground, rng.uniform(-8, 8, (1000, 2)), rng)
+    quads = np.empty((len(state), 4, 3), np.float32)
+    while playing:
+        step_leaves(state, find_wind(before, now), ground)
+        leaf_quads(state, quads)
+
+A tick of a leaf: wind sets its speed along x and z and adds to its upward speed, the
+more the nearer it is and the lower the leaf; the air, or the ground, changes its speed;
+it moves by its speed, flutters on by one of 32 steps about X and by an angle about Y;
+and if it is at or below the ground it has landed. On the ground it goes on turning
+until it is flat, which is its step 0, and rests. Leaves at rest cost nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexor.arrays import Floats, Ints, check_array
+from flexor.errors import SettingError, ShapeError
+from flexor.maths import threads
+from flexor.scene.checks import check_kind, check_number
+from flexor.scene.ground import Ground
+from flexor.stage.effects.wind import FARTHEST, Wind
+
+__all__ = ["LeafSettings", "Leaves", "init_leaves", "leaf_quads", "step_leaves"]
+
+Doubles = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+BLOCK = 256  # leaves; that of the kernel
+SINES = 4096  # of a turn
+CLEAR = np.float32(0.006)  # metres that quads are above the ground
+LEAST_WORK = 8000  # leaves that move: fewer are not worth a second thread
+MOST_LEAVES = 10_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeafSettings:
+    """How leaves move; metres, for each tick.
+
+    lift: how much of a wind's upward speed is added to that of a leaf; drag, grip: what
+    is kept of its speed along x and z in the air and on the ground; weight: how much
+    less its upward speed gets; fastest: how fast it falls at most; turn: how far it
+    turns about Y at most, radians, each leaf in its own way; sizes: least and most
+    breadth, metres; kinds: how many kinds of leaves there are, for drawing.
+
+    The seed's speeds are large: with `lift` 1 the weakest wind blows a leaf 3.5 m up,
+    the strongest 250 m. With 0.25 these are 0.2 m and 15 m.
+    """
+
+    lift: float = 1.0
+    drag: float = 0.87
+    grip: float = 0.5
+    weight: float = 0.002
+    fastest: float = 0.006
+    turn: float = 0.06
+    sizes: tuple[float, float] = (0.06, 0.08)
+    kinds: int = 8
+
+    def __post_init__(self) -> None:
+        for name, low, high, is_above in (
+            ("lift", 0.0, 100.0, True),
+            ("drag", 0.0, 1.0, False),
+            ("grip", 0.0, 1.0, False),
+            ("weight", 0.0, 1.0, True),
+            ("fastest", 0.0, 1.0, True),
+            ("turn", 0.0, math.pi / 2, False),
+        ):
+            value = getattr(self, name)
+            value = check_number(value, name, low, high, is_above=is_above)
+            object.__setattr__(self, name, value)
+        try:
+            low, high = (check_number(v, "sizes", 1e-3, 10.0) for v in self.sizes)
+        except SettingError:
+            raise
+        except (TypeError, ValueError):
+            low, high = 1.0, 0.0
+        if low > high:
+            raise SettingError(f"sizes: {self.sizes!r}, expected least and most")
+        object.__setattr__(self, "sizes", (low, high))
+        if not isinstance(self.kinds, int) or not 1 <= self.kinds <= 256:
+            raise SettingError(f"kinds: {self.kinds!r}, expected 1 to 256")
+
+
+@dataclass(slots=True, eq=False)
+class Leaves:
+    """L leaves; those that stand next to each other here are neighbours at the start.
+
+    places: float32 (L, 3), metres; speeds: float32 (L, 3), metres a tick; steps: uint8
+    (L,), of the flutter about X, 0 to 31, 0 is flat; angles: uint16 (L,), about Y,
+    65536 a turn; spins: uint16 (L,), what is added to them in a tick; is_aloft: bool
+    (L,), in the air; is_moving: bool (L,), not at rest; sizes: float32 (L,), metres;
+    kinds: uint8 (L,), for drawing. Change them by `step_leaves` alone.
+    """
+
+    settings: LeafSettings
+    places: Floats
+    speeds: Floats
+    steps: NDArray[np.uint8]
+    angles: NDArray[np.uint16]
+    spins: NDArray[np.uint16]
+    is_aloft: Bools
+    is_moving: Bools
+    sizes: Floats
+    kinds: NDArray[np.uint8]
+    # By block: how many move, which (L,), and a box around all of them.
+    _counts: Ints = field(repr=False)
+    _listed: Ints = field(repr=False)
+    _boxes: Floats = field(repr=False)
+    _numbers: Doubles = field(repr=False)  # settings for the kernel
+    _wind: Doubles = field(repr=False)
+    _ground: Ground = field(repr=False)  # that of the last tick, and its highest point
+    _highest: float = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @property
+    def moving_count(self) -> int:
+        """How many are not at rest."""
+        return int(self._counts.sum())
+
+
+def init_leaves(
+    ground: Ground,
+    spots: ArrayLike,
+    rng: np.random.Generator,
+    settings: LeafSettings | None = None,
+) -> Leaves:
+    """Leaves at rest on the ground; spots: (L, 2), x and z, metres, in any order."""
+    check_kind(ground, Ground, "ground")
+    check_kind(rng, np.random.Generator, "rng")
+    settings = LeafSettings() if settings is None else settings
+    check_kind(settings, LeafSettings, "settings")
+    flat = _order(_check_spots(spots))
+    count = len(flat)
+    from flexor.stage.effects.kernel_leaves import fit_boxes, lay_down
+
+    places = np.zeros((count, 3), np.float32)
+    places[:, ::2] = flat
+    lay_down(ground.heights, *ground.corner, 1 / ground.step, places)
+    boxes = np.zeros((-(-count // BLOCK), 4), np.float32)
+    fit_boxes(places, boxes)
+    spins = rng.uniform(-settings.turn, settings.turn, count) * (32768 / math.pi)
+    return Leaves(
+        settings,
+        places,
+        np.zeros((count, 3), np.float32),
+        np.zeros(count, np.uint8),
+        rng.integers(0, 1 << 16, count, np.uint16),
+        (np.rint(spins).astype(np.int64) & 0xFFFF).astype(np.uint16),
+        np.zeros(count, np.bool_),
+        np.zeros(count, np.bool_),
+        rng.uniform(*settings.sizes, count).astype(np.float32),
+        rng.integers(0, settings.kinds, count, np.uint8),
+        np.zeros(len(boxes), np.int32),
+        np.zeros(count, np.int32),
+        boxes,
+        np.array([getattr(settings, name) for name in KERNEL_SETTINGS]),
+        np.zeros(6),
+        ground,
+        _highest(ground),
+    )
+
+
+KERNEL_SETTINGS = ("lift", "drag", "grip", "weight", "fastest")
+
+
+def _highest(ground: Ground) -> float:
+    """Metres; no less in float32, in which leaves have their places."""
+    return float(np.nextafter(np.float32(ground.heights.max()), np.float32(np.inf)))
+
+
+def _check_spots(spots: ArrayLike) -> Doubles:
+    try:
+        flat = np.array(spots, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"spots: cannot be made numbers: {error}") from None
+    if flat.ndim != 2 or flat.shape[1] != 2 or len(flat) > MOST_LEAVES:
+        raise ShapeError(f"spots: shape {flat.shape}, expected (L, 2)")
+    if not (np.abs(flat) <= FARTHEST).all():
+        raise SettingError(f"spots: expected numbers within {FARTHEST:g} m")
+    return flat
+
+
+def _order(spots: Doubles) -> Doubles:
+    """Spots so that those of a block are close: in strips along x, by their z."""
+    blocks = max(len(spots) // BLOCK, 1)
+    strip = BLOCK * max(round(math.sqrt(blocks)), 1)
+    rows = np.argsort(spots[:, 1], kind="stable")
+    numbers = np.empty(len(rows), np.int64)
+    numbers[rows] = np.arange(len(rows)) // strip
+    return spots[np.lexsort((spots[:, 0], numbers))]
+
+
+def step_leaves(state: Leaves, wind: Wind | None, ground: Ground) -> None:
+    """A tick of a sixtieth of a second; wind: that of this tick, or None."""
+    check_kind(state, Leaves, "state")
+    check_kind(ground, Ground, "ground")
+    if ground is not state._ground:
+        state._ground, state._highest = ground, _highest(ground)
+    count = state.moving_count
+    if wind is not None:
+        check_kind(wind, Wind, "wind")
+        state._wind[:3], state._wind[3:] = wind.place, wind.speed
+    elif count == 0:
+        return
+    from flexor.stage.effects.kernel_leaves import step_blocks
+
+    has_wind, inverse = wind is not None, 1 / ground.step
+
+    def work(blocks: slice) -> None:
+        step_blocks(
+            blocks.start,
+            blocks.stop,
+            has_wind,
+            state._wind,
+            state._numbers,
+            ground.heights,
+            *ground.corner,
+            inverse,
+            state._highest,
+            state.spins,
+            state._counts,
+            state._listed,
+            state._boxes,
+            state.places,
+            state.speeds,
+            state.steps,
+            state.angles,
+            state.is_aloft,
+            state.is_moving,
+        )
+
+    if count < LEAST_WORK:
+        work(slice(0, len(state._counts)))
+    else:
+        threads.run_slices(work, len(state._counts))
+
+
+@cache
+def _sines() -> Floats:
+    sines: Floats = np.sin(np.arange(SINES) * (2 * np.pi / SINES)).astype(np.float32)
+    sines.flags.writeable = False
+    return sines
+
+
+def leaf_quads(state: Leaves, out: Floats) -> Floats:
+    """Corners of leaves, filled into `out`, float32 (L, 4, 3), metres.
+
+    Seen from above, a leaf that lies with angle 0 has them at its lower left (-x, +z),
+    lower right, upper right and upper left: counter-clockwise.
+    """
+    check_kind(state, Leaves, "state")
+    check_array(out, np.float32, (len(state), 4, 3), "out")
+    from flexor.stage.effects.kernel_leaves import make_quads
+
+    def work(rows: slice) -> None:
+        make_quads(
+            rows.start,
+            rows.stop,
+            state.places,
+            state.sizes,
+            state.steps,
+            state.angles,
+            _sines(),
+            CLEAR,
+            out,
+        )
+
+    if len(state) < LEAST_WORK:
+        work(slice(0, len(state)))
+    else:
+        threads.run_slices(work, len(state))
+    return out

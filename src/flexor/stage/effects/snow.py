@@ -1,0 +1,253 @@
+"""Snow that falls, is moved by the wind and goes in circles as it does.
+
+    state = init_snow(ground, 10_000, rng)
+    quads = np.empty((len(state), 4, 3), np.float32)
+    while playing:
+        step_snow(state, ground, (0.01 * math.sin(time), 0.0, 0.0))
+        snow_quads(state, camera_right, camera_up, quads)
+
+A flake falls 0.01 m a tick and is moved by the wind; it is seen beside that place, by
+(a sin q, a cos q) along x and z, with q growing in each tick. How fast, and a, come
+from a table. As circles close, no flake gets anywhere by them: without wind there is no
+drift. Flakes that reach the ground come again at the top, anywhere; those that wind
+carries out of the box come in again on its other side. So there are as many everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexor.arrays import Floats, check_array
+from flexor.errors import SettingError
+from flexor.maths import threads
+from flexor.scene.checks import check_kind, check_number
+from flexor.scene.ground import Ground
+from flexor.scene.light import as_vector
+
+__all__ = ["Snow", "SnowSettings", "init_snow", "snow_quads", "step_snow"]
+
+Doubles = NDArray[np.float64]
+FARTHEST = 1e5  # metres, of any place from the origin
+STRONGEST = 100.0  # metres a tick, of wind
+BLOCK = 1024  # flakes; that of the kernel
+SINES = 4096  # of a turn
+LEAST_WORK = 40_000  # flakes: fewer are not worth a second thread
+MOST_FLAKES = 10_000_000
+CALM = (0.0, 0.0, 0.0)
+# Radians a tick and metres: flakes turn either way, those of wide circles slowly.
+SWIRLS = (
+    (0.110, 0.015),
+    (-0.095, 0.025),
+    (0.080, 0.035),
+    (-0.070, 0.050),
+    (0.055, 0.065),
+    (-0.045, 0.080),
+    (0.035, 0.100),
+    (-0.025, 0.130),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnowSettings:
+    """Where and how snow falls.
+
+    low, high: (x, z), corners of the box that it falls in, metres; top: metres, from
+    where; fall: metres a tick; swirls: the table of circles, each radians a tick and
+    metres; sizes: least and most breadth of flakes, metres.
+    """
+
+    low: tuple[float, float] = (-10.0, -10.0)
+    high: tuple[float, float] = (10.0, 10.0)
+    top: float = 6.0
+    fall: float = 0.01
+    swirls: Sequence[tuple[float, float]] = SWIRLS
+    sizes: tuple[float, float] = (0.015, 0.035)
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "low", _check_pair(self.low, "low", -FARTHEST, FARTHEST))
+        put(self, "high", _check_pair(self.high, "high", -FARTHEST, FARTHEST))
+        for a, b in zip(self.low, self.high, strict=True):
+            if not b - a >= 0.01:
+                raise SettingError(f"high: {self.high}, expected above low, {self.low}")
+        put(self, "top", check_number(self.top, "top", -FARTHEST, FARTHEST))
+        put(self, "fall", check_number(self.fall, "fall", 0.0, 1.0))
+        sizes = _check_pair(self.sizes, "sizes", 1e-4, 10.0)
+        if sizes[0] > sizes[1]:
+            raise SettingError(f"sizes: {self.sizes!r}, expected least and most")
+        put(self, "sizes", sizes)
+        rows = tuple(self.swirls) if isinstance(self.swirls, Sequence) else ()
+        if not 1 <= len(rows) <= 256:
+            raise SettingError(f"swirls: {len(rows)} rows, expected 1 to 256")
+        rows = tuple(_check_pair(row, "swirls", -math.pi, 10.0) for row in rows)
+        if not all(speed <= math.pi and radius >= 0 for speed, radius in rows):
+            raise SettingError("swirls: expected radians of at most pi, radii from 0")
+        put(self, "swirls", rows)
+
+
+def _check_pair(
+    value: Any, name: str, least: float, most: float
+) -> tuple[float, float]:
+    try:
+        one, two = (check_number(v, name, least, most) for v in value)
+    except SettingError:
+        raise
+    except (TypeError, ValueError):
+        raise SettingError(f"{name}: {value!r}, expected two numbers") from None
+    return one, two
+
+
+@dataclass(slots=True, eq=False)
+class Snow:
+    """F flakes.
+
+    places: float32 (F, 3), metres, the middles of their circles; phases: uint16 (F,),
+    where on them they are, 65536 a turn; kinds: uint8 (F,), rows of the table; sizes:
+    float32 (F,), metres; rolls: uint32 (F,), where each comes again; turns: uint16
+    (K,), what is added to phases in a tick; circles: float32 (K,), radii, metres.
+    """
+
+    settings: SnowSettings
+    places: Floats
+    phases: NDArray[np.uint16]
+    kinds: NDArray[np.uint8]
+    sizes: Floats
+    rolls: NDArray[np.uint32]
+    turns: NDArray[np.uint16]
+    circles: Floats
+    _box: Doubles = field(repr=False)
+    _move: Doubles = field(repr=False)
+    _view: Floats = field(repr=False)
+    _ground: Ground = field(repr=False)  # that of the last tick, and its highest point
+    _highest: float = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
+def init_snow(
+    ground: Ground,
+    count: int,
+    rng: np.random.Generator,
+    settings: SnowSettings | None = None,
+) -> Snow:
+    """Flakes that are everywhere in the box above the ground."""
+    check_kind(ground, Ground, "ground")
+    check_kind(rng, np.random.Generator, "rng")
+    settings = SnowSettings() if settings is None else settings
+    check_kind(settings, SnowSettings, "settings")
+    if not isinstance(count, int) or not 0 <= count <= MOST_FLAKES:
+        raise SettingError(f"count: {count!r}, expected 0 to {MOST_FLAKES}")
+    from flexor.stage.effects.kernel_leaves import lay_down
+
+    places = np.zeros((count, 3), np.float32)
+    places[:, ::2] = rng.uniform(settings.low, settings.high, (count, 2))
+    lay_down(ground.heights, *ground.corner, 1 / ground.step, places)
+    room = np.maximum(settings.top - places[:, 1], 0)
+    places[:, 1] += (room * (1 - rng.random(count))).astype(np.float32)
+    table = np.array(settings.swirls, np.float64)
+    turns = np.rint(table[:, 0] * (32768 / math.pi)).astype(np.int64) & 0xFFFF
+    (low_x, low_z), (high_x, high_z) = settings.low, settings.high
+    return Snow(
+        settings,
+        places,
+        rng.integers(0, 1 << 16, count, np.uint16),
+        rng.integers(0, len(table), count, np.uint8),
+        rng.uniform(*settings.sizes, count).astype(np.float32),
+        rng.integers(0, 1 << 32, count, np.uint32),
+        turns.astype(np.uint16),
+        table[:, 1].astype(np.float32),
+        np.array([low_x, high_x, low_z, high_z, settings.top]),
+        np.zeros(3),
+        np.zeros(6, np.float32),
+        ground,
+        float(ground.heights.max()),
+    )
+
+
+def step_snow(state: Snow, ground: Ground, wind: ArrayLike = CALM) -> None:
+    """A tick of a sixtieth of a second; wind: (3,), metres a tick, of this tick."""
+    check_kind(state, Snow, "state")
+    check_kind(ground, Ground, "ground")
+    move = as_vector(wind, "wind")
+    if max(abs(speed) for speed in move) > STRONGEST:
+        raise SettingError(f"wind: {move}, expected {STRONGEST:g} at most")
+    if ground is not state._ground:
+        state._ground, state._highest = ground, float(ground.heights.max())
+    state._move[:] = move
+    state._move[1] -= state.settings.fall
+    from flexor.stage.effects.kernel_snow import step_flakes
+
+    inverse = 1 / ground.step
+
+    def work(blocks: slice) -> None:
+        step_flakes(
+            blocks.start,
+            blocks.stop,
+            state._move,
+            state._box,
+            ground.heights,
+            *ground.corner,
+            inverse,
+            state._highest,
+            state.kinds,
+            state.turns,
+            state.places,
+            state.phases,
+            state.rolls,
+        )
+
+    blocks = -(-len(state) // BLOCK)
+    if len(state) < LEAST_WORK:
+        work(slice(0, blocks))
+    else:
+        threads.run_slices(work, blocks)
+
+
+@cache
+def _sines() -> Floats:
+    sines: Floats = np.sin(np.arange(SINES) * (2 * np.pi / SINES)).astype(np.float32)
+    sines.flags.writeable = False
+    return sines
+
+
+def snow_quads(
+    state: Snow, camera_right: ArrayLike, camera_up: ArrayLike, out: Floats
+) -> Floats:
+    """Corners of flakes, filled into `out`, float32 (F, 4, 3), metres.
+
+    camera_right, camera_up: (3,), unit vectors of who looks. Corners are at the lower
+    left, lower right, upper right and upper left of what is seen.
+    """
+    check_kind(state, Snow, "state")
+    check_array(out, np.float32, (len(state), 4, 3), "out")
+    state._view[:3] = as_vector(camera_right, "camera_right")
+    state._view[3:] = as_vector(camera_up, "camera_up")
+    from flexor.stage.effects.kernel_snow import make_quads
+
+    def work(rows: slice) -> None:
+        make_quads(
+            rows.start,
+            rows.stop,
+            state.places,
+            state.phases,
+            state.kinds,
+            state.circles,
+            state.sizes,
+            _sines(),
+            state._view,
+            out,
+        )
+
+    if len(state) < LEAST_WORK:
+        work(slice(0, len(state)))
+    else:
+        threads.run_slices(work, len(state))
+    return out

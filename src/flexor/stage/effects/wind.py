@@ -1,0 +1,131 @@
+"""The wind that moving characters make: for one tick, at one place, from one part.
+
+    settings = WindSettings(scale=4.0)
+    while playing:
+        wind = find_wind(before, now, settings)
+
+The seed counts in metres a tick: a part that moves by more than 0.2 m in a sixtieth of
+a second makes wind. Feet of people hardly move as fast, 12 metres a second; `scale`
+says how many times as far parts are taken to have moved.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import check_input
+from flexor.errors import SettingError, ShapeError
+from flexor.scene.checks import check_kind, check_number
+from flexor.scene.light import Vector, as_vector
+
+__all__ = ["Wind", "WindSettings", "find_wind"]
+
+Doubles = NDArray[np.float64]
+FARTHEST = 1e5  # metres, of any place from the origin
+STRONGEST = 100.0  # metres a tick
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindSettings:
+    """When parts make wind; all in metres, for each tick.
+
+    scale: how many times as far as they did parts are taken to have moved; least: no
+    wind of parts that move by less along x and z; lowest: nor of those whose height
+    changes by less; weakest, strongest: bounds of its upward speed; sideways: how much
+    of the movement is its speed along x and z; jump: a part that moves farther, before
+    `scale`, has been put elsewhere and makes no wind.
+    """
+
+    scale: float = 1.0
+    least: float = 0.2
+    lowest: float = -0.8
+    weakest: float = 0.12
+    strongest: float = 1.0
+    sideways: float = 0.6
+    jump: float = 2.0
+
+    def __post_init__(self) -> None:
+        for name, low, high in (
+            ("scale", 0.0, 1000.0),
+            ("least", 0.0, STRONGEST),
+            ("lowest", -STRONGEST, STRONGEST),
+            ("weakest", 1e-6, STRONGEST),
+            ("strongest", 1e-6, STRONGEST),
+            ("sideways", 0.0, 10.0),
+            ("jump", 0.0, FARTHEST),
+        ):
+            value = check_number(getattr(self, name), name, low, high)
+            object.__setattr__(self, name, value)
+        if self.strongest < self.weakest:
+            raise SettingError(
+                f"strongest: {self.strongest:g}, expected at least weakest, "
+                f"{self.weakest:g}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Wind:
+    """A wind that blows for one tick.
+
+    place: (x, y, z), metres; speed: along x, up and along z, metres a tick; the upward
+    speed is also the radius of what it reaches, in metres.
+    """
+
+    place: Vector
+    speed: Vector
+
+    def __post_init__(self) -> None:
+        for name, most in (("place", FARTHEST), ("speed", FARTHEST)):
+            value = as_vector(getattr(self, name), name)
+            if max(abs(number) for number in value) > most:
+                raise SettingError(f"{name}: {value}, expected {most:g} at most")
+            object.__setattr__(self, name, value)
+        if not 0 < self.speed[1] <= STRONGEST:
+            up = self.speed[1]
+            raise SettingError(f"speed: up {up:g}, expected above 0 to {STRONGEST:g}")
+
+
+SEED = WindSettings()
+
+
+def find_wind(
+    before: Doubles, now: Doubles, settings: WindSettings = SEED
+) -> Wind | None:
+    """The strongest wind that parts of characters make in a tick; None: there is none.
+
+    before, now: float64 (N, P, 3), places of P parts (feet, head) of N characters a
+    tick ago and now. Of winds that are equally strong, that of the first part.
+    """
+    if not isinstance(now, np.ndarray) or now.ndim != 3:
+        have = getattr(now, "shape", type(now).__name__)
+        raise ShapeError(f"now: {have}, expected (N, P, 3)")
+    check_input(now, np.float64, (None, None, 3), "now")
+    check_input(before, np.float64, now.shape, "before")
+    check_kind(settings, WindSettings, "settings")
+    from flexor.stage.effects.kernel_leaves import find_strongest
+
+    row = find_strongest(
+        before,
+        now,
+        settings.scale,
+        settings.least,
+        settings.lowest,
+        settings.jump,
+        FARTHEST,
+    )
+    if row == -2:
+        is_now = not (np.abs(now) <= FARTHEST).all()
+        name = "now" if is_now else "before"
+        raise SettingError(f"{name}: expected numbers within {FARTHEST:g} m")
+    if row < 0:
+        return None
+    n, p = divmod(row, now.shape[1])
+    x, y, z = (float(value) for value in now[n, p])
+    dx = settings.scale * (x - float(before[n, p, 0]))
+    dz = settings.scale * (z - float(before[n, p, 2]))
+    up = min(max(math.hypot(dx, dz), settings.weakest), settings.strongest)
+    return Wind((x, y, z), (settings.sideways * dx, up, settings.sideways * dz))
