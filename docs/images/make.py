@@ -133,3 +133,12 @@ small = [
 ]
 captions = [made["captions"][row] for row in rows]
 save("goal.png", join_pictures(small, captions, columns=4), is_small=True)
+
+with TemporaryDirectory() as folder, chdir(folder):
+    made = run_path(str(HERE.parents[1] / "examples" / "16_stage.py"))
+rows = (1, 2, 4, 5, 6, 8, 10, 11)
+small = [
+    np.asarray(Image.fromarray(made["kept"][row]).resize((240, 150))) for row in rows
+]
+captions = [made["captions"][row].partition(": ")[2] for row in rows]
+save("stage.png", join_pictures(small, captions, columns=4), is_small=True)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from flexor.app.reaching import Limbs, Look, Reach
     from flexor.app.repairing import repair
     from flexor.app.retargeting import retarget
+    from flexor.app.stage import Stage
     from flexor.deform.weight_choice import WeightRule
     from flexor.draw.style import DrawStyle
     from flexor.errors import AssetError, FlexorError
@@ -61,6 +62,7 @@ _HOMES = {
     "Pose": "flexor.pose.pose",
     "Reach": "flexor.app.reaching",
     "SkinnedPrimitive": "flexor.app.character",
+    "Stage": "flexor.app.stage",
     "WeightRule": "flexor.deform.weight_choice",
     "contact_sheet": "flexor.app.drawing",
     "draw": "flexor.app.drawing",
@@ -90,6 +92,7 @@ __all__ = [
     "Pose",
     "Reach",
     "SkinnedPrimitive",
+    "Stage",
     "WeightRule",
     "__version__",
     "contact_sheet",

@@ -20,7 +20,7 @@ from flexor.draw.upload import Part, SceneAssets
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.scene import Scene
 
-__all__ = ["Dress", "DressedPart", "build_items", "dress_scene"]
+__all__ = ["Dress", "DressedPart", "build_items", "dress_scene", "turned_parts"]
 
 LINE_PIXELS, POINT_PIXELS = 1.5, 3.0
 SHADINGS: dict[str, Shading] = {
@@ -106,7 +106,7 @@ def build_items(
         have, wanted = len(positions), len(dress.parts)
         raise ShapeError(f"positions: {have} parts, expected {wanted}")
     items, lines = [], []
-    is_turned = _turned(dress, world)
+    is_turned = turned_parts(dress, world)
     for row, dressed in enumerate(dress.parts):
         part = dressed.part
         if part.ends is not None and part.end_colours is not None:
@@ -134,7 +134,7 @@ def build_items(
     return tuple(items), tuple(lines)
 
 
-def _turned(dress: Dress, world: Floats) -> NDArray[np.bool_]:
+def turned_parts(dress: Dress, world: Floats) -> NDArray[np.bool_]:
     """Parts (P,) that a mirroring transform turns inside out."""
     a, b, c, _, d, e, f, _, g, h, i, _ = (
         world.reshape(-1, 12)[dress.guides].astype(np.float64).T

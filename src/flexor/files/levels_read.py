@@ -31,12 +31,11 @@ from flexor.errors import AssetError, SettingError
 from flexor.files.toml_text import (
     Keys,
     Tables,
+    TomlFile,
     Words,
-    find_line,
-    name_key,
-    read_table,
-    read_toml,
+    open_toml,
     say_known,
+    say_value,
 )
 from flexor.scene.level_settings import LevelChoice, LevelSettings
 
@@ -65,40 +64,37 @@ def read_levels(path: str | Path, names: Sequence[str]) -> LevelSettings:
     names: of the nodes there are. AssetError with line and key where the file is wrong
     or names nodes that are not there.
     """
-    file = Path(path)
-    text, given = read_toml(file)
-    values = read_table(file, text, given, TOP, (), LevelSettings)
+    file = open_toml(path)
+    values = file.table(file.given, TOP, (), LevelSettings)
     choices: list[LevelChoice] = []
     settings = LevelSettings(**values | {"choices": ()})
     for row, table in enumerate(values.get("choices", ())):
-        choices.append(_read_choice(file, text, table, row, names))
+        choices.append(_read_choice(file, table, row, names))
         try:
             settings = LevelSettings(**values | {"choices": choices})
         except SettingError as error:
-            place = find_line(text, ("level", row, "height"))
-            raise AssetError(file, place, str(error)) from None
+            raise file.refuse(("level", row, "height"), str(error)) from None
     return settings
 
 
 def _read_choice(
-    file: Path, text: str, table: Mapping[str, Any], row: int, names: Sequence[str]
+    file: TomlFile, table: Mapping[str, Any], row: int, names: Sequence[str]
 ) -> LevelChoice:
     """One [[level]], counted from 0."""
     keys: Keys = ("level", row)
-    own = read_table(file, text, table, LEVEL, keys, LevelChoice)
+    own = file.table(table, LEVEL, keys, LevelChoice)
     for word in ("drop", "keep"):
         for pattern in own.get(word, ()):
             if not any(pattern == n or fnmatchcase(n, pattern) for n in names):
-                _refuse(file, text, (*keys, word), pattern, names)
+                raise _no_node(file, (*keys, word), pattern, names)
     carriers = own.get("carriers", {})
     for dropped, kept in carriers.items():
         place = (*keys, "carriers", dropped)
         if not isinstance(kept, str):
-            fault = f"{name_key(place)}: {kept!r}, expected the name of a node"
-            raise AssetError(file, find_line(text, place), fault)
+            raise file.refuse(place, f"{say_value(kept)}, expected the name of a node")
         for name in (dropped, kept):
             if name not in names:
-                _refuse(file, text, place, name, names)
+                raise _no_node(file, place, name, names)
     for dropped, heir in carriers.items():
         seen = {dropped}
         while heir in carriers and heir not in seen:
@@ -106,11 +102,10 @@ def _read_choice(
             heir = carriers[heir]
         if heir in seen:
             place = (*keys, "carriers", dropped)
-            fault = f"{name_key(place)}: nobody carries it, it is handed in a circle"
-            raise AssetError(file, find_line(text, place), fault)
+            fault = "nobody carries it, it is handed in a circle"
+            raise file.refuse(place, fault)
     return LevelChoice(**own)
 
 
-def _refuse(file: Path, text: str, keys: Keys, name: str, names: Sequence[str]) -> None:
-    fault = f"{name_key(keys)}: no node {name!r}; {say_known(name, names)}"
-    raise AssetError(file, find_line(text, keys), fault)
+def _no_node(file: TomlFile, keys: Keys, name: str, names: Sequence[str]) -> AssetError:
+    return file.refuse(keys, f"no node {say_value(name)}; {say_known(name, names)}")

@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.errors import AssetError, SettingError
-from flexor.files.toml_text import Words, find_line, read_table, read_toml, say_known
+from flexor.errors import SettingError
+from flexor.files.toml_text import Keys, TomlFile, Words, open_toml, say_known
 from flexor.maths import quaternions
 from flexor.scene.bone_frames import Vector, bone_frame, node_axes, square, usual_along
 from flexor.scene.limits import FREE, Limits, free_limits
@@ -55,9 +55,8 @@ def read_limits(
     None: everything is free there. AssetError with line and key where the file is
     wrong, names a joint that is not there, or does not allow the rest.
     """
-    file = Path(path)
-    text, given = read_toml(file)
-    tables = read_table(file, text, given, TOP, (), _check).get("joint", {})
+    file = open_toml(path)
+    tables = file.table(file.given, TOP, (), _check).get("joint", {})
     start = free_limits(len(skeleton)) if base is None else base
     if len(start) != len(skeleton):
         raise SettingError(
@@ -65,32 +64,28 @@ def read_limits(
         )
     words: dict[int, dict[str, Any]] = {}
     for pattern, table in tables.items():
-        keys = ("joint", pattern)
-        place = find_line(text, keys)
+        keys: Keys = ("joint", pattern)
         if not isinstance(table, dict):
-            raise AssetError(file, place, f"joint.{pattern}: expected a table")
-        own = read_table(file, text, table, JOINT, keys, _check)
+            raise file.refuse(keys, "expected a table")
+        own = file.table(table, JOINT, keys, _check)
         nodes = _matching(skeleton, pattern)
         if not nodes:
             there = say_known(pattern, skeleton.names)
-            raise AssetError(file, place, f"joint.{pattern}: no such node; {there}")
+            raise file.refuse(keys, f"no such node; {there}")
         if "tip" in own and own["tip"] not in skeleton.names:
-            place = find_line(text, (*keys, "tip"))
             there = say_known(own["tip"], skeleton.names)
-            name = f"joint.{pattern}.tip"
-            raise AssetError(file, place, f"{name}: no node {own['tip']!r}; {there}")
+            raise file.refuse((*keys, "tip"), f"no node {own['tip']!r}; {there}")
         for node in nodes:
-            _check_tip(file, place, skeleton, node, own, pattern)
+            _check_tip(file, keys, skeleton, node, own)
             words[node] = words.get(node, {}) | own
-            for word in ("bend", "along", "tip"):
-                if word in own:
-                    words[node][f"place of {word}"] = find_line(text, (*keys, word))
+            if "bend" in own:
+                words[node]["keys of bend"] = (*keys, "bend")
     try:
         return _build(skeleton, start, words)
     except _BentAlongError as error:
         name = skeleton.names[error.node]
-        fault = f"bend: lies along the bone of {name!r}; expected an axis across it"
-        raise AssetError(file, words[error.node]["place of bend"], fault) from None
+        fault = f"lies along the bone of {name!r}; expected an axis across it"
+        raise file.refuse(words[error.node]["keys of bend"], fault) from None
 
 
 class _BentAlongError(Exception):
@@ -134,12 +129,11 @@ def _matching(skeleton: Skeleton, pattern: str) -> list[int]:
 
 
 def _check_tip(
-    file: Path,
-    place: str,
+    file: TomlFile,
+    keys: Keys,
     skeleton: Skeleton,
     node: int,
     own: Mapping[str, Any],
-    pattern: str,
 ) -> None:
     """Refuse a tip that is the joint itself, and two words for where a bone points."""
     fault = ""
@@ -148,7 +142,7 @@ def _check_tip(
     elif "tip" in own and skeleton.index(own["tip"]) == node:
         fault = f"tip: {own['tip']!r} is the joint itself"
     if fault:
-        raise AssetError(file, place, f"joint.{pattern}: {fault}")
+        raise file.refuse(keys, fault)
 
 
 def _build(

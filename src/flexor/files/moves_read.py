@@ -57,7 +57,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
@@ -69,11 +69,9 @@ from flexor.files.replace import replace_file
 from flexor.files.toml_text import (
     Keys,
     Tables,
+    TomlFile,
     Words,
-    find_line,
-    name_key,
-    read_table,
-    read_toml,
+    open_toml,
     say_known,
 )
 from flexor.scene.moves import (
@@ -88,7 +86,15 @@ from flexor.scene.moves import (
     read_commands,
 )
 
-__all__ = ["log_text", "moves_text", "read_log", "read_moves", "write_log"]
+__all__ = [
+    "TOP",
+    "log_text",
+    "moves_text",
+    "read_log",
+    "read_moves",
+    "take_moves",
+    "write_log",
+]
 
 TOP: Words = {
     "buttons": (dict, "buttons"),
@@ -119,31 +125,6 @@ VERSION = 1
 MOST_BYTES = 64_000_000  # of a log
 
 
-class _File:
-    """A text file being read: where its keys are, and how it is refused."""
-
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-        self.text, self.given = read_toml(self.path)
-
-    def table(self, given: Mapping[str, Any], known: Words, above: Keys) -> Any:
-        check = _check_move if known is MOVE else _check_nothing
-        try:
-            return read_table(self.path, "", given, known, above, check)
-        except AssetError:
-            # Every key is looked for in the text: only where something is wrong.
-            return read_table(self.path, self.text, given, known, above, check)
-
-    def refuse(self, keys: Keys, fault: str) -> AssetError:
-        name = name_key(keys)
-        return AssetError(self.path, find_line(self.text, keys), f"{name}: {fault}")
-
-    def needs(self, own: Mapping[str, Any], words: Iterable[str], keys: Keys) -> None:
-        for word in words:
-            if word not in own:
-                raise self.refuse(keys, f"no {word}, expected {', '.join(words)}")
-
-
 def read_moves(
     path: str | Path,
     *,
@@ -155,15 +136,28 @@ def read_moves(
     clips, parts: names that moves may use, None: any. AssetError with line and key
     where the file is wrong.
     """
-    file = _File(path)
-    top = file.table(file.given, TOP, ())
+    file = open_toml(path)
+    return take_moves(file, file.table(file.given, TOP, ()), clips=clips, parts=parts)
+
+
+def take_moves(
+    file: TomlFile,
+    top: Mapping[str, Any],
+    *,
+    clips: Sequence[str] | None = None,
+    parts: Sequence[str] | None = None,
+) -> MoveTable:
+    """The moves of a file, whose tables of the words in `TOP` are `top`.
+
+    A file that tells more than moves has read the rest itself.
+    """
     letters = _read_letters(file, top.get("buttons", {}))
     moves, bound = [], dict[str, str]()
     for name, table in top.get("move", {}).items():
         keys: Keys = ("move", name)
         if not isinstance(table, dict):
             raise file.refuse(keys, f"{table!r}, expected a table")
-        own = file.table(table, MOVE, keys)
+        own = file.table(table, MOVE, keys, _check_move)
         _check_uses(file, own, name, keys, clips, parts)
         if "button" in own:
             _bind(file, own.pop("button"), letters, name, bound, keys)
@@ -188,10 +182,10 @@ def read_moves(
     try:
         return MoveTable(tuple(moves), tuple(combinations), singles, chords)
     except SettingError as error:
-        raise AssetError(file.path, "", str(error)) from None
+        raise file.refuse(("move",), str(error)) from None
 
 
-def _read_letters(file: _File, given: Mapping[str, Any]) -> dict[str, str]:
+def _read_letters(file: TomlFile, given: Mapping[str, Any]) -> dict[str, str]:
     letters: dict[str, str] = {}
     for letter, button in given.items():
         keys: Keys = ("buttons", letter)
@@ -205,10 +199,6 @@ def _read_letters(file: _File, given: Mapping[str, Any]) -> dict[str, str]:
     return letters
 
 
-def _check_nothing(**_: Any) -> None:
-    """What depends on the rest of the file is checked with it."""
-
-
 def _check_move(**words: Any) -> None:
     """Refuse a value that no move has, each by itself."""
     words.pop("button", None)
@@ -217,7 +207,7 @@ def _check_move(**words: Any) -> None:
 
 
 def _check_uses(
-    file: _File,
+    file: TomlFile,
     own: Mapping[str, Any],
     name: str,
     keys: Keys,
@@ -236,7 +226,7 @@ def _check_uses(
 
 
 def _bind(
-    file: _File,
+    file: TomlFile,
     text: str,
     letters: Mapping[str, str],
     move: str,
@@ -256,7 +246,7 @@ def _bind(
 
 
 def _read_combination(
-    file: _File,
+    file: TomlFile,
     table: Mapping[str, Any],
     keys: Keys,
     letters: Mapping[str, str],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ __all__ = ["Patch", "shape_ground"]
 Doubles = NDArray[np.float64]
 HIGHEST = 1000.0  # metres
 STEEPEST = 100.0  # metres a metre
+SHARPEST = 1e-9  # metres of an edge: below, there is none
+MOST_POINTS = 100_000_000  # of a ground that all patches together may lie on
 ROUGH_SIZES = (4.0, 2.0, 1.0)  # metres from bump to bump, each half as high
 
 
@@ -115,33 +118,59 @@ def shape_ground(
     that gentle bumps are high, at random by `seed`, before the patches.
     """
     wide, long = _numbers(size, 2, "size", FARTHEST)
-    check_number(step, "step", 1e-3, FARTHEST)
+    step = check_number(step, "step", 1e-3, FARTHEST)
     check_number(rough, "rough", 0, HIGHEST)
+    if not isinstance(seed, Integral) or seed < 0:
+        raise SettingError(f"seed: {seed!r}, expected a whole number from 0")
     columns, rows = round(wide / step), round(long / step)
     if not (1 <= columns <= MOST_SIDE and 1 <= rows <= MOST_SIDE):
         raise SettingError(
             f"size: {columns} by {rows} cells of {step:g} m, expected 1 to {MOST_SIDE}"
         )
     corner = -columns * step / 2, -rows * step / 2
-    z, x = np.indices((rows + 1, columns + 1)) * step
-    x, z = x + corner[0], z + corner[1]
-    heights = _bumps(x, z, rough, seed) if rough else np.zeros(x.shape)
+    x = np.arange(columns + 1) * step + corner[0]
+    z = np.arange(rows + 1)[:, None] * step + corner[1]
+    heights = np.zeros((rows + 1, columns + 1))
+    if rough:
+        heights += _bumps(x, z, rough, int(seed))
     surfaces = np.zeros((rows, columns), np.uint8)
-    inner = x[:-1, :-1] + step / 2, z[:-1, :-1] + step / 2
+    points = 0
     for row, patch in enumerate(patches):
         check_kind(patch, Patch, f"patches[{row}]")
-        _lay(patch, heights, x, z)
+        across, along = _window(patch, x, z)
+        points += (along.stop - along.start) * (across.stop - across.start)
+        if points > MOST_POINTS:
+            raise SettingError(
+                f"patches: {points:,} points of the ground in {row + 1} patches, "
+                f"expected {MOST_POINTS:,} or less: fewer or smaller patches, or a "
+                "larger step"
+            )
+        _lay(patch, heights[along, across], x[across], z[along])
         if patch.surface:
-            is_on = patch.distance(*inner) <= 0
-            surfaces[is_on] = SURFACES.index(patch.surface)
-    return Ground(heights, corner, float(step), surfaces)
+            inner = x[across][:-1] + step / 2, z[along][:-1] + step / 2
+            own = surfaces[along.start : along.stop - 1, across.start : across.stop - 1]
+            own[patch.distance(*inner) <= 0] = SURFACES.index(patch.surface)
+    return Ground(heights, corner, step, surfaces)
+
+
+def _window(patch: Patch, x: Doubles, z: Doubles) -> tuple[slice, slice]:
+    """The columns and rows of points that a patch may change, and one more around."""
+    (mx, mz), radius = patch.centre, patch.radius or 0.0
+    a, b, c, d = patch.area or (mx - radius, mz - radius, mx + radius, mz + radius)
+    edge = patch.edge
+    slices = []
+    for line, low, high in ((x, a - edge, c + edge), (z[:, 0], b - edge, d + edge)):
+        first, last = np.searchsorted(line, (low, high))
+        slices.append(slice(max(int(first) - 1, 0), min(int(last) + 2, len(line))))
+    return slices[0], slices[1]
 
 
 def _lay(patch: Patch, heights: Doubles, x: Doubles, z: Doubles) -> None:
-    """Change heights (R, C) at places x, z (R, C)."""
+    """Change heights (R, C) at places x (C,), z (R, 1)."""
     away = patch.distance(x, z)
     # A little slack: points on its very rim are on it, however they are rounded.
-    share = np.clip(1 - away / patch.edge, 0, 1) if patch.edge else away <= 1e-9
+    is_soft = patch.edge > SHARPEST
+    share = np.clip(1 - away / patch.edge, 0, 1) if is_soft else away <= SHARPEST
     part = np.asarray(share, np.float64)
     part = part * part * (3 - 2 * part)
     base = heights if patch.height is None else patch.height
@@ -153,7 +182,7 @@ def _lay(patch: Patch, heights: Doubles, x: Doubles, z: Doubles) -> None:
 def _bumps(x: Doubles, z: Doubles, high: float, seed: int) -> Doubles:
     """Waves of several lengths in directions at random: (R, C), within +-high."""
     chance = np.random.default_rng(seed)
-    heights = np.zeros(x.shape)
+    heights = np.zeros((len(z), len(x)))
     total = 0.0
     for number, length in enumerate(ROUGH_SIZES):
         amount = 0.5**number

@@ -6,8 +6,9 @@ A plan only tells; `flexor.Stage` plays it. Files of it are read by
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral
 from types import MappingProxyType
@@ -41,6 +42,7 @@ __all__ = [
 Control = Literal["opponent", "free", "none"]
 Rule = Literal["fixed", "side", "behind"]
 Order = Literal["depth", "sort"]
+Plain = Literal["grass", "stone"]
 RGB = tuple[float, float, float]
 # What a character does beside its moves, each with a clip.
 ROLES = (
@@ -58,7 +60,9 @@ ROLES = (
     "won",
 )
 NEAREST, NOBODY = "nearest", "none"
-MOST_ACTORS = 10_000
+MOST_ACTORS = MOST_ZONES = MOST_STRUCTURES = 10_000
+LONGEST_NAME = 100
+BRIGHTEST = 1e6  # of a part of the way that light travels
 USUAL_LIGHT: Vector = (0.35, -1.0, -0.45)
 LIGHT_GREY: RGB = (1.0, 1.0, 1.0)
 
@@ -75,6 +79,25 @@ def _spot(value: Any, name: str) -> Spot:
         raise SettingError(f"{name}: {value!r}, expected x and z in metres") from None
     far = FARTHEST
     return check_number(x, name, -far, far), check_number(z, name, -far, far)
+
+
+def _vector(value: Any, name: str, most: float) -> Vector:
+    try:
+        x, y, z = as_vector(value, name)
+    except OverflowError:  # a whole number that no float can hold
+        x = y = z = math.inf
+    if not max(abs(x), abs(y), abs(z)) <= most:
+        raise SettingError(f"{name}: {value!r}, expected numbers up to {most:g}")
+    return x, y, z
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    """Some of the names there are, the closest first."""
+    known = list(names)
+    short = name[:LONGEST_NAME]
+    near = difflib.get_close_matches(short, known[:1000], 4, 0.5) or known[:8]
+    more = ", ..." if len(near) < len(known) else ""
+    return ", ".join(near) + more or "nobody"
 
 
 def _word(value: Any, known: tuple[str, ...], name: str) -> None:
@@ -121,10 +144,16 @@ class Actor:
     def __post_init__(self) -> None:
         for name in ("name", "file", "opponent"):
             check_kind(getattr(self, name), str, name)
-        if not self.name or self.name in (NEAREST, NOBODY):
-            raise SettingError(f"name: {self.name!r}, expected a name of its own")
-        if not self.file:
-            raise SettingError("file: '', expected the name of a file, or mannequin")
+        is_good = self.name.isprintable() and 1 <= len(self.name) <= LONGEST_NAME
+        if not is_good or self.name in (NEAREST, NOBODY):
+            raise SettingError(
+                f"name: {self.name!r}, expected one of its own, of 1 to {LONGEST_NAME} "
+                "letters"
+            )
+        if not self.file or "\0" in self.file:
+            raise SettingError(
+                f"file: {self.file!r}, expected the name of a file, or mannequin"
+            )
         most = 1e6
         _put(
             self,
@@ -133,7 +162,7 @@ class Actor:
             colour=_colour(self.colour, "colour"),
         )
         if self.radius is not None:
-            check_number(self.radius, "radius", 0.01, 100)
+            _put(self, radius=check_number(self.radius, "radius", 0.01, 100))
         _word(self.control, get_args(Control), "control")
         if self.opponent == self.name:
             raise SettingError(f"opponent: {self.opponent!r}, expected another's name")
@@ -198,7 +227,7 @@ class CameraRule:
         _word(self.rule, get_args(Rule), "rule")
         check_kind(self.of, str, "of")
         for name in ("eye", "target"):
-            _put(self, **{name: as_vector(getattr(self, name), name)})
+            _put(self, **{name: _vector(getattr(self, name), name, FARTHEST)})
         if math.dist(self.eye, self.target) < 1e-3:
             raise SettingError(f"eye: {self.eye}, expected another place than target")
         far = 1000.0
@@ -219,36 +248,47 @@ class StageLook:
     while the rest is flat, None for all; order: "sort" draws polygons from far to near
     by one point of each, in place of a depth buffer; background: sRGB, 0 to 255; plain:
     what plain ground looks like, "grass" or "stone"; shadows: whether there are any;
-    feet: whether feet are put on uneven ground.
+    feet: whether feet are put on uneven ground; zones: whether their walls are drawn,
+    as lines on the ground.
     """
 
     style: str = "shaded"
     smooth: tuple[str, ...] | None = None
     order: Order = "depth"
     background: tuple[int, int, int] = (150, 178, 205)
-    plain: str = "grass"
+    plain: Plain = "grass"
     shadows: bool = True
     feet: bool = True
+    zones: bool = False
 
     def __post_init__(self) -> None:
         check_kind(self.style, str, "style")
         _word(self.order, get_args(Order), "order")
-        _word(self.plain, ("grass", "stone"), "plain")
-        for name in ("shadows", "feet"):
+        _word(self.plain, get_args(Plain), "plain")
+        for name in ("shadows", "feet", "zones"):
             check_kind(getattr(self, name), bool, name)
         if self.smooth is not None:
-            if isinstance(self.smooth, str):
+            is_list = isinstance(self.smooth, Iterable)
+            is_list = is_list and not isinstance(self.smooth, str)
+            names = tuple(self.smooth) if is_list else (None,)
+            if not all(isinstance(name, str) for name in names):
                 raise SettingError(f"smooth: {self.smooth!r}, expected several names")
-            _put(self, smooth=tuple(self.smooth))
+            _put(self, smooth=names)
         try:
-            levels = tuple(int(level) for level in self.background)
-        except (TypeError, ValueError):
+            levels = tuple(self.background)
+        except TypeError:
             levels = ()
-        if len(levels) != 3 or not 0 <= min(levels) <= max(levels) <= 255:
+        if len(levels) != 3 or not all(map(_is_level, levels)):
             raise SettingError(
-                f"background: {self.background!r}, expected three numbers 0 to 255"
+                f"background: {self.background!r}, expected three whole numbers, 0 to "
+                "255"
             )
-        _put(self, background=levels)
+        _put(self, background=tuple(map(int, levels)))
+
+
+def _is_level(value: Any) -> bool:
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    return is_whole and 0 <= value <= 255
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,15 +315,17 @@ class StagePlan:
     view: ViewSettings = field(default_factory=ViewSettings)
 
     def __post_init__(self) -> None:
-        for name, kind in (
-            ("cast", Actor),
-            ("zones", Zone),
-            ("structures", Structure),
+        for name, kind, most in (
+            ("cast", Actor, MOST_ACTORS),
+            ("zones", Zone, MOST_ZONES),
+            ("structures", Structure, MOST_STRUCTURES),
         ):
             try:
                 own = tuple(getattr(self, name))
             except TypeError:
                 own = (None,)
+            if len(own) > most:
+                raise SettingError(f"{name}: {len(own)}, expected {most:,} or less")
             for row, one in enumerate(own):
                 check_kind(one, kind, f"{name}[{row}]")
             _put(self, **{name: own})
@@ -299,40 +341,37 @@ class StagePlan:
             ("view", ViewSettings),
         ):
             check_kind(getattr(self, name), one_kind, name)
-        if not isinstance(self.seed, Integral) or not 0 <= self.seed < 2**63:
+        is_whole = isinstance(self.seed, Integral) and not isinstance(self.seed, bool)
+        if not is_whole or not 0 <= self.seed < 2**63:
             raise SettingError(f"seed: {self.seed!r}, expected a whole number from 0")
-        light = as_vector(self.light, "light")
-        if not any(light):
-            raise SettingError("light: (0, 0, 0), expected the way it travels")
-        _put(self, light=light)
+        light = _vector(self.light, "light", BRIGHTEST)
+        if max(map(abs, light)) < 1 / BRIGHTEST:
+            raise SettingError(f"light: {light}, expected the way it travels")
+        _put(self, light=light, seed=int(self.seed))
         self._check_names()
 
     def _check_names(self) -> None:
-        if len(self.cast) > MOST_ACTORS:
-            raise SettingError(
-                f"cast: {len(self.cast)}, expected {MOST_ACTORS:,} or less"
-            )
-        names: set[str] = set()
+        names: dict[str, None] = {}  # in order: faults are told the same way each time
         for actor in self.cast:
             if actor.name in names:
                 raise SettingError(f"cast: two called {actor.name!r}, expected one")
-            names.add(actor.name)
+            names[actor.name] = None
         for actor in self.cast:
-            if actor.opponent not in (NEAREST, NOBODY, *names):
-                there = ", ".join(names - {actor.name})
+            other = actor.opponent
+            if other not in names and other not in (NEAREST, NOBODY):
+                there = _near(other, (name for name in names if name != actor.name))
                 raise SettingError(
-                    f"opponent: {actor.opponent!r} of {actor.name!r}, expected "
-                    f"nearest, none or one of: {there}"
+                    f"opponent: {other!r} of {actor.name!r}, expected nearest, none or "
+                    f"one of: {there}"
                 )
         if self.camera.of and self.camera.of not in names:
-            raise SettingError(
-                f"of: {self.camera.of!r}, expected one of: {', '.join(names)}"
-            )
+            there = _near(self.camera.of, names)
+            raise SettingError(f"of: {self.camera.of!r}, expected one of: {there}")
 
     def row(self, name: str) -> int:
         """The number of who is called so."""
         for row, actor in enumerate(self.cast):
             if actor.name == name:
                 return row
-        there = ", ".join(actor.name for actor in self.cast) or "nobody"
+        there = _near(name, (actor.name for actor in self.cast))
         raise SettingError(f"nobody is called {name!r}; there are: {there}")

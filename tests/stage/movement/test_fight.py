@@ -28,6 +28,7 @@ from flexor.stage.movement.moves import (
     init_moves,
     lay_out_moves,
 )
+from flexor.stage.movement.parry import step_recoil
 
 MOVES = (
     Move("punch", 3, 2, 5, damage=10, push=0.4),
@@ -67,6 +68,7 @@ class Match:
             self.headings,
             self.clocks,
         )
+        step_recoil(self.state.recoil, self.clocks, self.places)
         return int(self.state.outcomes[0])
 
 

@@ -29,12 +29,16 @@ def posed(rng: Rng, count: int) -> np.ndarray:
     return world
 
 
+def rows(*numbers: int) -> np.ndarray:
+    return np.array(numbers, np.int32)
+
+
 def test_capsules_go_with_their_nodes(rng: Rng) -> None:
     kinds = [body(rng, 5), body(rng, 3)]
     hits = init_hits([kinds[0], kinds[0], kinds[1]])
     worlds = [posed(rng, 2), posed(rng, 1)]
-    place_volumes(hits, 0, kinds[0], worlds[0])
-    place_volumes(hits, 2, kinds[1], worlds[1])
+    place_volumes(hits, rows(0, 1), kinds[0], worlds[0])
+    place_volumes(hits, rows(2), kinds[1], worlds[1])
     for row in range(2):
         wanted = oracle.place_volumes(worlds[0][row], kinds[0].nodes, kinds[0].ends)
         np.testing.assert_allclose(hits.ends[row], wanted, atol=1e-6)
@@ -106,7 +110,7 @@ def test_a_kick_of_the_mannequin_meets_one_who_is_near(rng: Rng) -> None:
         for time in np.linspace(0, hero.clips["kick"].duration, 24):
             world = np.stack([hero.pose("kick", time).world, hero.pose().world])
             world[1, :, 2, 3] += away
-            place_volumes(hits, 0, volumes, world.astype(np.float32))
+            place_volumes(hits, rows(0, 1), volumes, world.astype(np.float32))
             find_hits(hits, foot, np.array([1, -1], np.int32))
             nearest = min(nearest, float(hits.gaps[0]))
         gaps[away] = nearest
@@ -116,10 +120,14 @@ def test_a_kick_of_the_mannequin_meets_one_who_is_near(rng: Rng) -> None:
 def test_what_does_not_fit_is_refused(rng: Rng) -> None:
     volumes = body(rng, 4)
     hits = init_hits([volumes] * 2)
-    with pytest.raises(ShapeError, match="world: 2 from 1, 2 in all"):
-        place_volumes(hits, 1, volumes, posed(rng, 2))
+    with pytest.raises(ShapeError, match="rows: expected 0 to 1"):
+        place_volumes(hits, rows(1, 2), volumes, posed(rng, 2))
+    with pytest.raises(ShapeError, match="world"):
+        place_volumes(hits, rows(1), volumes, posed(rng, 2))
+    with pytest.raises(ShapeError, match="volumes: 5, room for 4"):
+        place_volumes(hits, rows(1), body(rng, 5), posed(rng, 1))
     with pytest.raises(ShapeError, match="volumes: node"):
-        place_volumes(hits, 0, volumes, posed(rng, 2)[:, :1].copy())
+        place_volumes(hits, rows(0, 1), volumes, posed(rng, 2)[:, :1].copy())
     with pytest.raises(ShapeError, match="targets: expected -1 to 1"):
         find_hits(hits, np.ones((2, 4), bool), np.array([2, 0], np.int32))
     with pytest.raises(ShapeError, match="attacks"):

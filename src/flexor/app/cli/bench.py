@@ -31,6 +31,7 @@ NAMES = (
     "draw",
     "crowd",
     "goal",
+    "stage",
 )
 
 
@@ -57,6 +58,8 @@ def bench(
 
     For goal: what a frame of ball and net costs, and what becomes of 100,000 shots;
     also a general solver, where pip install mujoco-core was done.
+
+    For stage: what a tick of 2, 20 and 200 characters costs, rule by rule.
 
     For motion: how small clips become, how far they are off, and what sampling costs.
 
@@ -130,6 +133,10 @@ def _run(names: list[str], files: dict[str, Path]) -> Iterator[Result]:
         from flexor.app.bench import goal
 
         yield from goal.run()
+    if "stage" in names:
+        from flexor.app.bench import stage
+
+        yield from stage.run()
 
 
 def _write_json(results: list[Result], to: str) -> None:

@@ -12,10 +12,12 @@ import typer
 import flexor
 from flexor.app.cli.bench import bench
 from flexor.app.cli.convert import convert
+from flexor.app.cli.endless import endless
 from flexor.app.cli.inspect import inspect
 from flexor.app.cli.motion import motion
 from flexor.app.cli.render import render
 from flexor.app.cli.repair import RepairCommand, repair
+from flexor.app.cli.stage import stage
 from flexor.errors import FlexorError
 
 __all__ = ["app", "main"]
@@ -37,6 +39,8 @@ Examples:
 
   flexor convert hero.glb -o hero.flexor    a package that loads and runs fast
 
+  flexor stage arena.toml -o arena.mp4    a stage, played without a window
+
   flexor bench skin --json -        how fast this machine is
 """
 
@@ -57,6 +61,10 @@ app.command(
     epilog="Example:  flexor motion hero.glb --from walk.bvh --in-place -o new.glb"
 )(motion)
 app.command(epilog="Example:  flexor convert hero.glb -o hero.flexor --report")(convert)
+app.command(epilog="Example:  flexor endless a/ b/ -o loop.webp")(endless)
+app.command(epilog="Example:  flexor stage arena.toml --inputs fight.log -o fight.mp4")(
+    stage
+)
 app.command(epilog="Example:  flexor bench pose skin --json out.json")(bench)
 
 

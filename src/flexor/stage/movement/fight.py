@@ -18,7 +18,6 @@ from flexor.stage.movement.parry import (
     is_in_front,
     push_back,
     start,
-    step_recoil,
 )
 
 __all__ = [
@@ -42,12 +41,14 @@ class FightState:
     """How N characters fare.
 
     energy: float64 (N,), points; stun: int32 (N,), ticks in which it can do nothing;
+    struck: uint8 (N,), what that comes of: HIT, GUARDED, or PARRIED of an attacker;
     has_met: bool (N,), whether its attack has met already; outcomes: int8 (N,), what
     came of its attack in the last tick; recoil: who is pushed back.
     """
 
     energy: Doubles
     stun: Ints
+    struck: NDArray[np.uint8]
     has_met: NDArray[np.bool_]
     outcomes: NDArray[np.int8]
     recoil: Recoil
@@ -67,6 +68,7 @@ def init_fight(count: int, settings: FightSettings) -> FightState:
     return FightState(
         np.full(count, settings.energy),
         np.zeros(count, np.int32),
+        np.zeros(count, np.uint8),
         np.zeros(count, bool),
         np.zeros(count, np.int8),
         init_recoil(count),
@@ -91,11 +93,11 @@ def step_fight(
     headings: Doubles,
     clocks: Doubles,
 ) -> None:
-    """Settle all attacks that meet in this tick, and move who recoils.
+    """Settle all attacks that meet in this tick; `step_recoil` moves who recoils.
 
     gaps: float64 (N,), metres between what attacks and its target, as `find_hits` gives
-    them; targets: int32 (N,); places: (N, 3), headings, clocks: (N,), changed. Each
-    attack meets once. All are judged by what everybody did before any of them is
+    them; targets: int32 (N,); places: (N, 3), headings: (N,); clocks: (N,), changed.
+    Each attack meets once. All are judged by what everybody did before any of them is
     settled, so that who comes first in the table has no advantage.
     """
     is_open = (moves.phase == HITTING) & ~state.has_met & (gaps <= 0) & (targets >= 0)
@@ -115,17 +117,18 @@ def step_fight(
             start(state.recoil, clocks, attacker, (-way[0], -way[1]), settings.parry)
             stop_moves(moves, _only(attacker, len(state)))
             state.stun[attacker] = settings.parry.ticks
+            state.struck[attacker] = PARRIED
             continue
         share = settings.guard_share if outcome == GUARDED else 1.0
         hurt = state.energy[target] - tables.damage[move] * share
         state.energy[target] = max(hurt, 0.0)
-        state.stun[target] = settings.guard_stun if share < 1 else settings.stun
+        state.stun[target] = settings.stun if outcome == HIT else settings.guard_stun
+        state.struck[target] = outcome
         amount = float(tables.push[move])
         if amount:
             push_back(state.recoil, target, way, amount, settings.push_ticks)
         if outcome == HIT:
             stop_moves(moves, _only(target, len(state)))
-    step_recoil(state.recoil, clocks, places)
 
 
 def _judge(

@@ -51,24 +51,21 @@ def init_hits(volumes: list[HitVolumes]) -> Hits:
     )
 
 
-def place_volumes(hits: Hits, first: int, volumes: HitVolumes, world: Floats) -> None:
-    """Put the capsules of characters of one kind, from row `first` on, where their
-    nodes are: world: float32 (n, J, 3, 4).
+def place_volumes(hits: Hits, rows: Ints, volumes: HitVolumes, world: Floats) -> None:
+    """Put the capsules of characters of one kind, on rows (n,), where their nodes are:
+    world: float32 (n, J, 3, 4).
     """
     from flexor.stage.movement import kernel_hits
 
-    check_input(world, np.float32, (None, None, 3, 4), "world")
-    rows = slice(first, first + len(world))
-    if len(hits.ends[rows]) != len(world) or len(volumes) > hits.radii.shape[1]:
-        raise ShapeError(f"world: {len(world)} from {first}, {len(hits)} in all")
+    check_input(rows, np.int32, (None,), "rows")
+    check_input(world, np.float32, (len(rows), None, 3, 4), "world")
+    if len(rows) and not 0 <= rows.min() <= rows.max() < len(hits):
+        raise ShapeError(f"rows: expected 0 to {len(hits) - 1}")
+    if len(volumes) > hits.radii.shape[1]:
+        raise ShapeError(f"volumes: {len(volumes)}, room for {hits.radii.shape[1]}")
     if len(volumes) and int(volumes.nodes.max()) >= world.shape[1]:
         raise ShapeError(f"volumes: node {volumes.nodes.max()} of {world.shape[1]}")
-    if len(volumes) == hits.radii.shape[1]:
-        kernel_hits.place_volumes(world, volumes.nodes, volumes.ends, hits.ends[rows])
-        return
-    own = np.empty((len(world), len(volumes), 2, 3))
-    kernel_hits.place_volumes(world, volumes.nodes, volumes.ends, own)
-    hits.ends[rows, : len(volumes)] = own
+    kernel_hits.place_volumes(world, volumes.nodes, volumes.ends, rows, hits.ends)
 
 
 def find_hits(hits: Hits, attacks: NDArray[np.bool_], targets: Ints) -> None:

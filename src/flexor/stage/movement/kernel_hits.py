@@ -10,16 +10,19 @@ import numpy as np
 from flexor.maths.kernel import inline, jit
 
 
-@jit("void(f4[:, :, :, ::1], i4[::1], f8[:, :, ::1], out f8[:, :, :, ::1])")
-def place_volumes(world, nodes, local, ends):
-    """Ends (N, H, 2, 3) of capsules that go with nodes (H,) of world (N, J, 3, 4)."""
+@jit("void(f4[:, :, :, ::1], i4[::1], f8[:, :, ::1], i4[::1], out f8[:, :, :, ::1])")
+def place_volumes(world, nodes, local, rows, ends):
+    """Ends (N, H, 2, 3), on rows (n,), of capsules that go with nodes (H,) of world
+    (n, J, 3, 4).
+    """
     for n in range(len(world)):
+        to = np.int64(rows[n])
         for h in range(len(nodes)):
             j = np.int64(nodes[h])
             for e in range(2):
                 x, y, z = local[h, e, 0], local[h, e, 1], local[h, e, 2]
                 for row in range(3):
-                    ends[n, h, e, row] = (
+                    ends[to, h, e, row] = (
                         world[n, j, row, 0] * x
                         + world[n, j, row, 1] * y
                         + world[n, j, row, 2] * z

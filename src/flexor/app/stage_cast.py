@@ -1,0 +1,247 @@
+"""Characters made ready for a stage: which clip is which role, limbs, feet, volumes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from flexor import samples
+from flexor.app.character import Character
+from flexor.app.load_save import load
+from flexor.app.reaching import LIMBS, Limbs
+from flexor.convert.hit_volumes import make_volumes
+from flexor.errors import FlexorError, SettingError
+from flexor.files.toml_text import Keys, say_known
+from flexor.pose.ik_two_bone import Limb
+from flexor.pose.mirror_clip import mirror_clip
+from flexor.scene.checks import check_kind
+from flexor.scene.clip import Clip
+from flexor.scene.humans import find_human
+from flexor.scene.moves import Move
+from flexor.scene.packed_clip import PackedClip
+from flexor.scene.stage_plan import ROLES, Actor, StagePlan
+from flexor.scene.volumes import HitVolumes
+from flexor.stage.cast import TICKS, BodyPlan, Playing
+from flexor.stage.effects.shadows import scene_parts
+from flexor.stage.ground_speed import ground_velocity
+
+__all__ = ["CastBody", "make_cast"]
+
+# Names that clips of roles have, if an actor does not say others.
+USUAL = {
+    "stance": ("stance", "idle", "stand"),
+    "walk": ("walk", "walking"),
+    "run": ("run", "running"),
+    "back": ("back", "walk back", "walk-back"),
+    "left": ("left", "sidestep", "strafe left"),
+    "right": ("right", "strafe right"),
+    "air": ("air", "falling"),
+    "hit": ("hit",),
+    "guarded": ("guarded",),
+    "recoil": ("recoil", "hit"),
+    "beaten": ("beaten", "fall", "death"),
+    "won": ("won", "cheer", "victory"),
+}
+GOING = ("walk", "run", "back", "left", "right")
+ONCE = ("hit", "guarded", "recoil", "beaten")
+FADES = {"hit": 0.06, "guarded": 0.06, "recoil": 0.08, "beaten": 0.12}
+MOVE_FADE = 0.1  # seconds
+MOMENTS = 24  # of a clip, to see how fast it goes over the ground
+MOMENT = 1 / 120  # seconds
+ROUND = 0.21  # of a human's height: the radius of the circle that it is for others
+FEET = ("leftFoot", "rightFoot")
+MIRRORED = "right (mirrored)"
+Refuse = Callable[[Keys, str], FlexorError]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CastBody:
+    """A character on a stage, and which rows of the cast are it."""
+
+    hero: Character
+    plan: BodyPlan
+    rows: tuple[int, ...]
+    radius: float
+
+
+def make_cast(
+    plan: StagePlan,
+    characters: Mapping[str, Character] | None = None,
+    refuse: Refuse | None = None,
+) -> list[CastBody]:
+    """The bodies of a plan's cast; those of one file and the same clips are one.
+
+    characters: by what the plan calls their file, those that need not be loaded;
+    refuse: makes the error for a fault of the plan, by its keys.
+    """
+    given = dict(characters or {})
+    heroes: dict[str, Character] = {}
+    groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[int]] = {}
+    for row, actor in enumerate(plan.cast):
+        key = actor.file, tuple(sorted(actor.clips.items()))
+        groups.setdefault(key, []).append(row)
+        if actor.file not in heroes:
+            heroes[actor.file] = _find_hero(actor, row, given, refuse)
+    cast = []
+    for (file, _), rows in groups.items():
+        hero, first = heroes[file], rows[0]
+        try:
+            own = _plan_body(hero, plan.cast[first], plan.moves.moves, plan)
+        except SettingError as error:
+            raise _fault(refuse, ("character", first), str(error)) from None
+        cast.append(CastBody(hero, own, tuple(rows), _find_radius(hero)))
+    return cast
+
+
+def _fault(refuse: Refuse | None, keys: Keys, fault: str) -> FlexorError:
+    if refuse is not None:
+        return refuse(keys, fault)
+    row = keys[1]
+    return SettingError(f"cast[{row}]: {fault}")
+
+
+def _find_hero(
+    actor: Actor, row: int, given: Mapping[str, Character], refuse: Refuse | None
+) -> Character:
+    if actor.file in given:
+        check_kind(given[actor.file], Character, f"characters: {actor.file}")
+        return given[actor.file]
+    if actor.file == "mannequin":
+        return samples.mannequin()
+    try:
+        return load(Path(actor.file))
+    except FlexorError as error:
+        if refuse is None:
+            raise
+        raise refuse(("character", row, "file"), str(error)) from None
+
+
+def _plan_body(
+    hero: Character, actor: Actor, moves: Sequence[Move], plan: StagePlan
+) -> BodyPlan:
+    clips: dict[str, Clip | PackedClip] = {}
+    roles = _find_roles(hero, actor, clips)
+    for move in moves:
+        name = actor.clips.get(move.clip, move.clip)
+        if name not in hero.clips:
+            raise SettingError(
+                f"clips: {actor.name!r} has no {name!r} for the move {move.name!r}; "
+                f"{say_known(name, hero.clips)}; others can be named in clips"
+            )
+        clips[name] = hero.clips[name]
+        speed = 1.0
+        if move.kind != "guard" and clips[name].duration > 0:
+            speed = clips[name].duration * TICKS / move.total
+        roles[move.name] = Playing(name, "once", speed, 0.0, MOVE_FADE)
+    unknown = set(actor.clips) - {*ROLES, *(move.clip for move in moves)}
+    if unknown:
+        wrong = sorted(unknown)[0]
+        known = [*ROLES, *(move.clip for move in moves)]
+        raise SettingError(f"clips: no role {wrong!r}; {say_known(wrong, known)}")
+    limbs, feet = _find_limbs(hero)
+    has_attacks = any(move.kind == "attack" for move in moves)
+    none = HitVolumes(np.zeros(0, np.int32), np.zeros((0, 2, 3)), np.zeros(0), ())
+    has_skin = bool(hero.binds)
+    return BodyPlan(
+        hero.layout,
+        tuple(clips.values()),
+        roles,
+        limbs,
+        feet,
+        make_volumes(hero.scene) if has_attacks else none,
+        tuple(hero.binds),
+        scene_parts(hero.scene) if plan.look.shadows and has_skin else None,
+        hero.layout.morph_columns,
+    )
+
+
+def _find_roles(
+    hero: Character, actor: Actor, clips: dict[str, Clip | PackedClip]
+) -> dict[str, Playing]:
+    """How each role is played; puts what is into `clips`."""
+    by_name = {name.casefold(): name for name in reversed(list(hero.clips))}
+    found: dict[str, str] = {}
+    for role in ROLES:
+        if role in actor.clips:
+            name = actor.clips[role]
+            if name not in hero.clips:
+                raise SettingError(
+                    f"clips: {actor.name!r} has no {name!r} for {role}; "
+                    f"{say_known(name, hero.clips)}"
+                )
+            found[role] = name
+            continue
+        for usual in USUAL[role]:
+            if usual in by_name:
+                found[role] = by_name[usual]
+                break
+    roles: dict[str, Playing] = {}
+    for role, name in found.items():
+        clips[name] = hero.clips[name]
+        speed = _ground_speed(hero, name) if role in GOING else 0.0
+        mode = "once" if role in ONCE else "loop"
+        roles[role] = Playing(name, mode, 1.0, speed, FADES.get(role, 0.2))  # type: ignore[arg-type]
+    if "walk" in roles and "back" not in roles:
+        roles["back"] = replace(roles["walk"], speed=-1.0)
+    if "left" in roles and "right" not in roles:
+        own = clips[roles["left"].clip]
+        if isinstance(own, Clip):
+            turned = mirror_clip(own, hero.skeleton)
+            clips[MIRRORED] = replace(turned, name=MIRRORED)
+            roles["right"] = replace(roles["left"], clip=MIRRORED)
+    for role in GOING:
+        if role not in roles and "stance" in roles:
+            roles[role] = replace(roles["stance"], own_speed=0.0)
+    return roles
+
+
+def _ground_speed(hero: Character, clip: str) -> float:
+    """Metres a second at which a clip on the spot would carry it; 0: not certain."""
+    length = hero.clip_tables(clip).duration
+    if length <= 2 * MOMENT or not hero.binds:
+        return 0.0
+    times = np.linspace(0, length - MOMENT, MOMENTS)
+    before, after = (
+        np.concatenate([skin.positions for skin in hero.deform_many(poses)], 1)
+        for poses in (
+            hero.pose_many(clip, times),
+            hero.pose_many(clip, times + MOMENT),
+        )
+    )
+    way = ground_velocity(before, after, MOMENT)
+    return 0.0 if way is None else float(np.hypot(way[0], way[2]))
+
+
+def _find_limbs(hero: Character) -> tuple[dict[str, Limb], dict[str, float]]:
+    """Arms and legs by what ends them, and how high feet are over the floor at rest."""
+    limbs: dict[str, Limb] = {}
+    for name, parts in LIMBS.items():
+        try:
+            own = Limbs(hero, [name], keeps=name.endswith("leg"))
+        except SettingError:  # it has none
+            continue
+        limbs[parts[2]] = own.state.limbs[0]
+    feet = {}
+    rest = hero.pose().world
+    for part in FEET:
+        if part in limbs:
+            end = limbs[part].end
+            node = hero.skeleton.index(end) if isinstance(end, str) else end
+            feet[part] = max(float(rest[node, 1, 3]), 0.0)
+    return limbs, feet
+
+
+def _find_radius(hero: Character) -> float:
+    """Metres of the circle that a character is for walls and for others."""
+    skins = [skin.positions for skin in hero.deform(hero.pose())]
+    points = np.concatenate([np.zeros((0, 3)), *skins])
+    points = points[np.isfinite(points).all(1)]
+    if not len(points):
+        return 0.3
+    wide = np.ptp(points, axis=0)
+    is_human = not find_human(hero.skeleton, hero.scene.carried).lacks
+    size = ROUND * wide[1] if is_human else min(wide[0], wide[2]) / 2
+    return float(np.clip(size, 0.05, 10.0))

@@ -1,0 +1,193 @@
+"""Pictures of stages: ground, structures, characters and their shadows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.app.scenery import Targets
+from flexor.draw.backend import open_backend
+from flexor.draw.build import Dress, dress_scene, turned_parts
+from flexor.draw.drawlist import DrawItem, DrawLines, DrawList
+from flexor.draw.ground_items import build_ground, shade_colours, upload_ground
+from flexor.draw.shadow_items import build_shadow, upload_cast_shadow
+from flexor.draw.structure_items import build_structures, upload_structures
+from flexor.draw.style import DrawStyle, style_of
+from flexor.draw.upload import upload_scene
+from flexor.errors import SettingError
+from flexor.scene.camera import Camera
+from flexor.scene.light import DAYLIGHT, Light
+from flexor.scene.stage_plan import StageLook, StagePlan
+from flexor.stage.frame import BodyFrame, Frame
+from flexor.stage.movement.ground import find_footing, init_footing
+
+if TYPE_CHECKING:
+    from flexor.app.stage import Stage
+
+__all__ = ["StagePainter"]
+
+# Lines that show the walls of zones: points a side, metres above the ground, pixels,
+# and linear colours of those that keep in and out.
+WALL_POINTS, WALL_LIFT, WALL_WIDTH = 24, 0.02, 2.5
+WALL_COLOURS = {"in": (0.9, 0.35, 0.05, 1.0), "out": (0.6, 0.02, 0.04, 1.0)}
+
+
+class StagePainter:
+    """Draws one stage; its meshes are uploaded when it is made."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.backend = open_backend("raster")
+        plan = stage.plan
+        self._look = plan.look
+        self._lights = _sun(plan.light)
+        self._floor = upload_ground(self.backend, plan.ground, plan.look.plain)
+        self._structures = upload_structures(self.backend, plan.structures)
+        self._assets = [
+            upload_scene(self.backend, own.hero.scene)[0] for own in stage.cast
+        ]
+        colours = [(*actor.colour, 1.0) for actor in plan.cast]
+        tints = np.array(colours, np.float32).reshape(-1, 4)
+        self._tints = [tints[list(own.rows)] for own in stage.cast]
+        self._shadows = [
+            -1
+            if own.plan.parts is None
+            else upload_cast_shadow(
+                self.backend, own.plan.parts.faces, len(own.plan.parts.sources)
+            )
+            for own in stage.cast
+        ]
+        self._walls = _wall_lines(plan) if plan.look.zones else ()
+        self._targets = Targets()
+        self._style: DrawStyle | None = None  # of the last picture
+        self._dresses: list[Dress] = []
+
+    def draw(
+        self,
+        stage: Stage,
+        size: tuple[int, int],
+        camera: Camera | None,
+        style: DrawStyle | str | None,
+        lines: Sequence[DrawLines] = (),
+    ) -> NDArray[np.uint8]:
+        """A picture of a stage as it is now."""
+        own = self._style_of(style)
+        target = self._targets.take(size, own)
+        frame = stage.frame
+        if camera is not None:
+            frame = replace(frame, camera=camera)
+        draw_list = self.draw_list(frame, own.for_height(size[1]), lines)
+        return self.backend.draw(draw_list, target)
+
+    def _style_of(self, style: DrawStyle | str | None) -> DrawStyle:
+        return look_style(self._look) if style is None else style_of(style)
+
+    def draw_list(
+        self, frame: Frame, style: DrawStyle, beside: Sequence[DrawLines] = ()
+    ) -> DrawList:
+        """All that is to be drawn, in the numbers of `backend`."""
+        if style.heat is not None or style.bones or style.names:
+            raise SettingError("style: a stage has no heat, bones or names")
+        if style != self._style:
+            self._style = style
+            self._dresses = [dress_scene(assets, style) for assets in self._assets]
+        items = [build_ground(self._floor)]
+        things, lines = build_structures(
+            self._structures, frame.shown, frame.parts, style.line_width or 1.5
+        )
+        for row, body in enumerate(frame.bodies):
+            if style.has_shadow:
+                items += self._shadow_items(row, body)
+            items += self._body_items(row, body)
+        return DrawList(
+            frame.camera,
+            (*items, *things),
+            (*self._walls, *lines, *beside),
+            self._lights if style.lights is None else style.lights,
+            style.paper,
+            style.order,
+        )
+
+    def _body_items(self, row: int, body: BodyFrame) -> list[DrawItem]:
+        dress, tints = self._dresses[row], self._tints[row]
+        if not len(body.rows):
+            return []
+        turned = turned_parts(dress, body.world[0])
+        items = []
+        for part, positions, normals, is_turned in zip(
+            dress.parts, body.positions, body.normals, turned, strict=True
+        ):
+            if part.mesh is None:
+                continue
+            number = part.number
+            if is_turned:
+                number = dress.assets.turned(number, part.mesh)
+            has_normals = part.look.shading != "flat"
+            items.append(
+                DrawItem(
+                    number,
+                    positions,
+                    normals if has_normals else None,
+                    part.look,
+                    part.strokes,
+                    tints=tints,
+                )
+            )
+        return items
+
+    def _shadow_items(self, row: int, body: BodyFrame) -> list[DrawItem]:
+        """Shadows as ground that the sun does not reach, one for each who has one."""
+        if body.shadow is None:
+            return []
+        items = []
+        for own, is_cast in zip(body.shadow, body.has_shadow, strict=True):
+            if is_cast:
+                colours = shade_colours(self._floor, own)
+                items.append(
+                    build_shadow(self._shadows[row], own[None], colours=colours)
+                )
+        return items
+
+
+def look_style(look: StageLook) -> DrawStyle:
+    """The style that a look asks for."""
+    return style_of(
+        DrawStyle(
+            style=look.style,  # type: ignore[arg-type]
+            smooth=look.smooth,
+            order=look.order,
+            background=(*look.background, 255),
+            shadow=look.shadows,
+        )
+    )
+
+
+def _wall_lines(plan: StagePlan) -> tuple[DrawLines, ...]:
+    """The walls of zones, as lines that follow the ground."""
+    found = []
+    for zone in plan.zones:
+        ends = np.roll(zone.corners, -1, 0)
+        share = np.linspace(0, 1, WALL_POINTS)[:, None, None]
+        way = zone.corners + share * (ends - zone.corners)
+        points = way.swapaxes(0, 1).reshape(-1, 2)
+        places = np.zeros((len(points), 3))
+        places[:, [0, 2]] = points
+        below = init_footing(len(places))
+        find_footing(plan.ground, places, plan.friction, out=below)
+        places[:, 1] = below.heights + WALL_LIFT
+        rows = places.reshape(-1, WALL_POINTS, 3)
+        pieces = np.stack([rows[:, :-1], rows[:, 1:]], 2).reshape(-1, 2, 3)
+        colour = np.array(WALL_COLOURS[zone.keeps], np.float32)
+        found.append(DrawLines(pieces.astype(np.float32), colour, WALL_WIDTH))
+    return tuple(found)
+
+
+def _sun(way: tuple[float, float, float]) -> tuple[Light, ...]:
+    """Daylight whose sun stands where the shadows say."""
+    sky, sun, _ = DAYLIGHT
+    x, y, z = way
+    back = Light("directional", DAYLIGHT[2].colour, direction=(-x, y, -z))
+    return sky, replace(sun, direction=way), back

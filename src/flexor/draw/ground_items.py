@@ -1,0 +1,113 @@
+"""Uneven ground as what a backend draws, and its colours in the shade."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Floats, freeze
+from flexor.draw.backend import Backend
+from flexor.draw.drawlist import RGB, DrawItem, DrawMesh, DrawTexture, Look
+from flexor.draw.ground_picture import GroundPicture, Plain, paint_ground
+from flexor.scene.ground import Ground
+
+__all__ = ["GroundAssets", "build_ground", "shade_colours", "upload_ground"]
+
+LEFT: RGB = (0.36, 0.39, 0.45)  # what daylight has in the shade
+CREASE = np.cos(np.radians(25))  # cells that meet at a sharper angle have an edge
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroundAssets:
+    """A ground in a backend.
+
+    mesh, texture: their numbers; positions, normals: float32 (V, 3), four vertices a
+    cell; picture: what it looks like from above.
+    """
+
+    ground: Ground
+    mesh: int
+    texture: int
+    positions: Floats
+    normals: Floats
+    picture: GroundPicture
+
+    def __post_init__(self) -> None:
+        for name in ("positions", "normals"):
+            value = freeze(getattr(self, name), np.float32, (None, 3), name)
+            object.__setattr__(self, name, value)
+
+
+def upload_ground(
+    backend: Backend, ground: Ground, plain: Plain = "grass"
+) -> GroundAssets:
+    """Upload a ground; plain: what its plain cells look like."""
+    picture = paint_ground(ground, plain)
+    places, triangles = ground.mesh()
+    # The triangles of a cell, a c d and a d b, are the quad a c d b.
+    corners = triangles.reshape(-1, 6)[:, [0, 1, 2, 5]].ravel()
+    rows, columns = ground.surfaces.shape
+    row, column = np.divmod(corners, columns + 1)
+    texcoords = np.stack([column / columns, row / rows], 1).astype(np.float32)
+    mesh = DrawMesh(
+        corners.size,
+        np.arange(corners.size, dtype=np.int32).reshape(-1, 4),
+        texcoords,
+    )
+    texture = DrawTexture(picture.pixels.copy(), "clamp", "clamp")
+    return GroundAssets(
+        ground,
+        backend.upload(mesh),
+        backend.upload(texture),
+        places[corners].astype(np.float32),
+        _normals(ground).reshape(-1, 3).astype(np.float32),
+        picture,
+    )
+
+
+def _normals(ground: Ground) -> NDArray[np.float64]:
+    """Normals (cells, 4, 3) of the corners of cells, a c d b: those of the cells around
+    a corner together, but for what is beyond an edge.
+    """
+    high, step = ground.heights, ground.step
+    across = (high[:-1, 1:] - high[:-1, :-1] + high[1:, 1:] - high[1:, :-1]) / 2
+    along = (high[1:, :-1] - high[:-1, :-1] + high[1:, 1:] - high[:-1, 1:]) / 2
+    own = np.stack([-across / step, np.ones_like(across), -along / step], -1)
+    own /= np.linalg.norm(own, axis=-1, keepdims=True)
+    rows, columns = own.shape[:2]
+    around = np.pad(own, ((1, 1), (1, 1), (0, 0)), mode="edge")
+    sums = np.zeros((rows, columns, 4, 3))
+    for corner, (dz, dx) in enumerate(((0, 0), (1, 0), (1, 1), (0, 1))):
+        for i in (dz, dz + 1):
+            for j in (dx, dx + 1):
+                other = around[i : i + rows, j : j + columns]
+                is_near = (other * own).sum(-1, keepdims=True) >= CREASE
+                sums[:, :, corner] += np.where(is_near, other, 0.0)
+    sums /= np.linalg.norm(sums, axis=-1, keepdims=True)
+    return sums.reshape(-1, 4, 3)
+
+
+def build_ground(assets: GroundAssets) -> DrawItem:
+    """The ground, lit; round but for its edges."""
+    look = Look(texture=assets.texture)
+    return DrawItem(assets.mesh, assets.positions, assets.normals, look)
+
+
+def shade_colours(assets: GroundAssets, places: Floats, left: RGB = LEFT) -> Floats:
+    """What colours a ground has in the shade, at places (..., 3): float32 (..., 4).
+
+    left: the light that is left there, linear. For the tints of characters, or for the
+    colours of all places of one shadow.
+    """
+    ground, light = assets.ground, assets.picture.light
+    high, wide = light.shape[:2]
+    rows, columns = ground.surfaces.shape
+    scale = wide / (columns * ground.step), high / (rows * ground.step)
+    x = ((places[..., 0] - ground.corner[0]) * scale[0]).clip(0, wide - 1)
+    z = ((places[..., 2] - ground.corner[1]) * scale[1]).clip(0, high - 1)
+    colours = np.ones((*x.shape, 4), np.float32)
+    colours[..., :3] = light[z.astype(np.int64), x.astype(np.int64)]
+    colours[..., :3] *= np.array(left, np.float32)
+    return colours

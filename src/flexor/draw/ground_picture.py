@@ -1,0 +1,130 @@
+"""What a ground looks like from above, painted by code: grass or stone, sand, water.
+
+Where surfaces meet the border is smooth, though they are told cell by cell. Plain
+ground and sand have squares of two shades, so that slopes are seen by them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Floats, freeze
+from flexor.draw.drawlist import RGB
+from flexor.errors import SettingError
+from flexor.maths.colour import srgb_from_linear
+from flexor.scene.ground import SURFACES, Ground
+
+__all__ = ["COLOURS", "GroundPicture", "Plain", "paint_ground"]
+
+Plain = Literal["grass", "stone"]
+Chance = np.random.Generator
+# Linear colours by surface, of even and odd squares.
+COLOURS: dict[str, tuple[RGB, RGB]] = {
+    "grass": ((0.115, 0.235, 0.075), (0.135, 0.27, 0.085)),
+    "stone": ((0.27, 0.26, 0.25), (0.31, 0.3, 0.285)),
+    "sand": ((0.56, 0.44, 0.26), (0.6, 0.475, 0.285)),
+    "water": ((0.05, 0.16, 0.24), (0.055, 0.175, 0.26)),
+}
+# By surface: how much light and dark grains differ, and how large they are, metres.
+GRAINS: dict[str, tuple[tuple[float, float], ...]] = {
+    "grass": ((0.16, 0.03), (0.14, 0.4)),
+    "stone": ((0.05, 0.02), (0.08, 0.5)),
+    "sand": ((0.07, 0.02), (0.08, 0.3)),
+    "water": ((0.14, 0.3), (0.1, 0.9)),
+}
+SQUARE = 0.5  # metres, of the squares
+FINEST, MOST = 64.0, 2048  # pixels a metre, and of a side
+ROUND = 0.45  # cells over which borders are rounded
+SHARP = 10.0  # how sharp they are
+WOBBLE = 0.07  # how far chance moves a border
+FOAM: RGB = (0.5, 0.62, 0.66)  # at the border of water
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroundPicture:
+    """A ground from above.
+
+    pixels: uint8 (H, W, 4), sRGB; light: float32 (H, W, 3), the same, linear; the
+    first row is at the least z, the first column at the least x.
+    """
+
+    pixels: NDArray[np.uint8]
+    light: Floats
+
+    def __post_init__(self) -> None:
+        shape = self.light.shape[:2]
+        put = object.__setattr__
+        put(self, "pixels", freeze(self.pixels, np.uint8, (*shape, 4), "pixels"))
+        put(self, "light", freeze(self.light, np.float32, (*shape, 3), "light"))
+
+
+def paint_ground(
+    ground: Ground, plain: Plain = "grass", *, seed: int = 0
+) -> GroundPicture:
+    """Paint a ground; plain: what its plain cells look like; seed: of its grains."""
+    if plain not in get_args(Plain):
+        known = ", ".join(get_args(Plain))
+        raise SettingError(f"plain: {plain!r}, expected one of {known}")
+    rows, columns = ground.surfaces.shape
+    longest = max(rows, columns) * ground.step
+    fine = min(FINEST, MOST / longest)
+    high, wide = (max(round(n * ground.step * fine), 4) for n in (rows, columns))
+    chance = np.random.default_rng(seed)
+    # Where pixels are, in cells.
+    z = (np.arange(high, dtype=np.float32) + 0.5) * (rows / high)
+    x = (np.arange(wide, dtype=np.float32) + 0.5) * (columns / wide)
+    side = max(round(SQUARE / ground.step), 1)
+    odd = (z[:, None] // side + x // side) % 2
+    light = _paint(plain, odd, fine, chance)
+    wobble = WOBBLE * _noise((high, wide), 0.35 * fine, chance)
+    for number, name in enumerate(SURFACES[1:], 1):
+        is_it = ground.surfaces == number
+        if not is_it.any():
+            continue
+        share = _cover(is_it, z, x)
+        part = np.clip((share + wobble - 0.5) * SHARP + 0.5, 0, 1)[..., None]
+        own = _paint(name, odd, fine, chance)
+        if name == "water":
+            rim = np.exp(-(((share + wobble - 0.56) / 0.05) ** 2))[..., None]
+            own += 0.5 * rim * (np.array(FOAM, np.float32) - own)
+        light += part * (own - light)
+    pixels = np.full((high, wide, 4), 255, np.uint8)
+    pixels[..., :3] = np.round(srgb_from_linear(np.clip(light, 0, 1)))
+    return GroundPicture(pixels, light.astype(np.float32))
+
+
+def _cover(is_it: NDArray[np.bool_], z: Floats, x: Floats) -> Floats:
+    """How much of a surface is around places (z, x), in cells: float32 (H, W)."""
+    from scipy import ndimage
+
+    soft = ndimage.gaussian_filter(is_it.astype(np.float32), ROUND, mode="nearest")
+    at = np.meshgrid(z - 0.5, x - 0.5, indexing="ij")
+    found: Floats = ndimage.map_coordinates(soft, at, order=1, mode="nearest")
+    return found
+
+
+def _paint(name: str, odd: Floats, fine: float, chance: Chance) -> Floats:
+    """A surface everywhere: float32 (H, W, 3), linear; fine: pixels a metre."""
+    even, other = (np.array(one, np.float32) for one in COLOURS[name])
+    light: Floats = even + odd[..., None] * (other - even)
+    for amount, size in GRAINS[name]:
+        light *= (1 + amount * _noise(odd.shape, size * fine, chance))[..., None]
+    return light
+
+
+def _noise(shape: tuple[int, ...], size: float, chance: Chance) -> Floats:
+    """Smooth bumps of `size` pixels: float32 (H, W), about -1 to 1."""
+    from scipy import ndimage
+
+    size = max(size, 1.0)
+    cells = [int(n / size) + 3 for n in shape]
+    grid = chance.uniform(-1, 1, cells).astype(np.float32)
+    if size == 1.0:
+        return grid[: shape[0], : shape[1]]
+    at = np.meshgrid(*(np.arange(n) / size for n in shape), indexing="ij")
+    found: Floats = ndimage.map_coordinates(grid, at, order=1, mode="nearest")
+    return found

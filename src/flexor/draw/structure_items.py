@@ -1,0 +1,169 @@
+"""Structures of a stage as what a backend draws: pillars and walls, whole or not.
+
+While one stands in the way of the camera it is drawn by its mode: hidden, every other
+pixel, its edges alone, or faded. Of a wall only the part that is in the way is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Floats
+from flexor.draw.backend import Backend
+from flexor.draw.drawlist import RGBA, DrawItem, DrawLines, DrawMesh, Look
+from flexor.scene.structure import Structure
+
+__all__ = ["StructureAssets", "build_structures", "upload_structures"]
+
+ROUND = 32  # sides of a pillar
+MESHED = 0.5  # of the pixels that a mesh pattern shows
+FADED = 0.2  # of a faded one that is left
+EDGE: RGBA = (0.03, 0.03, 0.035, 1.0)
+SHORTEST = 1e-3  # of a wall: shorter pieces are left out
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StructureAssets:
+    """Structures in a backend: numbers of a box and of a pillar."""
+
+    structures: tuple[Structure, ...]
+    box: int
+    pillar: int
+
+
+def upload_structures(
+    backend: Backend, structures: Sequence[Structure]
+) -> StructureAssets:
+    """Upload the shapes that structures are made of."""
+    box = DrawMesh(24, np.arange(24, dtype=np.int32).reshape(-1, 4))
+    around = np.arange(ROUND, dtype=np.int32)
+    after = (around + 1) % ROUND
+    sides = np.stack([around, after, ROUND + after, ROUND + around], 1)
+    fan = np.stack([0 * around[2:], around[1:-1], around[2:]], 1)
+    top, floor = 2 * ROUND + fan, 3 * ROUND + fan[:, ::-1]
+    faces = np.concatenate([sides[:, [0, 1, 2]], sides[:, [0, 2, 3]], top, floor])
+    pillar = DrawMesh(4 * ROUND, faces.astype(np.int32))
+    return StructureAssets(
+        tuple(structures), backend.upload(box), backend.upload(pillar)
+    )
+
+
+def build_structures(
+    assets: StructureAssets,
+    shown: NDArray[np.float64],
+    parts: NDArray[np.float64],
+    width: float = 1.5,
+) -> tuple[list[DrawItem], list[DrawLines]]:
+    """Structures as they are seen now.
+
+    shown: (S,), how much of the way from their mode (0) to as they are (1); parts:
+    (S, 2), from where to where on a long one that holds; width: pixels, of edges.
+    """
+    items: list[DrawItem] = []
+    lines: list[DrawLines] = []
+    for row, own in enumerate(assets.structures):
+        share = float(shown[row])
+        if own.ends is None:
+            shape = _pillar(own)
+            _add(assets.pillar, own, share, *shape, width, items, lines)
+            continue
+        first, last = parts[row].tolist() if share < 1 else (0.0, 0.0)
+        for start, end, part in (
+            (0.0, first, 1.0),
+            (first, last, share),
+            (last, 1.0, 1.0),
+        ):
+            if end - start > SHORTEST:
+                shape = _box(own, start, end)
+                _add(assets.box, own, part, *shape, width, items, lines)
+    return items, lines
+
+
+def _add(
+    mesh: int,
+    own: Structure,
+    share: float,
+    positions: Floats,
+    normals: Floats,
+    edges: Floats,
+    width: float,
+    items: list[DrawItem],
+    lines: list[DrawLines],
+) -> None:
+    """A piece; share: how much of it is as it is."""
+    alpha, opacity = 1.0, 1.0
+    if share < 1:
+        if own.mode == "mesh":
+            opacity = MESHED + (1 - MESHED) * share
+        else:
+            left = FADED if own.mode == "fade" else 0.0
+            alpha = left + (1 - left) * share
+        if own.mode == "lines":
+            colour = np.array([*EDGE[:3], 1 - share], np.float32)
+            lines.append(DrawLines(edges, colour, width))
+    if alpha <= 0:
+        return
+    look = Look(
+        colour=(*own.colour, alpha),
+        alpha="opaque" if alpha == 1 else "blend",
+        opacity=opacity,
+    )
+    items.append(DrawItem(mesh, positions, normals, look))
+
+
+def _pillar(own: Structure) -> tuple[Floats, Floats, Floats]:
+    """Vertices and normals (4 * ROUND, 3) of a pillar, and its edges (E, 2, 3)."""
+    assert own.middle is not None
+    assert own.radius is not None
+    turn = np.arange(ROUND) * (2 * math.pi / ROUND)
+    # From above counter-clockwise, so that fronts are outside.
+    ring = np.stack([np.sin(turn), 0 * turn, np.cos(turn)], 1)
+    middle = np.array([own.middle[0], 0.0, own.middle[1]])
+    low = middle + own.radius * ring
+    low[:, 1] = own.low
+    high = low.copy()
+    high[:, 1] = own.high
+    positions = np.concatenate([low, high, high, low]).astype(np.float32)
+    up = np.broadcast_to([0.0, 1.0, 0.0], ring.shape)
+    normals = np.concatenate([ring, ring, up, -up]).astype(np.float32)
+    uprights = np.stack([low, high], 1)[:: ROUND // 8]
+    rims = [np.stack([end, np.roll(end, -1, 0)], 1) for end in (low, high)]
+    edges = np.concatenate([uprights, *rims]).astype(np.float32)
+    return positions, normals, edges
+
+
+def _box(own: Structure, start: float, end: float) -> tuple[Floats, Floats, Floats]:
+    """Vertices and normals (24, 3) of a part of a wall, and its edges (12, 2, 3)."""
+    assert own.ends is not None
+    assert own.thickness is not None
+    a, b = (np.array(spot) for spot in own.ends)
+    way = (b - a) / np.hypot(*(b - a))
+    side = np.array([-way[1], way[0]]) * own.thickness / 2
+    first, last = a + start * (b - a), a + end * (b - a)
+    plan = np.array([first - side, last - side, last + side, first + side])
+    corners = np.zeros((8, 3))
+    corners[:, [0, 2]] = np.concatenate([plan, plan])
+    corners[:4, 1], corners[4:, 1] = own.low, own.high
+    quads = np.array(
+        [
+            (0, 4, 5, 1), (1, 5, 6, 2), (2, 6, 7, 3), (3, 7, 4, 0),
+            (4, 7, 6, 5), (0, 1, 2, 3),
+        ]
+    )  # fmt: skip
+    points = corners[quads]
+    normals = np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    ends = [(i, (i + 1) % 4) for i in range(4)]
+    ends += [(4 + i, 4 + (i + 1) % 4) for i in range(4)] + [
+        (i, i + 4) for i in range(4)
+    ]
+    return (
+        points.reshape(-1, 3).astype(np.float32),
+        np.repeat(normals, 4, 0).astype(np.float32),
+        corners[np.array(ends)].astype(np.float32),
+    )

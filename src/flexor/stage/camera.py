@@ -1,0 +1,125 @@
+"""Where the camera of a stage goes: fixed, beside two who fight, or behind one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Ints
+from flexor.scene.camera import Camera
+from flexor.scene.stage_plan import CameraRule
+
+__all__ = [
+    "CameraState",
+    "camera_of",
+    "init_camera",
+    "keep_above",
+    "step_camera",
+    "view_of",
+]
+
+Doubles = NDArray[np.float64]
+CHEST = 0.95  # metres: what the camera looks at
+BESIDE = 1.1  # metres on either side of two who fight that are in the picture
+ABOVE = 1.3  # metres above and below the chests of two who fight that are
+SHAPE = 4 / 3  # width of a picture by its height; wider ones show more
+CLEAR = 0.35  # metres that the camera stays above the ground
+AHEAD = 3.0  # metres before one without an opponent, which the camera looks at
+
+
+@dataclass(slots=True, eq=False)
+class CameraState:
+    """Where the camera is: eye, target: float64 (3,), metres; row: whom it is about."""
+
+    rule: CameraRule
+    row: int
+    eye: Doubles
+    target: Doubles
+
+
+def init_camera(rule: CameraRule, row: int) -> CameraState:
+    """A camera about a character; the first step puts it where its rule says."""
+    return CameraState(rule, row, np.array(rule.eye), np.array(rule.target))
+
+
+def step_camera(
+    state: CameraState,
+    dt: float,
+    places: Doubles,
+    headings: Doubles,
+    opponents: Ints,
+    *,
+    at_once: bool = False,
+) -> None:
+    """Move the camera on by `dt` seconds.
+
+    places: (N, 3), headings, opponents: (N,); at_once: without easing, as at the start.
+    `keep_above` comes next, where there is ground.
+    """
+    rule = state.rule
+    if rule.rule == "fixed" or not len(places):
+        state.eye[:], state.target[:] = rule.eye, rule.target
+        return
+    row = state.row
+    x, y, z = places[row].tolist()
+    other = int(opponents[row])
+    has_other = other >= 0
+    if has_other:
+        ex, ey, ez = places[other].tolist()
+    else:
+        turn = float(headings[row])
+        ex, ey, ez = x + AHEAD * math.sin(turn), y, z + AHEAD * math.cos(turn)
+    dx, dz = ex - x, ez - z
+    apart = math.hypot(dx, dz)
+    if apart < 1e-6:  # on one spot: as it was
+        dx, dz = view_of(state)
+        if rule.rule == "side":
+            dx, dz = dz, -dx
+    else:
+        dx, dz = dx / apart, dz / apart
+    if rule.rule == "side":
+        mx, my, mz = (x + ex) / 2, (y + ey) / 2, (z + ez) / 2
+        nx, nz = -dz, dx
+        if nx * (state.eye[0] - mx) + nz * (state.eye[2] - mz) < 0:
+            nx, nz = -nx, -nz
+        high = math.tan(rule.fov / 2)
+        across, along = apart / 2 + BESIDE, abs(ey - y) / 2 + ABOVE
+        away = max(rule.distance, across / (SHAPE * high), along / high)
+        eye = (mx + nx * away, my + rule.height, mz + nz * away)
+        target = (mx, my + CHEST, mz)
+    else:
+        eye = (x - dx * rule.distance, y + rule.height, z - dz * rule.distance)
+        target = (x + dx, (y + ey) / 2 + CHEST, z + dz)
+    part = 1.0
+    if rule.ease > 0 and not at_once:
+        part = 1 - math.exp(-dt / rule.ease)
+    for axis in range(3):
+        state.eye[axis] += part * (eye[axis] - state.eye[axis])
+        state.target[axis] += part * (target[axis] - state.target[axis])
+
+
+def keep_above(state: CameraState, height: float) -> None:
+    """Let the camera not be in the ground, which is so high under its eye."""
+    if state.rule.rule != "fixed":
+        state.eye[1] = max(state.eye[1], height + CLEAR)
+
+
+def view_of(state: CameraState) -> tuple[float, float]:
+    """Where the camera looks over the ground: x and z, unit."""
+    dx = float(state.target[0] - state.eye[0])
+    dz = float(state.target[2] - state.eye[2])
+    size = math.hypot(dx, dz)
+    return (dx / size, dz / size) if size > 1e-9 else (0.0, -1.0)
+
+
+def camera_of(state: CameraState) -> Camera:
+    """The camera as it is now."""
+    ex, ey, ez = state.eye.tolist()
+    tx, ty, tz = state.target.tolist()
+    up = (0.0, 1.0, 0.0)
+    if math.hypot(tx - ex, tz - ez) < 1e-6:  # straight down: up is along -z
+        up = (0.0, 0.0, -1.0)
+    return Camera((ex, ey, ez), (tx, ty, tz), up, state.rule.fov)

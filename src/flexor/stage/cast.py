@@ -1,0 +1,208 @@
+"""Those who play, body by body: their motion, limbs, volumes, skin and shadows.
+
+Characters of one body are posed and deformed in one call, whatever their number. Rows
+of the stage need not stand together: a body knows which are its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Floats, Ints
+from flexor.deform.bind import Bind
+from flexor.deform.skin_vertices import SkinState, init_skin, skin_vertices
+from flexor.errors import SettingError
+from flexor.maths import threads
+from flexor.pose.ik_two_bone import Limb, TwoBoneState, init_two_bone
+from flexor.pose.layout import Layout
+from flexor.pose.model_space import WorldState, init_world
+from flexor.pose.motion_set import make_motion_set
+from flexor.pose.player import PlayerState, init_player
+from flexor.scene.clip import Clip
+from flexor.scene.moves import Move
+from flexor.scene.packed_clip import PackedClip
+from flexor.scene.stage_plan import ROLES
+from flexor.scene.volumes import HitVolumes
+from flexor.stage.effects.shadows import ShadowParts, Shadows, init_shadows
+
+__all__ = [
+    "Body",
+    "BodyPlan",
+    "Playing",
+    "init_body",
+    "skin_body",
+    "whole_positions",
+]
+
+Doubles = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Mode = Literal["loop", "once"]
+TICKS = 60  # a second
+SLICE = 16  # characters that are deformed by one thread at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Playing:
+    """How a role or a move is played.
+
+    clip: its name; mode: whether it begins again at its end; speed: factor, below 0
+    backward; own_speed: metres a second at which it carries who plays it over the
+    ground, 0 for none; fade: seconds in which it is faded in.
+    """
+
+    clip: str
+    mode: Mode = "loop"
+    speed: float = 1.0
+    own_speed: float = 0.0
+    fade: float = 0.2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BodyPlan:
+    """What bodies of one kind are made of.
+
+    clips: that are played; roles: how, by role or by the name of a move; what is not
+    there shows the stance, or rest; limbs: by the part that ends each, such as
+    "rightHand"; feet: those that are put on the ground, and how high the end node is
+    above the floor at rest, metres; volumes: that hit and are hit; binds: its surfaces;
+    parts: of its shadow, None for none; columns: of morph weights by node.
+    """
+
+    layout: Layout
+    clips: tuple[Clip | PackedClip, ...]
+    roles: Mapping[str, Playing]
+    limbs: Mapping[str, Limb]
+    feet: Mapping[str, float]
+    volumes: HitVolumes
+    binds: tuple[Bind, ...]
+    parts: ShadowParts | None
+    columns: Mapping[int, tuple[int, int]]
+
+
+@dataclass(slots=True, eq=False)
+class Body:
+    """Characters of one kind.
+
+    rows: int32 (n,), theirs on the stage; playing: by role, then by move, None where
+    there is nothing to play; attacks: bool (M + 1, H), volumes that hit in each move,
+    none in the last row; lifted: float64 (M + 1, L), which limbs a move lifts; ends:
+    int32 (L,), nodes of limbs; flats: float64 (L,), metres of feet above the floor at
+    rest, -1 for hands; lifts, targets, tilts, weights: of limbs, (n, L, ...);
+    positions, normals: of each surface, float32 (n, V, 3); shadows: None for none.
+    """
+
+    plan: BodyPlan
+    rows: Ints
+    player: PlayerState
+    world: WorldState
+    playing: tuple[Playing | None, ...]
+    attacks: Bools
+    lifted: Doubles
+    limbs: TwoBoneState | None
+    ends: Ints
+    flats: Doubles
+    lifts: Doubles
+    targets: Floats
+    tilts: Floats
+    weights: Floats
+    positions: list[Floats]
+    normals: list[Floats]
+    shadows: Shadows | None
+    _skins: list[tuple[slice, list[SkinState]]]
+    _whole: Floats | None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def init_body(plan: BodyPlan, rows: Sequence[int], moves: Sequence[Move]) -> Body:
+    """State for characters of one kind, on some rows of a stage."""
+    count = len(rows)
+    motions = make_motion_set(plan.clips, plan.layout)
+    names = list(plan.limbs)
+    limbs = [plan.limbs[name] for name in names]
+    state = init_two_bone(plan.layout, limbs, count) if limbs else None
+    ends = [] if state is None else state._table[:, 2].tolist()
+    attacks = np.zeros((len(moves) + 1, len(plan.volumes)), bool)
+    lifted = np.zeros((len(moves) + 1, len(names)))
+    for row, move in enumerate(moves):
+        if move.kind != "attack":
+            continue
+        try:
+            attacks[row, plan.volumes.rows(move.parts)] = True
+        except SettingError as error:
+            raise SettingError(f"move {move.name!r}: parts: {error}") from None
+        for part in move.parts:
+            for column, name in enumerate(names):
+                if name.casefold() == part.casefold():
+                    lifted[row, column] = 1.0
+    shapes = [(count, bind.vertex_count, 3) for bind in plan.binds]
+    skins = [
+        (
+            slice(first, min(first + SLICE, count)),
+            [init_skin(bind, min(SLICE, count - first)) for bind in plan.binds],
+        )
+        for first in range(0, count, SLICE)
+    ]
+    vertices = sum(bind.vertex_count for bind in plan.binds)
+    is_joined = plan.parts is not None and len(plan.binds) > 1
+    return Body(
+        plan,
+        np.array(rows, np.int32),
+        init_player(motions, count),
+        init_world(plan.layout, count),
+        tuple(plan.roles.get(name) for name in (*ROLES, *(m.name for m in moves))),
+        attacks,
+        lifted,
+        state,
+        np.array(ends, np.int32),
+        np.array([plan.feet.get(name, -1.0) for name in names], np.float64),
+        np.zeros((count, len(names))),
+        np.zeros((count, len(names), 3), np.float32),
+        np.zeros((count, len(names), 4), np.float32),
+        np.zeros((count, len(names)), np.float32),
+        [np.zeros(shape, np.float32) for shape in shapes],
+        [np.zeros(shape, np.float32) for shape in shapes],
+        None if plan.parts is None else init_shadows(plan.parts, count),
+        skins,
+        np.zeros((count, vertices, 3), np.float32) if is_joined else None,
+    )
+
+
+def skin_body(body: Body) -> None:
+    """Deform all surfaces where the nodes are now."""
+    world, columns = body.world.matrices, body.plan.columns
+
+    def work(parts: slice) -> None:
+        for rows, states in body._skins[parts]:
+            for row, state in enumerate(states):
+                first, width = columns.get(state.bind.node, (0, 0))
+                own = body.player.weights[rows, first : first + width]
+                skin_vertices(
+                    state,
+                    world[rows],
+                    np.ascontiguousarray(own),
+                    positions=body.positions[row][rows],
+                    normals=body.normals[row][rows],
+                )
+
+    if len(body._skins) > 1:
+        threads.run_slices(work, len(body._skins))
+    else:
+        work(slice(0, len(body._skins)))
+
+
+def whole_positions(body: Body) -> Floats:
+    """Vertices of all surfaces, one behind the other: float32 (n, V, 3)."""
+    if body._whole is None:
+        return body.positions[0]
+    first = 0
+    for part in body.positions:
+        body._whole[:, first : first + part.shape[1]] = part
+        first += part.shape[1]
+    return body._whole

@@ -1,0 +1,63 @@
+"""Pads: directions as the camera sees them, made ways to go."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Ints
+from flexor.scene.stage_plan import WalkSettings
+from flexor.stage.movement.buttons import Masks
+
+__all__ = ["CONTROLS", "read_pads"]
+
+Doubles = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+CONTROLS = ("opponent", "free", "none")  # the kernel's numbers of them
+
+
+def read_pads(
+    held: Masks,
+    view: tuple[float, float],
+    dt: float,
+    clocks: Doubles,
+    settings: WalkSettings,
+    controls: NDArray[np.uint8],
+    opponents: Ints,
+    can_walk: Bools,
+    places: Doubles,
+    headings: Doubles,
+    asked: Doubles,
+    circling: Bools,
+) -> None:
+    """Turn N characters by their pads, and say what they ask for, in place.
+
+    held: uint32 (N,), buttons; view: x and z of where the camera looks, unit; clocks:
+    (N,), factors of time; controls: (N,), numbers in CONTROLS; opponents: int32 (N,),
+    -1 for none; can_walk: (N,); places: (N, 3); headings: (N,), changed; asked: (N, 2),
+    metres a second ahead and to the right, circling: (N,), who goes around its
+    opponent; both filled, but for those whose control is "none".
+
+    Who faces its opponent goes toward it, away or around it, whichever of them the
+    pad's way is nearest to, or slantwise between. Others turn where they go.
+    """
+    from flexor.stage.movement import kernel_pads
+
+    kernel_pads.read_pads(
+        held,
+        *view,
+        dt,
+        clocks,
+        settings.walk,
+        settings.run,
+        settings.back,
+        settings.side,
+        settings.turn,
+        controls,
+        opponents,
+        can_walk,
+        places,
+        headings,
+        asked,
+        circling,
+    )

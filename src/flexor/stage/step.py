@@ -1,0 +1,404 @@
+"""A tick of a stage, 1/60 s: rule after rule, each in a module of its own.
+
+input, combination moves, circling, friction and slope, zones, attacks and parries,
+motion with level difference and feet, camera and what obstructs it. Skin and shadows
+come with `make_frame`, when a picture is wanted. Rules that a stage does not need, such
+as zones where there are none, are left out of its ticks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.errors import ShapeError
+from flexor.pose.correct import level_offset
+from flexor.pose.ik_two_bone import solve_two_bone
+from flexor.pose.links import follow_links
+from flexor.pose.model_space import world_from_local
+from flexor.pose.player import advance
+from flexor.pose.voices import play, stop
+from flexor.scene.moves import KINDS
+from flexor.scene.stage_plan import ROLES
+from flexor.stage.camera import keep_above, step_camera, view_of
+from flexor.stage.cast import Body, Playing
+from flexor.stage.effects.view import step_view
+from flexor.stage.movement.bodies import push_apart, stand
+from flexor.stage.movement.buttons import Masks, find_pressed, record
+from flexor.stage.movement.circling import walk
+from flexor.stage.movement.fight import ATTACK, begin_tick, step_fight
+from flexor.stage.movement.ground import find_footing, slide_down
+from flexor.stage.movement.hits import find_hits, place_volumes
+from flexor.stage.movement.moves import HITTING, step_moves
+from flexor.stage.movement.pads import CONTROLS, read_pads
+from flexor.stage.movement.parry import step_recoil
+from flexor.stage.movement.zones import keep_in_zones
+from flexor.stage.state import StageState, choose_opponents
+
+__all__ = ["TICK", "begin_stage", "rules_of", "step_stage"]
+
+TICK = 1 / 60  # seconds
+FARTHEST = 1e6  # metres, and radians
+JUMP = KINDS.index("jump")
+STANCE = ROLES.index("stance")
+
+
+Rule = Callable[[StageState], None]
+
+
+def begin_stage(state: StageState) -> StageState:
+    """Make a new stage ready for its first tick: posed, and seen by its camera."""
+    state.rules = rules_of(state)
+    move_bodies(state)
+    step_view_point(state, at_once=True)
+    return state
+
+
+def rules_of(state: StageState) -> tuple[tuple[str, Rule], ...]:
+    """The rules that this stage needs, by name, in the order of a tick."""
+    plan, has_any = state.plan, len(state) > 0
+    has_moves = has_any and len(plan.moves.moves) > 0
+    has_pads = bool((state.controls != CONTROLS.index("none")).any())
+    wanted: tuple[tuple[str, Rule, bool], ...] = (
+        ("moves", run_moves, has_moves),
+        ("pads", run_pads, has_pads),
+        ("circling", run_walk, has_any),
+        ("slopes", run_slopes, has_any and state.has_slopes),
+        ("recoil", run_recoil, has_moves),
+        ("apart", run_apart, len(state) > 1),
+        ("zones", run_zones, has_any and len(state.zones.sides) > 0),
+        ("standing", run_stand, has_any),
+        ("attack", run_attack, has_moves),
+        ("motion", move_bodies, has_any),
+        ("camera", step_view_point, has_any),
+        ("view", run_view, len(plan.structures) > 0),
+    )
+    return tuple((name, rule) for name, rule, is_needed in wanted if is_needed)
+
+
+def step_stage(state: StageState, buttons: Masks) -> None:
+    """One tick; buttons: uint32 (N,), masks of what each character's pad holds."""
+    read_input(state, buttons)
+    state.tick += 1  # before it is done: at tick 0 nothing has moved yet
+    for _, rule in state.rules:
+        rule(state)
+
+
+def read_input(state: StageState, buttons: Masks) -> None:
+    """Take what is held in this tick, and keep it for a replay."""
+    if getattr(buttons, "shape", None) != (len(state),):
+        have = getattr(buttons, "shape", type(buttons).__name__)
+        raise ShapeError(f"buttons: {have}, expected uint32 ({len(state)},)")
+    _check_written(state)
+    record(state.recorder, buttons)
+    find_pressed(buttons, state.held, out=state.pressed)
+    state.held[:] = buttons
+    state.before[:] = state.places
+
+
+def _check_written(state: StageState) -> None:
+    """Refuse what was written to arrays and means nothing: kernels do not look."""
+    others, count = state.opponents, len(state)
+    if count and not -1 <= others.min() <= others.max() < count:
+        raise ShapeError(f"opponents: {others.tolist()}, expected -1 to {count - 1}")
+    for values, name in ((state.places, "places"), (state.headings, "headings")):
+        if not np.abs(values).max(initial=0.0) <= FARTHEST:
+            is_wrong = ~(np.abs(values).reshape(count, -1).max(1) <= FARTHEST)
+            row = int(is_wrong.argmax())
+            raise ShapeError(
+                f"{name}: {values[row].tolist()} of character {row}, expected numbers "
+                f"of at most {FARTHEST:g}"
+            )
+
+
+def run_moves(state: StageState) -> None:
+    """Single moves, chords and combinations."""
+    fight = state.fight
+    np.equal(fight.stun, 0, out=state.can_act)
+    state.can_act &= fight.energy > 0
+    step_moves(
+        state.tables,
+        state.moves,
+        state.pressed,
+        state.held,
+        state.clocks,
+        state.can_act,
+        out=state.started,
+    )
+    begin_tick(fight, state.started)
+
+
+def run_pads(state: StageState) -> None:
+    """What pads ask for; who is in a move, in the air or stunned does not walk."""
+    can_walk = state.can_act & (state.moves.move < 0) & state.standing.grounded
+    read_pads(
+        state.held,
+        view_of(state.camera),
+        TICK,
+        state.clocks,
+        state.plan.walking,
+        state.controls,
+        state.opponents,
+        can_walk,
+        state.places,
+        state.headings,
+        state.asked,
+        state.circling,
+    )
+
+
+def run_walk(state: StageState) -> None:
+    """Walking and circling."""
+    walk(
+        TICK,
+        state.clocks,
+        state.opponents,
+        state.circling,
+        state.asked * state.can_act[:, None],  # who lies or reels does not walk
+        state.footing.paces,
+        state.places,
+        state.headings,
+    )
+
+
+def run_slopes(state: StageState) -> None:
+    """Slopes pull, friction holds; by the ground where each began the tick."""
+    slide_down(
+        state.footing,
+        state.plan.friction,
+        TICK,
+        state.clocks,
+        state.standing.grounded,
+        state.asked,
+        state.slides,
+        state.places,
+    )
+
+
+def run_recoil(state: StageState) -> None:
+    """Who was pushed or parried moves back; before zones, so that walls hold it."""
+    step_recoil(state.fight.recoil, state.clocks, state.places)
+
+
+def run_apart(state: StageState) -> None:
+    """Bodies keep apart; one that lies is in nobody's way."""
+    np.greater(state.fight.energy, 0, out=state.solid)
+    push_apart(state.standing, state.radii, state.solid, state.places)
+
+
+def run_zones(state: StageState) -> None:
+    """Walls."""
+    keep_in_zones(
+        state.zones, state.before, state.places, state.radii, touched=state.touched
+    )
+
+
+def run_stand(state: StageState) -> None:
+    """On the ground, falling to it, or held in the air by a jump."""
+    plan, moves = state.plan, state.moves
+    find_footing(plan.ground, state.places, plan.friction, out=state.footing)
+    if len(state.tables):
+        state.flying[:] = (state.tables.kinds[moves.move] == JUMP) & (moves.move >= 0)
+        state.flying &= moves.phase == HITTING
+    stand(
+        state.standing,
+        TICK,
+        plan.friction.gravity,
+        plan.walking.climb,
+        state.clocks,
+        state.footing.heights,
+        state.flying,
+        state.places,
+    )
+
+
+def run_attack(state: StageState) -> None:
+    """Attacks, guards and parries, by where bodies were seen last."""
+    moves = state.moves
+    hitting = moves.phase == HITTING
+    if not hitting.any():
+        return
+    hitting &= state.tables.kinds[moves.move] == ATTACK
+    if not hitting.any():
+        return
+    for body in state.bodies:
+        rows = body.rows
+        place_volumes(state.hits, rows, body.plan.volumes, body.world.matrices)
+        doing = np.where(hitting[rows], moves.move[rows], -1)
+        state.attacks[rows, : body.attacks.shape[1]] = body.attacks[doing]
+    find_hits(state.hits, state.attacks, state.opponents)
+    step_fight(
+        state.fight,
+        state.plan.fight,
+        state.tables,
+        moves,
+        state.hits.gaps,
+        state.opponents,
+        state.places,
+        state.headings,
+        state.clocks,
+    )
+    beaten = state.fight.energy <= 0
+    if beaten.any() and beaten[state.opponents].any():
+        choose_opponents(state)
+
+
+def move_bodies(state: StageState) -> None:
+    """Clips of what each does, limbs that reach up or down, feet on the ground."""
+    from flexor.stage.movement import kernel_roles
+
+    kernel_roles.choose_roles(
+        state.plan.walking.walk,
+        state.fight.energy,
+        state.fight.stun,
+        state.fight.struck,
+        state.has_won,
+        state.moves.move,
+        state.started,
+        state.standing.grounded,
+        state.standing.falls,
+        state.asked,
+        state.footing.paces,
+        state.kinds,
+        state.own_speeds,
+        state.roles,
+        state.changed,
+        state.rates,
+    )
+    is_changed = bool(state.changed.any())
+    planted = state.standing.grounded & (state.fight.energy > 0)
+    for body in state.bodies:
+        if is_changed:
+            _play_changed(state, body)
+        rows, player = body.rows, body.player
+        np.multiply(state.clocks[rows], state.rates[rows], out=player.speeds)
+        _place(state, body)
+        advance(player, TICK if state.tick else 0.0)
+        follow_links(body.plan.layout, player.local)
+        world_from_local(body.world, player.local)
+        if body.limbs is not None:
+            _move_limbs(state, body, planted)
+
+
+def _place(state: StageState, body: Body) -> None:
+    from flexor.stage.movement import kernel_roles
+
+    kernel_roles.put_places(
+        body.rows, state.places, state.headings, state.sinks, body.player.places
+    )
+    body.world.places[:] = body.player.places
+
+
+def _play_changed(state: StageState, body: Body) -> None:
+    """Let who does something else be seen to."""
+    changed, roles = state.changed[body.rows], state.roles[body.rows]
+    for role in np.unique(roles[changed]).tolist():
+        who = np.flatnonzero(changed & (roles == role))
+        playing = body.playing[role]
+        if playing is not None:
+            # Who comes onto the stage has nothing to fade from.
+            _play(body, playing, who, playing.fade if state.tick else 0.0)
+        elif role == STANCE:
+            stop(body.player, who=who, fade=0.2)
+
+
+def _play(body: Body, playing: Playing, who: NDArray[np.intp], fade: float) -> None:
+    play(
+        body.player,
+        playing.clip,
+        who=who,
+        fade=fade,
+        mode=playing.mode,
+        speed=playing.speed,
+    )
+
+
+def _move_limbs(state: StageState, body: Body, planted: NDArray[np.bool_]) -> None:
+    """Level difference, and feet on uneven ground."""
+    from flexor.stage.movement import kernel_roles
+
+    has_feet = state.plan.look.feet and state.has_slopes
+    has_lifts = _find_lifts(state, body)
+    if not has_feet and not has_lifts:
+        return
+    ground, world = state.plan.ground, body.world
+    is_any = kernel_roles.plant_feet(
+        ground.heights,
+        *ground.corner,
+        ground.step,
+        body.rows,
+        body.ends,
+        body.flats,
+        state.places,
+        planted if has_feet else np.zeros_like(planted),
+        body.lifts,
+        state.sinks,
+        world.matrices,
+        body.targets,
+        body.tilts,
+        body.weights,
+    )
+    if not is_any or body.limbs is None:
+        return
+    solve_two_bone(
+        body.limbs,
+        body.player.local,
+        world,
+        body.targets,
+        tilts=body.tilts,
+        weights=body.weights,
+    )
+    _place(state, body)
+    world_from_local(world, body.player.local)
+
+
+def _find_lifts(state: StageState, body: Body) -> bool:
+    """Metres that limbs of attackers are lifted to meet who stands at another height;
+    gives whether any is.
+    """
+    moves, rows = state.moves.move[body.rows], body.rows
+    opponents = state.opponents[rows]
+    is_attack = (moves >= 0) & (opponents >= 0)
+    if is_attack.any():
+        is_attack &= state.tables.kinds[moves] == ATTACK
+        high = state.places[:, 1]
+        apart = np.where(is_attack, high[opponents] - high[rows], 0.0)
+        if apart.any():
+            grounded = state.standing.grounded
+            phases = state.tables.phases[np.where(is_attack, moves, 0)]
+            offset = level_offset(
+                apart,
+                state.moves.at[rows],
+                phases[:, 0],
+                np.maximum(phases[:, 2], phases[:, 0] + 1),
+                grounded[rows] & grounded[opponents],
+            )
+            np.multiply(body.lifted[moves], offset[:, None], out=body.lifts)
+            return bool(body.lifts.any())
+    body.lifts[:] = 0.0
+    return False
+
+
+def step_view_point(state: StageState, *, at_once: bool = False) -> None:
+    """The camera follows its rule, above the ground."""
+    camera, below = state.camera, state._eye_footing
+    step_camera(
+        camera,
+        TICK,
+        state.places,
+        state.headings,
+        state.opponents,
+        at_once=at_once,
+    )
+    if state.has_slopes:
+        find_footing(
+            state.plan.ground, camera.eye[None], state.plan.friction, out=below
+        )
+    keep_above(camera, float(below.heights[0]))
+
+
+def run_view(state: StageState) -> None:
+    """What stands in the way of the camera is hidden, or comes back."""
+    step_view(state.view, state.camera.eye[[0, 2]], state.places[:, [0, 2]])
