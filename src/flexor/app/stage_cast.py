@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
@@ -13,8 +14,10 @@ from flexor.app.character import Character
 from flexor.app.load_save import load
 from flexor.app.reaching import LIMBS, Limbs
 from flexor.convert.hit_volumes import make_volumes
+from flexor.draw.build import part_names
+from flexor.draw.style import Style
 from flexor.errors import FlexorError, SettingError
-from flexor.files.toml_text import Keys, say_known
+from flexor.files.toml_text import Keys, name_key, say_known
 from flexor.pose.ik_two_bone import Limb
 from flexor.pose.mirror_clip import mirror_clip
 from flexor.scene.checks import check_kind
@@ -22,7 +25,7 @@ from flexor.scene.clip import Clip
 from flexor.scene.humans import find_human
 from flexor.scene.moves import Move
 from flexor.scene.packed_clip import PackedClip
-from flexor.scene.stage_plan import ROLES, Actor, StagePlan
+from flexor.scene.stage_plan import ROLES, Actor, StageLook, StagePlan
 from flexor.scene.volumes import HitVolumes
 from flexor.stage.cast import TICKS, BodyPlan, Playing
 from flexor.stage.effects.shadows import scene_parts
@@ -93,14 +96,29 @@ def make_cast(
         except SettingError as error:
             raise _fault(refuse, ("character", first), str(error)) from None
         cast.append(CastBody(hero, own, tuple(rows), _find_radius(hero)))
+    _check_look(plan.look, list(heroes.values()), refuse)
     return cast
 
 
 def _fault(refuse: Refuse | None, keys: Keys, fault: str) -> FlexorError:
     if refuse is not None:
         return refuse(keys, fault)
-    row = keys[1]
-    return SettingError(f"cast[{row}]: {fault}")
+    return SettingError(f"{name_key(keys)}: {fault}")
+
+
+def _check_look(
+    look: StageLook, heroes: Sequence[Character], refuse: Refuse | None
+) -> None:
+    """Refuse a style that is not there, and parts that nobody has."""
+    styles = set(get_args(Style)) - {"heat"}
+    if look.style not in styles:
+        fault = f"{look.style!r}; {say_known(look.style, sorted(styles))}"
+        raise _fault(refuse, ("look", "style"), fault)
+    known = {name for hero in heroes for name in part_names(hero.scene)}
+    for name in look.smooth or ():
+        if name not in known:
+            fault = f"nobody has {name!r}; {say_known(name, sorted(known))}"
+            raise _fault(refuse, ("look", "smooth"), fault)
 
 
 def _find_hero(

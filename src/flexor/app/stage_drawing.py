@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from flexor.app.scenery import Targets
 from flexor.draw.backend import open_backend
-from flexor.draw.build import Dress, dress_scene, turned_parts
+from flexor.draw.build import Dress, dress_scene, part_names, turned_parts
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawList
 from flexor.draw.ground_items import build_ground, shade_colours, upload_ground
 from flexor.draw.shadow_items import build_shadow, upload_cast_shadow
@@ -21,6 +21,7 @@ from flexor.draw.upload import upload_scene
 from flexor.errors import SettingError
 from flexor.scene.camera import Camera
 from flexor.scene.light import DAYLIGHT, Light
+from flexor.scene.scene import Scene
 from flexor.scene.stage_plan import StageLook, StagePlan
 from flexor.stage.frame import BodyFrame, Frame
 from flexor.stage.movement.ground import find_footing, init_footing
@@ -93,7 +94,10 @@ class StagePainter:
             raise SettingError("style: a stage has no heat, bones or names")
         if style != self._style:
             self._style = style
-            self._dresses = [dress_scene(assets, style) for assets in self._assets]
+            self._dresses = [
+                dress_scene(assets, _own_style(style, assets.scene))
+                for assets in self._assets
+            ]
         items = [build_ground(self._floor)]
         things, lines = build_structures(
             self._structures, frame.shown, frame.parts, style.line_width or 1.5
@@ -150,6 +154,14 @@ class StagePainter:
                     build_shadow(self._shadows[row], own[None], colours=colours)
                 )
         return items
+
+
+def _own_style(style: DrawStyle, scene: Scene) -> DrawStyle:
+    """The style for one of several characters: each has some of the smooth parts."""
+    if style.smooth is None:
+        return style
+    known = part_names(scene)
+    return replace(style, smooth=tuple(n for n in style.smooth if n in known))
 
 
 def look_style(look: StageLook) -> DrawStyle:

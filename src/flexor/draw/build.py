@@ -20,7 +20,14 @@ from flexor.draw.upload import Part, SceneAssets
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.scene import Scene
 
-__all__ = ["Dress", "DressedPart", "build_items", "dress_scene", "turned_parts"]
+__all__ = [
+    "Dress",
+    "DressedPart",
+    "build_items",
+    "dress_scene",
+    "part_names",
+    "turned_parts",
+]
 
 LINE_PIXELS, POINT_PIXELS = 1.5, 3.0
 SHADINGS: dict[str, Shading] = {
@@ -173,10 +180,16 @@ def _dress(look: Look, style: DrawStyle, is_flat: bool) -> tuple[Look, Strokes |
     return look, strokes
 
 
-def _check_names(scene: Scene, names: tuple[str, ...]) -> None:
+def part_names(scene: Scene) -> set[str]:
+    """Names by which a style can say what is smooth: nodes, meshes and materials."""
     known = {*scene.skeleton.names}
     known.update(material.name for material in scene.materials)
     known.update(mesh.name for mesh in scene.meshes)
+    return known
+
+
+def _check_names(scene: Scene, names: tuple[str, ...]) -> None:
+    known = part_names(scene)
     for name in names:
         if name not in known:
             raise SettingError(f"smooth: no node, mesh or material is called {name!r}")

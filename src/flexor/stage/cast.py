@@ -93,6 +93,7 @@ class Body:
     none in the last row; lifted: float64 (M + 1, L), which limbs a move lifts; ends:
     int32 (L,), nodes of limbs; flats: float64 (L,), metres of feet above the floor at
     rest, -1 for hands; lifts, targets, tilts, weights: of limbs, (n, L, ...);
+    has_lifts: whether any lift may be other than 0;
     positions, normals: of each surface, float32 (n, V, 3); shadows: None for none.
     """
 
@@ -115,6 +116,7 @@ class Body:
     shadows: Shadows | None
     _skins: list[tuple[slice, list[SkinState]]]
     _whole: Floats | None
+    has_lifts: bool = False
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -48,7 +48,7 @@ class StageState:
     numbers in CONTROLS; touched: bool (N,), who touches a wall; started: int32 (N,),
     moves that began in the last tick; roles: int32 (N,), what each is seen to do, moves
     behind ROLES; rates: (N,), how fast that is played; has_won: bool (N,); can_act,
-    flying, solid: bool (N,); kinds: int32 (N,), number of its body; chance: the one
+    flying, solid: bool (N,); is_acting: whether anybody is in a move; kinds: int32 (N,), number of its body; chance: the one
     source of all that is random.
     """
 
@@ -92,6 +92,7 @@ class StageState:
     recorder: InputRecorder
     tick: int = 0
     has_slopes: bool = False
+    is_acting: bool = False
     rules: tuple[tuple[str, Callable[[StageState], None]], ...] = ()
     _eye_footing: Footing = field(default_factory=lambda: init_footing(1), repr=False)
 

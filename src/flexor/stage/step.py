@@ -128,6 +128,7 @@ def run_moves(state: StageState) -> None:
         out=state.started,
     )
     begin_tick(fight, state.started)
+    state.is_acting = bool((state.moves.move >= 0).any())
 
 
 def run_pads(state: StageState) -> None:
@@ -199,7 +200,8 @@ def run_stand(state: StageState) -> None:
     """On the ground, falling to it, or held in the air by a jump."""
     plan, moves = state.plan, state.moves
     find_footing(plan.ground, state.places, plan.friction, out=state.footing)
-    if len(state.tables):
+    state.flying[:] = False
+    if state.is_acting:
         state.flying[:] = (state.tables.kinds[moves.move] == JUMP) & (moves.move >= 0)
         state.flying &= moves.phase == HITTING
     stand(
@@ -216,10 +218,10 @@ def run_stand(state: StageState) -> None:
 
 def run_attack(state: StageState) -> None:
     """Attacks, guards and parries, by where bodies were seen last."""
+    if not state.is_acting:
+        return
     moves = state.moves
     hitting = moves.phase == HITTING
-    if not hitting.any():
-        return
     hitting &= state.tables.kinds[moves.move] == ATTACK
     if not hitting.any():
         return
@@ -358,10 +360,13 @@ def _find_lifts(state: StageState, body: Body) -> bool:
     """Metres that limbs of attackers are lifted to meet who stands at another height;
     gives whether any is.
     """
+    if not state.is_acting and not body.has_lifts:
+        return False
     moves, rows = state.moves.move[body.rows], body.rows
     opponents = state.opponents[rows]
     is_attack = (moves >= 0) & (opponents >= 0)
-    if is_attack.any():
+    body.has_lifts = bool(is_attack.any())
+    if body.has_lifts:
         is_attack &= state.tables.kinds[moves] == ATTACK
         high = state.places[:, 1]
         apart = np.where(is_attack, high[opponents] - high[rows], 0.0)
@@ -392,7 +397,7 @@ def step_view_point(state: StageState, *, at_once: bool = False) -> None:
         state.opponents,
         at_once=at_once,
     )
-    if state.has_slopes:
+    if state.has_slopes and camera.rule.rule != "fixed":
         find_footing(
             state.plan.ground, camera.eye[None], state.plan.friction, out=below
         )

@@ -113,6 +113,7 @@ def plant_feet(
             j = np.int64(ends[m])
             x, y, z = world[k, j, 0, 3], world[k, j, 1, 3], world[k, j, 2, 3]
             lift = lifts[k, m]
+            is_tilted = False
             targets[k, m, 0], targets[k, m, 2] = x, z
             tilts[k, m, 0], tilts[k, m, 1] = 0.0, 0.0
             tilts[k, m, 2], tilts[k, m, 3] = 0.0, 1.0
@@ -127,12 +128,13 @@ def plant_feet(
                 part = min(max(1.0 - over / NEAR_GROUND, 0.0), 1.0)
                 gx, gz = ground_slope(heights, x0, z0, step, x, z)
                 gx, gz = gx * part, gz * part
+                is_tilted = max(abs(gx), abs(gz)) > FLAT
                 w = 1.0 + math.sqrt(1.0 + gx * gx + gz * gz)
                 size = 1.0 / math.sqrt(gx * gx + gz * gz + w * w)
                 tilts[k, m, 0], tilts[k, m, 2] = -gz * size, gx * size
                 tilts[k, m, 3] = w * size
             targets[k, m, 1] = y - sinks[n] + lift
-            weights[k, m] = 1.0 if abs(lift) > FLAT else 0.0
+            weights[k, m] = 1.0 if abs(lift) > FLAT or is_tilted else 0.0
         sink = sinks[n] + SOFT * (lowest - sinks[n])
         if abs(sink) < FLAT:
             sink = 0.0

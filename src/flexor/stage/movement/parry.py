@@ -27,13 +27,14 @@ Doubles = NDArray[np.float64]
 class Recoil:
     """Who recoils: amounts: float64 (N, 2), metres along x and z in all; given: (N, 2),
     of them so far; ticks: int32 (N,), how many it takes; left: int32 (N,), how many are
-    to come, 0 for who does not recoil.
+    to come, 0 for who does not recoil; is_any: False if nobody does.
     """
 
     amounts: Doubles
     given: Doubles
     ticks: Ints
     left: Ints
+    is_any: bool = False
 
 
 def init_recoil(count: int) -> Recoil:
@@ -74,16 +75,18 @@ def push_back(
     recoil.amounts[who] = np.array(way) * amount
     recoil.given[who] = 0
     recoil.ticks[who] = recoil.left[who] = ticks
+    recoil.is_any = True
 
 
 def step_recoil(recoil: Recoil, clocks: Doubles, places: Doubles) -> None:
     """Move all who recoil on by a tick; who is done has its own time again."""
-    rows = np.flatnonzero(recoil.left)
-    if not len(rows):
+    if not recoil.is_any:
         return
+    rows = np.flatnonzero(recoil.left)
     recoil.left[rows] -= 1
     share = 1 - recoil.left[rows] / recoil.ticks[rows]
     wanted = recoil.amounts[rows] * share[:, None]  # exact in the last tick
     places[rows[:, None], [0, 2]] += wanted - recoil.given[rows]
     recoil.given[rows] = wanted
     clocks[rows[recoil.left[rows] == 0]] = 1.0
+    recoil.is_any = bool(recoil.left.any())

@@ -1,0 +1,209 @@
+"""Slow twins of the kernels that a stage is played by: one character at a time.
+
+Kernels: `read_pads`, `push_apart`, `stand`, `choose_roles`, `put_places`, `plant_feet`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from flexor.scene.ground import Ground
+from flexor.scene.stage_plan import ROLES, WalkSettings
+from tests.oracle import movement
+
+FACING = 0.6  # radians
+HELD, TALL = 0.12, 1.2  # metres
+DIRECTIONS = {"up": (0, 1), "down": (0, -1), "left": (-1, 0), "right": (1, 0)}
+
+
+def between(heading: float, wanted: float) -> float:
+    """The shorter way from one heading to another, -pi to pi."""
+    return math.remainder(wanted - heading, 2 * math.pi)
+
+
+def turned(heading: float, wanted: float, most: float) -> tuple[float, float]:
+    """A heading turned by at most so much, and what is left of the way."""
+    way = between(heading, wanted)
+    if abs(way) <= most:
+        return wanted, 0.0
+    step = math.copysign(most, way)
+    return heading + step, way - step
+
+
+def read_pad(
+    held: set[str],
+    view: Any,
+    most: float,
+    settings: WalkSettings,
+    control: str,
+    can_walk: bool,
+    place: Any,
+    heading: float,
+    enemy: Any | None,
+) -> tuple[float, tuple[float, float], bool]:
+    """One pad: the new heading, metres a second ahead and to the right, and whether it
+    goes around its opponent; enemy: where that stands, None for none.
+    """
+    if not can_walk:
+        return heading, (0.0, 0.0), False
+    ahead = np.array([view[0], 0, view[1]])
+    right = np.cross(ahead, (0, 1, 0))
+    pad = np.sum([DIRECTIONS[name] for name in held & set(DIRECTIONS)] or [(0, 0)], 0)
+    way = pad[0] * right + pad[1] * ahead
+    if way.any():
+        way /= np.linalg.norm(way)
+    fast = settings.run if "R" in held else settings.walk
+    if enemy is not None and (control == "opponent" or "L" in held):
+        line = (enemy - place) * (1, 0, 1)
+        away = np.linalg.norm(line)
+        if away > 1e-6:
+            line = line / away
+            heading, left = turned(heading, math.atan2(line[0], line[2]), most)
+            if abs(left) > FACING:
+                return heading, (0.0, 0.0), False
+            toward, around = way @ line, way @ np.cross(line, (0, 1, 0))
+            if abs(around) < abs(toward) / 2:
+                around = 0.0
+            elif abs(toward) < abs(around) / 2:
+                toward = 0.0
+            size = math.hypot(toward, around) or 1.0
+            speed = fast if toward > 0 else settings.back
+            asked = toward / size * speed, around / size * settings.side
+            return heading, asked, left == 0 and bool(way.any())
+    if not way.any():
+        return heading, (0.0, 0.0), False
+    heading, left = turned(heading, math.atan2(way[0], way[2]), most)
+    return heading, (fast if abs(left) <= FACING else 0.0, 0.0), False
+
+
+def push_apart(radii: Any, is_solid: Any, order: Any, places: Any) -> tuple[Any, int]:
+    """Places after one call, and how many pairs met; by x, as they stood before."""
+    new, met = places.copy(), 0
+    rows = sorted(order.tolist(), key=lambda row: places[row, 0])
+    for rank, n in enumerate(rows):
+        reach = new[n, 0] + radii[n] + max(radii)
+        for m in rows[rank + 1 :]:
+            if new[m, 0] > reach and is_solid[n]:
+                break
+            is_beside = abs(new[m, 1] - new[n, 1]) < TALL
+            line = (new[m] - new[n]) * (1, 0, 1)
+            away = np.linalg.norm(line)
+            deep = radii[n] + radii[m] - away
+            if not (is_solid[n] and is_solid[m] and is_beside and deep > 0):
+                continue
+            line = line / away if away > 1e-9 else np.array([1.0, 0, 0])
+            new[n] -= line * deep / 2
+            new[m] += line * deep / 2
+            met += 1
+    return new, met
+
+
+def stand(
+    seconds: float,
+    gravity: float,
+    climb: float,
+    ground: float,
+    is_flying: bool,
+    height: float,
+    fall: float,
+    is_grounded: bool,
+) -> tuple[float, float, bool, bool]:
+    """One who stands: its height, its fall, whether it is grounded, and just landed."""
+    if is_flying:
+        return max(height, ground), 0.0, False, False
+    if height <= ground:
+        climbed = min(ground, height + climb * seconds)
+        return climbed, 0.0, True, not is_grounded
+    if is_grounded and height <= ground + HELD:
+        return ground, 0.0, True, False
+    fall += gravity * seconds
+    height -= fall * seconds
+    if height > ground:
+        return height, fall, False, False
+    return ground, 0.0, True, not is_grounded
+
+
+def choose_role(
+    walk: float,
+    energy: float,
+    stun: int,
+    struck: int,
+    has_won: bool,
+    move: int,
+    is_grounded: bool,
+    fall: float,
+    asked: Any,
+    pace: float,
+    own_speeds: Any,
+) -> tuple[int, float]:
+    """The role of one character, and how fast it is played."""
+    ahead, right = asked
+    if energy <= 0:
+        return ROLES.index("beaten"), 1.0
+    if stun > 0:
+        name = {2: "guarded", 3: "recoil"}.get(struck, "hit")
+        return ROLES.index(name), 1.0
+    if move >= 0:
+        return len(ROLES) + move, 1.0
+    if has_won and not ahead and not right:
+        return ROLES.index("won"), 1.0
+    if not is_grounded and fall > 1.5:
+        return ROLES.index("air"), 1.0
+    if abs(right) > abs(ahead):
+        name = "right" if right > 0 else "left"
+    elif ahead > 0:
+        name = "run" if ahead > 1.25 * walk else "walk"
+    else:
+        name = "back" if ahead < 0 else "stance"
+    own = own_speeds[ROLES.index(name)]
+    speed = math.hypot(ahead, right) * pace
+    rate = float(np.clip(speed / own, 0.25, 2.5)) if own > 0 else 1.0
+    return ROLES.index(name), rate
+
+
+def put_place(place: Any, heading: float, sink: float) -> Any:
+    """world_from_character (3, 4): z looks along the heading, y is up."""
+    ahead = np.array([math.sin(heading), 0, math.cos(heading)])
+    up = np.array([0.0, 1, 0])
+    return np.stack([np.cross(up, ahead), up, ahead, place + sink * up], 1)
+
+
+def plant_feet(
+    ground: Ground,
+    ends: Any,
+    flats: Any,
+    place: Any,
+    is_planted: bool,
+    lifts: Any,
+    sink: float,
+) -> tuple[Any, Any, Any, float]:
+    """One body: ends (M, 3), where the ends of its limbs are, sunk by `sink`. Gives
+    targets (M, 3), where the soles' up goes to (M, 3), weights (M,), and the new sink.
+    """
+    targets, ups, is_moved = ends.copy(), np.tile([0.0, 1, 0], (len(ends), 1)), []
+    lowest = 0.0
+    for m, (x, y, z) in enumerate(ends):
+        lift = lifts[m]
+        if flats[m] >= 0 and is_planted:
+            height, normal, _ = movement.look_down(ground, x, z)
+            over = y - sink - place[1] - flats[m]  # the sole above the floor
+            share = np.interp(over, (0.25, 0.6), (1, 0))
+            own = share * np.clip(height - place[1], -0.4, 0.4)
+            lowest = min(lowest, own)
+            lift += own
+            part = np.interp(over, (0, 0.12), (1, 0))
+            ups[m] = normal * (part, 1, part)
+            ups[m] /= np.linalg.norm(ups[m])
+        targets[m, 1] = y - sink + lift
+        slope = np.abs(ups[m, [0, 2]]).max() / ups[m, 1]
+        is_moved.append(abs(lift) > 1e-4 or slope > 1e-4)
+    new = sink + 0.3 * (lowest - sink)
+    if abs(new) < 1e-4:
+        new = 0.0
+    is_foot = np.array(flats) >= 0
+    targets[~is_foot, 1] += new
+    weights = np.array(is_moved) | (is_foot & (new != 0))
+    return targets, ups, weights.astype(float), new
