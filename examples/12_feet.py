@@ -29,7 +29,7 @@ def slope(x, z, part, step=0.06):
     """The rotations (..., 4) by a part of the way from flat to the ground's slope."""
     dx = part * (ground(x + step, z) - ground(x - step, z)) / (2 * step)
     dz = part * (ground(x, z + step) - ground(x, z - step)) / (2 * step)
-    turn = np.stack([dz, 0 * dx, -dx, 1 + np.sqrt(1 + dx**2 + dz**2)], -1)
+    turn = np.stack([-dz, 0 * dx, dx, 1 + np.sqrt(1 + dx**2 + dz**2)], -1)
     return turn / np.linalg.norm(turn, axis=-1, keepdims=True)
 
 

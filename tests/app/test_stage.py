@@ -721,7 +721,11 @@ def test_sources_that_are_refused(tmp_path: Path) -> None:
         ({"wlak": "walk"}, (), "no role 'wlak'; there are: .*walk"),
         ({}, (Move("bow", 1, 1, 1),), "'red' has no 'bow' for the move 'bow'; "),
         ({"bow": "cheers"}, (Move("bow", 1, 1, 1),), "no 'cheers' .*'cheer'"),
-        ({}, (Move("punch", 1, 1, 1, parts=("wing",)),), "no part 'wing'; there are:"),
+        (
+            {},
+            (Move("punch", 1, 1, 1, parts=("wing",)),),
+            "nobody has 'wing'; there are:",
+        ),
     ],
 )
 def test_clips_and_parts_that_are_missing(
@@ -918,3 +922,66 @@ def test_pictures_that_are_refused() -> None:
         stage.draw((0, 24))
     with pytest.raises(SettingError, match="style"):
         stage.draw((32, 24), style="oil")
+
+
+# What goes on after a fight.
+
+
+@pytest.mark.slow
+def test_a_second_blow_is_seen_too() -> None:
+    fight = FightSettings(stun=200)
+    stage = play(fighters(fight=fight, moves=MoveTable(QUICK, singles={"B": "jab"})))
+    voices = []
+    for tick in range(80):
+        stage.step(["B" if tick % 20 == 0 else "", ""])
+        voices.append(stage.state.bodies[0].player._acts)
+        stage.places[1, 0] = 0.5  # it is not pushed away
+    assert stage.energy[1] < 100 - 2 * 3
+    starts = np.diff(voices)
+    assert np.count_nonzero(starts) >= 2 * 3, "jabs and as many that are hit"
+    assert stage.doing("blue") == "hit"
+
+
+QUICK = (Move("jab", 5, 4, 9, clip="punch", parts=("rightHand",), damage=3),)
+
+
+@pytest.mark.slow
+def test_who_gets_up_again_is_fought_again() -> None:
+    stage = play(fighters())
+    stage.energy[1] = 0
+    run(stage, 30)
+    assert [stage.doing(row) for row in range(2)] == ["won", "beaten"]
+    stage.energy[1] = 50
+    run(stage, 30)
+    assert [stage.doing(row) for row in range(2)] == ["stance", "stance"]
+    assert stage.opponents.tolist() == [1, 0]
+
+
+@pytest.mark.slow
+def test_feet_leave_a_slope_without_a_jump() -> None:
+    hill = shape_ground((12, 12), 0.25, [Patch(area=(-6, -6, 6, 6), tilt=(0.3, 0.0))])
+    stage = play(fighters(ground=hill, friction=FrictionSettings(still=2, moving=1)))
+    level = play(fighters())
+    steps = {}
+    for name, own in (("hill", stage), ("level", level)):
+        run(own, 60)
+        ankles, hips = [], []
+        for tick in range(60):
+            own.step(["Y" if tick == 0 else "", ""])
+            ankles.append(node(own, 0, "l-ankle"))
+            hips.append(node(own, 0, "hips"))
+        moved = np.linalg.norm(np.diff(np.array(ankles) - hips, axis=0), axis=1)
+        steps[name] = moved.max()
+    assert steps["hill"] < steps["level"] + 0.015
+
+
+@pytest.mark.slow
+def test_bodies_of_other_shapes_need_not_have_the_parts_that_hit(
+    tmp_path: Path,
+) -> None:
+    file = str(write_glb(tmp_path / "mini.glb", *mini()))
+    other = Actor(name="other", file=file, place=(0, 3), control="none")
+    cast = (*fighters().cast, other)
+    stage = play(fighters(cast=cast))
+    run(stage, 40, {0: ["B"]})
+    assert stage.energy.tolist() == [100, 88, 100]

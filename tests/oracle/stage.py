@@ -176,7 +176,7 @@ def plant_feet(
     ends: Any,
     flats: Any,
     place: Any,
-    is_planted: bool,
+    planted: float,
     lifts: Any,
     sink: float,
 ) -> tuple[Any, Any, Any, float]:
@@ -187,14 +187,14 @@ def plant_feet(
     lowest = 0.0
     for m, (x, y, z) in enumerate(ends):
         lift = lifts[m]
-        if flats[m] >= 0 and is_planted:
+        if flats[m] >= 0 and planted > 0:
             height, normal, _ = movement.look_down(ground, x, z)
             over = y - sink - place[1] - flats[m]  # the sole above the floor
             share = np.interp(over, (0.25, 0.6), (1, 0))
-            own = share * np.clip(height - place[1], -0.4, 0.4)
+            own = planted * share * np.clip(height - place[1], -0.4, 0.4)
             lowest = min(lowest, own)
             lift += own
-            part = np.interp(over, (0, 0.12), (1, 0))
+            part = planted * np.interp(over, (0, 0.12), (1, 0))
             ups[m] = normal * (part, 1, part)
             ups[m] /= np.linalg.norm(ups[m])
         targets[m, 1] = y - sink + lift

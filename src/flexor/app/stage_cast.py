@@ -96,6 +96,7 @@ def make_cast(
         except SettingError as error:
             raise _fault(refuse, ("character", first), str(error)) from None
         cast.append(CastBody(hero, own, tuple(rows), _find_radius(hero)))
+    _check_parts(plan.moves.moves, cast, refuse)
     _check_look(plan.look, list(heroes.values()), refuse)
     return cast
 
@@ -104,6 +105,19 @@ def _fault(refuse: Refuse | None, keys: Keys, fault: str) -> FlexorError:
     if refuse is not None:
         return refuse(keys, fault)
     return SettingError(f"{name_key(keys)}: {fault}")
+
+
+def _check_parts(
+    moves: Sequence[Move], cast: Sequence[CastBody], refuse: Refuse | None
+) -> None:
+    """Refuse parts that hit and that nobody has."""
+    there = dict.fromkeys(part for own in cast for part in own.plan.volumes.parts)
+    known = {part.casefold() for part in there}
+    for move in moves if cast else ():
+        for part in move.parts:
+            if move.kind == "attack" and part.casefold() not in known:
+                fault = f"nobody has {part!r}; {say_known(part, there)}"
+                raise _fault(refuse, ("move", move.name, "parts"), fault)
 
 
 def _check_look(
@@ -145,6 +159,8 @@ def _plan_body(
     for move in moves:
         name = actor.clips.get(move.clip, move.clip)
         if name not in hero.clips:
+            if actor.control == "none":  # it need not do all that others do
+                continue
             raise SettingError(
                 f"clips: {actor.name!r} has no {name!r} for the move {move.name!r}; "
                 f"{say_known(name, hero.clips)}; others can be named in clips"

@@ -208,10 +208,10 @@ class CameraRule:
     """Where the camera is.
 
     rule: "fixed": at eye, looking at target; "side": beside the line between a
-    character and its opponent, on the side it is on, so far away that all are in the
-    picture; "behind": behind a character, looking at its opponent. of: the name of that
-    character, "" for the first; distance: metres, at least; height: metres above the
-    ground, of its eye; ease: seconds in which it follows; fov: radians.
+    character and its opponent, on the side it is on, so far away that both are in
+    the picture; "behind": behind a character, looking at its opponent. of: the name of
+    that character, "" for the first; distance: metres, at least; height: metres above
+    the ground, of its eye; ease: seconds in which it follows; fov: radians.
     """
 
     rule: Rule = "side"

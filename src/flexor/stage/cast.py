@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints
 from flexor.deform.bind import Bind
 from flexor.deform.skin_vertices import SkinState, init_skin, skin_vertices
-from flexor.errors import SettingError
 from flexor.maths import threads
 from flexor.pose.ik_two_bone import Limb, TwoBoneState, init_two_bone
 from flexor.pose.layout import Layout
@@ -135,11 +134,11 @@ def init_body(plan: BodyPlan, rows: Sequence[int], moves: Sequence[Move]) -> Bod
     for row, move in enumerate(moves):
         if move.kind != "attack":
             continue
-        try:
-            attacks[row, plan.volumes.rows(move.parts)] = True
-        except SettingError as error:
-            raise SettingError(f"move {move.name!r}: parts: {error}") from None
-        for part in move.parts:
+        # Bodies of other shapes have other parts; that some have them is checked.
+        known = {name.casefold() for name in plan.volumes.parts}
+        own = [part for part in move.parts if part.casefold() in known]
+        attacks[row, plan.volumes.rows(own)] = True
+        for part in own:
             for column, name in enumerate(names):
                 if name.casefold() == part.casefold():
                     lifted[row, column] = 1.0

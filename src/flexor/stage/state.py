@@ -48,8 +48,9 @@ class StageState:
     numbers in CONTROLS; touched: bool (N,), who touches a wall; started: int32 (N,),
     moves that began in the last tick; roles: int32 (N,), what each is seen to do, moves
     behind ROLES; rates: (N,), how fast that is played; has_won: bool (N,); can_act,
-    flying, solid: bool (N,); is_acting: whether anybody is in a move; kinds: int32 (N,), number of its body; chance: the one
-    source of all that is random.
+    flying, solid, alive: bool (N,); planted: float64 (N,), how much of each one's feet
+    follows the ground; kinds: int32 (N,), number of its body; is_acting: whether
+    anybody is in a move; chance: the one source of all that is random.
     """
 
     plan: StagePlan
@@ -79,6 +80,8 @@ class StageState:
     can_act: Bools
     flying: Bools
     solid: Bools
+    alive: Bools
+    planted: Doubles
     kinds: Ints
     own_speeds: Doubles
     attacks: Bools
@@ -155,6 +158,8 @@ def init_stage(
         np.ones(count, bool),
         np.zeros(count, bool),
         np.ones(count, bool),
+        np.ones(count, bool),
+        np.ones(count),
         kinds,
         _own_speeds(made),
         np.zeros(hits.radii.shape, bool),
@@ -227,9 +232,11 @@ def _walls(structures: Sequence[Structure]) -> Iterator[Zone]:
 def choose_opponents(state: StageState) -> None:
     """Give an opponent that can still fight to all who have none, as the plan says."""
     plan, alive = state.plan, state.fight.energy > 0
+    state.alive[:] = alive
     rows = {actor.name: row for row, actor in enumerate(plan.cast)}
     for row, actor in enumerate(plan.cast):
         mine = int(state.opponents[row])
+        state.has_won[row] = False
         if actor.opponent == NOBODY or (mine >= 0 and alive[mine]):
             continue
         if actor.opponent != NEAREST:

@@ -43,6 +43,7 @@ TICK = 1 / 60  # seconds
 FARTHEST = 1e6  # metres, and radians
 JUMP = KINDS.index("jump")
 STANCE = ROLES.index("stance")
+EASE = 0.1  # of following the ground that feet take up or leave in a tick
 
 
 Rule = Callable[[StageState], None]
@@ -117,7 +118,10 @@ def run_moves(state: StageState) -> None:
     """Single moves, chords and combinations."""
     fight = state.fight
     np.equal(fight.stun, 0, out=state.can_act)
-    state.can_act &= fight.energy > 0
+    alive = fight.energy > 0
+    state.can_act &= alive
+    if not np.array_equal(alive, state.alive):
+        choose_opponents(state)
     step_moves(
         state.tables,
         state.moves,
@@ -242,9 +246,6 @@ def run_attack(state: StageState) -> None:
         state.headings,
         state.clocks,
     )
-    beaten = state.fight.energy <= 0
-    if beaten.any() and beaten[state.opponents].any():
-        choose_opponents(state)
 
 
 def move_bodies(state: StageState) -> None:
@@ -256,6 +257,7 @@ def move_bodies(state: StageState) -> None:
         state.fight.energy,
         state.fight.stun,
         state.fight.struck,
+        state.fight.is_new,
         state.has_won,
         state.moves.move,
         state.started,
@@ -270,7 +272,9 @@ def move_bodies(state: StageState) -> None:
         state.rates,
     )
     is_changed = bool(state.changed.any())
-    planted = state.standing.grounded & (state.fight.energy > 0)
+    # Feet leave the ground, and come to it, in some ticks, or they would jump.
+    wanted = state.standing.grounded & state.alive
+    state.planted += np.clip(wanted - state.planted, -EASE, EASE)
     for body in state.bodies:
         if is_changed:
             _play_changed(state, body)
@@ -281,7 +285,7 @@ def move_bodies(state: StageState) -> None:
         follow_links(body.plan.layout, player.local)
         world_from_local(body.world, player.local)
         if body.limbs is not None:
-            _move_limbs(state, body, planted)
+            _move_limbs(state, body)
 
 
 def _place(state: StageState, body: Body) -> None:
@@ -317,7 +321,7 @@ def _play(body: Body, playing: Playing, who: NDArray[np.intp], fade: float) -> N
     )
 
 
-def _move_limbs(state: StageState, body: Body, planted: NDArray[np.bool_]) -> None:
+def _move_limbs(state: StageState, body: Body) -> None:
     """Level difference, and feet on uneven ground."""
     from flexor.stage.movement import kernel_roles
 
@@ -334,7 +338,7 @@ def _move_limbs(state: StageState, body: Body, planted: NDArray[np.bool_]) -> No
         body.ends,
         body.flats,
         state.places,
-        planted if has_feet else np.zeros_like(planted),
+        state.planted if has_feet else np.zeros_like(state.planted),
         body.lifts,
         state.sinks,
         world.matrices,

@@ -34,6 +34,7 @@ def roles_of(**given: Any) -> tuple[str, float, bool]:
         "energy": 100.0,
         "stun": 0,
         "struck": 0,
+        "is_new": False,
         "has_won": False,
         "move": -1,
         "started": -1,
@@ -53,6 +54,7 @@ def roles_of(**given: Any) -> tuple[str, float, bool]:
         np.array([own["energy"]], np.float64),
         np.array([own["stun"]], np.int32),
         np.array([own["struck"]], np.uint8),
+        np.array([own["is_new"]]),
         np.array([own["has_won"]]),
         np.array([own["move"]], np.int32),
         np.array([own["started"]], np.int32),
@@ -76,7 +78,7 @@ def test_roles_are_those_of_the_twin(rng: Rng) -> None:
     energy = rng.choice([0.0, 0.5, 100.0], count)
     stun = rng.choice([0, 0, 5], count).astype(np.int32)
     struck = rng.integers(0, 4, count).astype(np.uint8)
-    has_won, grounded = rng.random((2, count)) < [[0.2], [0.7]]
+    is_new, has_won, grounded = rng.random((3, count)) < [[0.3], [0.2], [0.7]]
     moves = rng.integers(-3, 4, count).clip(-1).astype(np.int32)
     started = np.where(rng.random(count) < 0.5, moves, -1).astype(np.int32)
     falls = rng.uniform(0, 3, count)
@@ -87,8 +89,8 @@ def test_roles_are_those_of_the_twin(rng: Rng) -> None:
     roles = rng.integers(-1, 16, count).astype(np.int32)
     before, changed, rates = roles.copy(), np.zeros(count, bool), np.zeros(count)
     kernel_roles.choose_roles(
-        *(WALK, energy, stun, struck, has_won, moves, started, grounded, falls, asked),
-        *(paces, kinds, own_speeds, roles, changed, rates),
+        *(WALK, energy, stun, struck, is_new, has_won, moves, started, grounded),
+        *(falls, asked, paces, kinds, own_speeds, roles, changed, rates),
     )
     for n in range(count):
         role, rate = oracle.choose_role(
@@ -106,8 +108,9 @@ def test_roles_are_those_of_the_twin(rng: Rng) -> None:
         )
         assert roles[n] == role
         assert rates[n] == pytest.approx(rate, abs=1e-12)
-        is_new = role != before[n] or (started[n] >= 0 and role >= len(ROLES))
-        assert changed[n] == is_new
+        is_again = started[n] >= 0 and role >= len(ROLES)
+        is_again |= is_new[n] and role in map(ROLES.index, ("hit", "guarded", "recoil"))
+        assert changed[n] == (role != before[n] or is_again)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +175,7 @@ def test_feet_are_put_as_by_the_twin(rng: Rng) -> None:
         ends = rng.permutation(nodes)[:limbs].astype(np.int32)
         flats = np.array([0.08, -1.0, 0.05])
         places = rng.uniform(-1, 1, (6, 3)) * (1, 0.3, 1)
-        planted = rng.random(6) < 0.7
+        planted = rng.choice([0.0, 0.4, 1.0], 6)
         lifts = rng.uniform(-0.15, 0.15, (count, limbs)) * rng.integers(0, 2)
         sinks = rng.uniform(-0.2, 0, 6) * rng.integers(0, 2, 6)
         world = rng.uniform(-1, 1, (count, nodes, 3, 4)).astype(np.float32)
@@ -192,7 +195,7 @@ def test_feet_are_put_as_by_the_twin(rng: Rng) -> None:
                 before[k, ends, :, 3].astype(np.float64),
                 flats,
                 places[n],
-                bool(planted[n]),
+                float(planted[n]),
                 lifts[k],
                 sunk[n],
             )
@@ -219,7 +222,7 @@ def test_a_foot_is_turned_where_the_slope_crosses_its_own_height() -> None:
     first = np.zeros(1, np.int32)
     assert kernel_roles.plant_feet(
         *(ground.heights, *ground.corner, ground.step, first, first),
-        *(np.array([0.08]), np.zeros((1, 3)), np.ones(1, bool), np.zeros((1, 1))),
+        *(np.array([0.08]), np.zeros((1, 3)), np.ones(1), np.zeros((1, 1))),
         *(sinks, world, targets, tilts, weights),
     )
     assert weights[0, 0] == 1

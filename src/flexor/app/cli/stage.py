@@ -65,8 +65,9 @@ def stage(
     if fps < 1 or RATE % fps:
         raise SettingError(f"--fps {fps}, expected 60, 30, 20, 15, 12, 10 or less")
     shape = parse_size(size)
-    is_picture = Path(out).suffix.lower() in IMAGES
-    if out and not (is_picture or is_folder(out) or Path(out).suffix.lower() in MOVIES):
+    ending = Path(out).suffix.lower()
+    is_picture = ending in IMAGES and ending not in MOVIES
+    if out and not (is_picture or is_folder(out) or ending in MOVIES):
         known = ", ".join((*MOVIES, *IMAGES))
         raise SettingError(
             f'-o {out}: unknown ending; there are {known}, or "name/" for a folder'

@@ -42,6 +42,7 @@ class FightState:
 
     energy: float64 (N,), points; stun: int32 (N,), ticks in which it can do nothing;
     struck: uint8 (N,), what that comes of: HIT, GUARDED, or PARRIED of an attacker;
+    is_new: bool (N,), whose stun began in the last tick;
     has_met: bool (N,), whether its attack has met already; outcomes: int8 (N,), what
     came of its attack in the last tick; recoil: who is pushed back.
     """
@@ -49,6 +50,7 @@ class FightState:
     energy: Doubles
     stun: Ints
     struck: NDArray[np.uint8]
+    is_new: NDArray[np.bool_]
     has_met: NDArray[np.bool_]
     outcomes: NDArray[np.int8]
     recoil: Recoil
@@ -70,6 +72,7 @@ def init_fight(count: int, settings: FightSettings) -> FightState:
         np.zeros(count, np.int32),
         np.zeros(count, np.uint8),
         np.zeros(count, bool),
+        np.zeros(count, bool),
         np.zeros(count, np.int8),
         init_recoil(count),
     )
@@ -80,6 +83,7 @@ def begin_tick(state: FightState, started: Ints) -> None:
     np.maximum(state.stun - 1, 0, out=state.stun)
     state.has_met[started >= 0] = False
     state.outcomes[:] = NOTHING
+    state.is_new[:] = False
 
 
 def step_fight(
@@ -118,12 +122,14 @@ def step_fight(
             stop_moves(moves, _only(attacker, len(state)))
             state.stun[attacker] = settings.parry.ticks
             state.struck[attacker] = PARRIED
+            state.is_new[attacker] = True
             continue
         share = settings.guard_share if outcome == GUARDED else 1.0
         hurt = state.energy[target] - tables.damage[move] * share
         state.energy[target] = max(hurt, 0.0)
         state.stun[target] = settings.stun if outcome == HIT else settings.guard_stun
         state.struck[target] = outcome
+        state.is_new[target] = True
         amount = float(tables.push[move])
         if amount:
             push_back(state.recoil, target, way, amount, settings.push_ticks)

@@ -24,18 +24,19 @@ NEAR_GROUND = 0.12  # metres over which a foot loses the slope of the ground
 
 
 @jit(
-    "void(f8, f8[::1], i4[::1], u1[::1], bool[::1], i4[::1], i4[::1], bool[::1],"
-    " f8[::1], f8[:, ::1], f8[::1], i4[::1], f8[:, ::1], out i4[::1], out bool[::1],"
-    " out f8[::1])"
+    "void(f8, f8[::1], i4[::1], u1[::1], bool[::1], bool[::1], i4[::1], i4[::1],"
+    " bool[::1], f8[::1], f8[:, ::1], f8[::1], i4[::1], f8[:, ::1], out i4[::1],"
+    " out bool[::1], out f8[::1])"
 )
 def choose_roles(
-    walk, energy, stun, struck, has_won, moves, started, grounded, falls, asked, paces,
-    kinds, own_speeds, roles, changed, rates,
+    walk, energy, stun, struck, is_new, has_won, moves, started, grounded, falls,
+    asked, paces, kinds, own_speeds, roles, changed, rates,
 ):  # fmt: skip
     """The role of each character (N,), whether it begins now, and how fast it plays.
 
-    walk: metres a second; struck: (N,), what its stun came of; started: (N,), moves
-    that began, -1 for none; kinds: (N,), and own_speeds: (K, 12), metres a second at
+    walk: metres a second; struck: (N,), what its stun came of; is_new: (N,), whose
+    began just now; started: (N,), moves that began, -1 for none; kinds: (N,), and
+    own_speeds: (K, 12), metres a second at
     which clips of roles carry who plays them, 0 for none.
     """
     for n in range(len(roles)):
@@ -69,7 +70,9 @@ def choose_roles(
             if own > 0.0:
                 speed = math.sqrt(ahead * ahead + right * right) * paces[n]
                 rate = min(max(speed / own, SLOWEST), FASTEST)
-        changed[n] = role != roles[n] or (started[n] >= 0 and role >= ROLES)
+        is_again = started[n] >= 0 and role >= ROLES
+        is_again = is_again or (is_new[n] and HIT <= role <= RECOIL)
+        changed[n] = role != roles[n] or is_again
         roles[n], rates[n] = role, rate
 
 
@@ -88,21 +91,22 @@ def put_places(rows, places, headings, sinks, out):
 
 
 @jit(
-    "bool(f8[:, ::1], f8, f8, f8, i4[::1], i4[::1], f8[::1], f8[:, ::1], bool[::1],"
+    "bool(f8[:, ::1], f8, f8, f8, i4[::1], i4[::1], f8[::1], f8[:, ::1], f8[::1],"
     " f8[:, ::1], out f8[::1], out f4[:, :, :, ::1], out f4[:, :, ::1],"
     " out f4[:, :, ::1], out f4[:, ::1])"
 )
 def plant_feet(
-    heights, x0, z0, step, rows, ends, flats, places, is_planted, lifts, sinks,
+    heights, x0, z0, step, rows, ends, flats, places, planted, lifts, sinks,
     world, targets, tilts, weights,
 ):  # fmt: skip
     """Where the ends of limbs are to be, on uneven ground; gives whether any moves.
 
     rows: (n,), characters; ends: (M,), nodes of their limbs; flats: (M,), metres that a
-    foot's node is above the floor at rest, below 0 for a hand; is_planted: (N,), whose
-    feet follow the ground; lifts: (n, M), metres by which limbs are lifted beside;
-    sinks: (N,), metres by which hips give way, changed, and so is world (n, J, 3, 4).
-    Fills targets (n, M, 3), metres, tilts (n, M, 4), rotations, and weights (n, M).
+    foot's node is above the floor at rest, below 0 for a hand; planted: (N,), how
+    much of feet follows the ground, 0 to 1; lifts: (n, M), metres by which limbs are
+    lifted beside; sinks: (N,), metres by which hips give way, changed, and so is world
+    (n, J, 3, 4). Fills targets (n, M, 3), metres, tilts (n, M, 4), rotations, and
+    weights (n, M).
     """
     is_any = False
     for k in range(len(rows)):
@@ -117,15 +121,15 @@ def plant_feet(
             targets[k, m, 0], targets[k, m, 2] = x, z
             tilts[k, m, 0], tilts[k, m, 1] = 0.0, 0.0
             tilts[k, m, 2], tilts[k, m, 3] = 0.0, 1.0
-            if flats[m] >= 0.0 and is_planted[n]:
+            if flats[m] >= 0.0 and planted[n] > 0.0:
                 ground = ground_height(heights, x0, z0, step, x, z) - base
                 ground = min(max(ground, LOWEST), HIGHEST)
                 over = y - sinks[n] - base - flats[m]
                 low = (HIGH_FOOT - over) / (HIGH_FOOT - LOW_FOOT)
-                ground *= min(max(low, 0.0), 1.0)
+                ground *= min(max(low, 0.0), 1.0) * planted[n]
                 lowest = min(lowest, ground)
                 lift += ground
-                part = min(max(1.0 - over / NEAR_GROUND, 0.0), 1.0)
+                part = min(max(1.0 - over / NEAR_GROUND, 0.0), 1.0) * planted[n]
                 gx, gz = ground_slope(heights, x0, z0, step, x, z)
                 gx, gz = gx * part, gz * part
                 is_tilted = max(abs(gx), abs(gz)) > FLAT

@@ -27,13 +27,15 @@ Doubles = NDArray[np.float64]
 class Recoil:
     """Who recoils: amounts: float64 (N, 2), metres along x and z in all; given: (N, 2),
     of them so far; ticks: int32 (N,), how many it takes; left: int32 (N,), how many are
-    to come, 0 for who does not recoil; is_any: False if nobody does.
+    to come, 0 for who does not recoil; slowed: bool (N,), whose time runs slower until
+    then; is_any: False if nobody recoils.
     """
 
     amounts: Doubles
     given: Doubles
     ticks: Ints
     left: Ints
+    slowed: NDArray[np.bool_]
     is_any: bool = False
 
 
@@ -44,6 +46,7 @@ def init_recoil(count: int) -> Recoil:
         np.zeros((count, 2)),
         np.zeros(count, np.int32),
         np.zeros(count, np.int32),
+        np.zeros(count, bool),
     )
 
 
@@ -66,6 +69,7 @@ def start(
     """Let an attacker recoil along a unit way (x, z); its clock runs slower."""
     push_back(recoil, who, way, settings.amount, settings.ticks)
     clocks[who] = settings.speed
+    recoil.slowed[who] = True
 
 
 def push_back(
@@ -88,5 +92,6 @@ def step_recoil(recoil: Recoil, clocks: Doubles, places: Doubles) -> None:
     wanted = recoil.amounts[rows] * share[:, None]  # exact in the last tick
     places[rows[:, None], [0, 2]] += wanted - recoil.given[rows]
     recoil.given[rows] = wanted
-    clocks[rows[recoil.left[rows] == 0]] = 1.0
+    done = rows[(recoil.left[rows] == 0) & recoil.slowed[rows]]
+    clocks[done], recoil.slowed[done] = 1.0, False
     recoil.is_any = bool(recoil.left.any())
