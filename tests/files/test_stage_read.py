@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from flexor.errors import AssetError
 from flexor.files import moves_read, stage_read, toml_text
+from flexor.files.effects_read import EFFECTS
 from flexor.files.stage_read import open_stage, read_stage
 from flexor.maths.colour import linear_from_srgb
 from flexor.scene.ground import SURFACES
@@ -273,7 +274,8 @@ def test_all_settings_of_a_stage(tmp_path: Path) -> None:
 
 def test_the_full_example_has_every_word() -> None:
     given = tomllib.loads(FULL)
-    assert given.keys() == stage_read.TOP.keys() - {"moves"}
+    # Effects have tests of their own.
+    assert given.keys() == stage_read.TOP.keys() - {"moves"} - EFFECTS.keys()
     assert given["ground"].keys() == stage_read.GROUND.keys()
     for known, tables in (
         (stage_read.PATCH, given["ground"]["patch"]),

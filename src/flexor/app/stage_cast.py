@@ -13,6 +13,7 @@ from flexor import samples
 from flexor.app.character import Character
 from flexor.app.load_save import load
 from flexor.app.reaching import LIMBS, Limbs
+from flexor.arrays import Ints
 from flexor.convert.hit_volumes import make_volumes
 from flexor.draw.build import part_names
 from flexor.draw.style import Style
@@ -22,13 +23,16 @@ from flexor.pose.ik_two_bone import Limb
 from flexor.pose.mirror_clip import mirror_clip
 from flexor.scene.checks import check_kind
 from flexor.scene.clip import Clip
+from flexor.scene.effect_settings import AfterimageSettings
 from flexor.scene.humans import find_human
 from flexor.scene.moves import Move
 from flexor.scene.packed_clip import PackedClip
 from flexor.scene.stage_plan import ROLES, Actor, StageLook, StagePlan
 from flexor.scene.volumes import HitVolumes
 from flexor.stage.cast import TICKS, BodyPlan, Playing
-from flexor.stage.effects.shadows import scene_parts
+from flexor.stage.effects.afterimages import PartGroup, group_parts
+from flexor.stage.effects.scenery import CHECKED
+from flexor.stage.effects.shadows import body_parts, heaviest_nodes, scene_parts
 from flexor.stage.ground_speed import ground_velocity
 
 __all__ = ["CastBody", "make_cast"]
@@ -189,6 +193,55 @@ def _plan_body(
         tuple(hero.binds),
         scene_parts(hero.scene) if plan.look.shadows and has_skin else None,
         hero.layout.morph_columns,
+        _find_checked(hero),
+        *_find_groups(hero, moves, plan.effects.afterimages),
+    )
+
+
+def _find_checked(hero: Character) -> Ints:
+    """Nodes of feet, head and hips: int32 (4,), -1 where there is none."""
+    human = find_human(hero.skeleton, hero.scene.carried)
+    return np.array([human.nodes.get(part, -1) for part in CHECKED], np.int32)
+
+
+def _find_groups(
+    hero: Character, moves: Sequence[Move], settings: AfterimageSettings
+) -> tuple[tuple[PartGroup, ...], dict[str, int], dict[str, int]]:
+    """Groups of parts that leave afterimages, and which moves and limbs do."""
+    wanted = {move.name: move.afterimages for move in moves if move.afterimages}
+    limbs = {}
+    if settings.fastest:
+        limbs = {parts[2]: parts for parts in LIMBS.values()}
+    if not (wanted or limbs) or not hero.binds:
+        return (), {}, {}
+    part_of_node, names = body_parts(hero.scene)
+    faces, part_of_face = [], []
+    for bind in hero.binds:
+        primitive = hero.scene.meshes[hero.scene.node_mesh[bind.node]].primitives[
+            bind.primitive
+        ]
+        corners = primitive.triangles()
+        part = part_of_node[heaviest_nodes(hero.scene, bind.node, bind.primitive)]
+        a, b, c = part[corners].T
+        faces.append(corners)
+        part_of_face.append(np.where(b == c, b, a))
+    known = {name.casefold() for name in names}
+    groups: list[PartGroup] = []
+    numbers: dict[tuple[str, ...], int] = {}
+
+    def number(parts: Sequence[str]) -> int | None:
+        own = tuple(part for part in parts if part.casefold() in known)
+        if own and own not in numbers:
+            numbers[own] = len(groups)
+            groups.append(group_parts(part_of_face, faces, names, own))
+        return numbers.get(own)
+
+    moved = {name: number(parts) for name, parts in wanted.items()}
+    by_limb = {name: number(parts) for name, parts in limbs.items()}
+    return (
+        tuple(groups),
+        {name: row for name, row in moved.items() if row is not None},
+        {name: row for name, row in by_limb.items() if row is not None},
     )
 
 

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.app.scenery import Targets
+from flexor.app.scenery_drawing import SceneryPainter
+from flexor.draw.afterimage_items import build_afterimage, upload_afterimages
 from flexor.draw.backend import open_backend
 from flexor.draw.build import Dress, dress_scene, part_names, turned_parts
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawList
@@ -23,6 +25,7 @@ from flexor.scene.camera import Camera
 from flexor.scene.light import DAYLIGHT, Light
 from flexor.scene.scene import Scene
 from flexor.scene.stage_plan import StageLook, StagePlan
+from flexor.stage.effects.afterimages import strength_of
 from flexor.stage.frame import BodyFrame, Frame
 from flexor.stage.movement.ground import find_footing, init_footing
 
@@ -45,7 +48,10 @@ class StagePainter:
         plan = stage.plan
         self._look = plan.look
         self._lights = _sun(plan.light)
-        self._floor = upload_ground(self.backend, plan.ground, plan.look.plain)
+        is_clear = plan.effects.water is not None
+        self._floor = upload_ground(
+            self.backend, plan.ground, plan.look.plain, is_clear=is_clear
+        )
         self._structures = upload_structures(self.backend, plan.structures)
         self._assets = [
             upload_scene(self.backend, own.hero.scene)[0] for own in stage.cast
@@ -62,6 +68,15 @@ class StagePainter:
             for own in stage.cast
         ]
         self._walls = _wall_lines(plan) if plan.look.zones else ()
+        self._scenery = SceneryPainter(self.backend, stage.state.scenery)
+        self._kept = [
+            [
+                upload_afterimages(assets, group.vertices, group.faces)
+                for group in own.plan.groups
+            ]
+            for assets, own in zip(self._assets, stage.cast, strict=True)
+        ]
+        self._afterimages = plan.effects.afterimages
         self._targets = Targets()
         self._style: DrawStyle | None = None  # of the last picture
         self._dresses: list[Dress] = []
@@ -106,9 +121,14 @@ class StagePainter:
             if style.has_shadow:
                 items += self._shadow_items(row, body)
             items += self._body_items(row, body)
+        for row, body in enumerate(frame.bodies):
+            faint, strokes = self._faint_items(row, body, frame.tick, style)
+            items += faint
+            lines += strokes
+        effects = self._scenery.items(frame.camera, frame.tick)
         return DrawList(
             frame.camera,
-            (*items, *things),
+            (*items, *things, *effects),
             (*self._walls, *lines, *beside),
             self._lights if style.lights is None else style.lights,
             style.paper,
@@ -141,6 +161,28 @@ class StagePainter:
                 )
             )
         return items
+
+    def _faint_items(
+        self, row: int, body: BodyFrame, tick: int, style: DrawStyle
+    ) -> tuple[list[DrawItem], list[DrawLines]]:
+        """Afterimages of characters of one body."""
+        items: list[DrawItem] = []
+        lines: list[DrawLines] = []
+        settings = self._afterimages
+        for image in body.afterimages:
+            strength = strength_of(settings, tick - image.tick)
+            more, strokes = build_afterimage(
+                self._kept[row][image.group],
+                image.positions,
+                image.normals,
+                self._tints[row][image.who],
+                strength,
+                settings.style,
+                (style.line_width or 1.5) / 2,
+            )
+            items += more
+            lines += strokes
+        return items, lines
 
     def _shadow_items(self, row: int, body: BodyFrame) -> list[DrawItem]:
         """Shadows as ground that the sun does not reach, one for each who has one."""

@@ -41,10 +41,16 @@ class GroundAssets:
 
 
 def upload_ground(
-    backend: Backend, ground: Ground, plain: Plain = "grass"
+    backend: Backend,
+    ground: Ground,
+    plain: Plain = "grass",
+    *,
+    is_clear: bool = False,
 ) -> GroundAssets:
-    """Upload a ground; plain: what its plain cells look like."""
-    picture = paint_ground(ground, plain)
+    """Upload a ground; plain: what its plain cells look like; is_clear: water is drawn
+    over it, so that its floor is seen.
+    """
+    picture = paint_ground(ground, plain, is_clear=is_clear)
     places, triangles = ground.mesh()
     # The triangles of a cell, a c d and a d b, are the quad a c d b.
     corners = triangles.reshape(-1, 6)[:, [0, 1, 2, 5]].ravel()

@@ -28,6 +28,7 @@ COLOURS: dict[str, tuple[RGB, RGB]] = {
     "stone": ((0.27, 0.26, 0.25), (0.31, 0.3, 0.285)),
     "sand": ((0.56, 0.44, 0.26), (0.6, 0.475, 0.285)),
     "water": ((0.05, 0.16, 0.24), (0.055, 0.175, 0.26)),
+    "floor": ((0.21, 0.2, 0.15), (0.23, 0.22, 0.165)),
 }
 # By surface: how much light and dark grains differ, and how large they are, metres.
 GRAINS: dict[str, tuple[tuple[float, float], ...]] = {
@@ -35,6 +36,7 @@ GRAINS: dict[str, tuple[tuple[float, float], ...]] = {
     "stone": ((0.05, 0.02), (0.08, 0.5)),
     "sand": ((0.07, 0.02), (0.08, 0.3)),
     "water": ((0.14, 0.3), (0.1, 0.9)),
+    "floor": ((0.2, 0.06), (0.1, 0.4)),
 }
 SQUARE = 0.5  # metres, of the squares
 FINEST, MOST = 64.0, 2048  # pixels a metre, and of a side
@@ -63,9 +65,11 @@ class GroundPicture:
 
 
 def paint_ground(
-    ground: Ground, plain: Plain = "grass", *, seed: int = 0
+    ground: Ground, plain: Plain = "grass", *, is_clear: bool = False, seed: int = 0
 ) -> GroundPicture:
-    """Paint a ground; plain: what its plain cells look like; seed: of its grains."""
+    """Paint a ground; plain: what its plain cells look like; is_clear: water is drawn
+    over it, so that its floor is seen; seed: of its grains.
+    """
     if plain not in get_args(Plain):
         known = ", ".join(get_args(Plain))
         raise SettingError(f"plain: {plain!r}, expected one of {known}")
@@ -87,8 +91,9 @@ def paint_ground(
             continue
         share = _cover(is_it, z, x)
         part = np.clip((share + wobble - 0.5) * SHARP + 0.5, 0, 1)[..., None]
-        own = _paint(name, odd, fine, chance)
-        if name == "water":
+        look = "floor" if name == "water" and is_clear else name
+        own = _paint(look, odd, fine, chance)
+        if look == "water":
             rim = np.exp(-(((share + wobble - 0.56) / 0.05) ** 2))[..., None]
             own += 0.5 * rim * (np.array(FOAM, np.float32) - own)
         light += part * (own - light)

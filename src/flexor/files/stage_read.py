@@ -70,8 +70,28 @@
     [look]
     background = "#96b2cd"
 
+    [water]
+    level = -0.05                   # metres: its surface, where the ground is water
+
+    [leaves]
+    count = 5000
+    area = [-6, -6, 6, 6]           # left out: all of the ground
+
+    [snow]
+    count = 8000
+    falls = true                    # from the start
+
+    [gusts]                         # of wind, for snow
+    speed = 0.03                    # metres a tick
+    heading = 90                    # degrees
+
+    [afterimages]                   # of parts that moves name
+    style = "transparent"           # mesh or lines
+
 Each of [camera], [walking], [friction], [fight], [parry], [pads], [view] and [look] has
-the words of its class, see SETTINGS; what is left out is as there. Angles are degrees;
+the words of its class, see SETTINGS; [leaves], [snow], [churn] (of sand and water),
+[water], [wind] (that feet make), [gusts] and [afterimages] have those of theirs, see
+`flexor.files.effects_read`; what is left out is as there. Angles are degrees;
 colours "#rrggbb", sRGB, or three numbers, linear; files are named from the folder that
 this one is in. In place of a file of moves, its tables may stand here: [buttons],
 [move.punch], [[combination]], as in `flexor.files.moves_read`.
@@ -81,8 +101,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -90,8 +110,9 @@ import numpy as np
 
 from flexor.errors import AssetError, SettingError, ShapeError
 from flexor.files import moves_read
+from flexor.files.effects_read import EFFECTS, read_effects
+from flexor.files.toml_make import make_of, words_of
 from flexor.files.toml_text import (
-    KINDS,
     Angle,
     Colour,
     Keys,
@@ -101,7 +122,6 @@ from flexor.files.toml_text import (
     Words,
     find_line,
     open_toml,
-    reword,
     say_known,
     say_value,
 )
@@ -135,29 +155,23 @@ from flexor.scene.zone import Zone
 __all__ = ["StageFile", "open_stage", "read_stage"]
 
 
-def _words(made: Any, **others: type) -> Words:
-    """The words for the fields of a class: kinds are of their defaults, or others."""
-    kinds = {one.name: type(one.default) for one in fields(made)} | others
-    return {word: (kind, word) for word, kind in kinds.items() if kind in KINDS}
-
-
 MOVES = moves_read.TOP
 SETTINGS: Mapping[str, tuple[Any, Words]] = {
-    "camera": (CameraRule, _words(CameraRule, fov=Angle)),
-    "walking": (WalkSettings, _words(WalkSettings, turn=Angle)),
-    "friction": (FrictionSettings, _words(FrictionSettings)),
-    "fight": (FightSettings, _words(FightSettings)),
-    "parry": (ParrySettings, _words(ParrySettings, angle=Angle)),
-    "pads": (MoveSettings, _words(MoveSettings)),
-    "view": (ViewSettings, _words(ViewSettings)),
-    "look": (StageLook, _words(StageLook, smooth=list, background=Colour)),
+    "camera": (CameraRule, words_of(CameraRule, fov=Angle)),
+    "walking": (WalkSettings, words_of(WalkSettings, turn=Angle)),
+    "friction": (FrictionSettings, words_of(FrictionSettings)),
+    "fight": (FightSettings, words_of(FightSettings)),
+    "parry": (ParrySettings, words_of(ParrySettings, angle=Angle)),
+    "pads": (MoveSettings, words_of(MoveSettings)),
+    "view": (ViewSettings, words_of(ViewSettings)),
+    "look": (StageLook, words_of(StageLook, smooth=list, background=Colour)),
 }
 TOP: Words = {
     "seed": (int, "seed"),
     "light": (tuple, "light"),
     "moves": (str, "moves"),
     **{word: (Tables, word) for word in ("zone", "structure", "character")},
-    **{word: (dict, word) for word in ("ground", *SETTINGS)},
+    **{word: (dict, word) for word in ("ground", *SETTINGS, *EFFECTS)},
     **MOVES,
 }
 GROUND: Words = {
@@ -166,9 +180,9 @@ GROUND: Words = {
     "rough": (float, "rough"),
     "patch": (Tables, "patches"),
 }
-PATCH = _words(Patch, area=tuple, middle=tuple, radius=float, height=float)
-ZONE = _words(Zone, corners=Points)
-STRUCTURE = _words(
+PATCH = words_of(Patch, area=tuple, middle=tuple, radius=float, height=float)
+ZONE = words_of(Zone, corners=Points)
+STRUCTURE = words_of(
     Structure,
     name=str,
     middle=tuple,
@@ -179,7 +193,7 @@ STRUCTURE = _words(
     fit=str,
     colour=Colour,
 )
-CHARACTER = _words(
+CHARACTER = words_of(
     Actor, name=str, heading=Angle, colour=Colour, radius=float, clips=dict
 )
 # Degrees, from the least to the most.
@@ -195,7 +209,6 @@ MANNEQUIN = "mannequin"
 MOST_PAIRS = 40_000_000
 MOST_WORK = 10_000
 THINNEST = 35.0  # how much longer at most; 1 for a circle
-LONG = 300  # letters of a fault, of which most are what came
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -236,7 +249,7 @@ def open_stage(path: str | Path) -> StageFile:
     file = open_toml(path)
     top = file.table(file.given, TOP, ())
     own: dict[str, Any] = {key: top[key] for key in ("seed", "light") if key in top}
-    seed = _make(file, (), StagePlan, own, TOP).seed
+    seed = make_of(file, (), StagePlan, own, TOP).seed
     for word, (kind, known) in SETTINGS.items():
         if word in top:
             own[word] = _read_settings(file, top[word], word, kind, known)
@@ -246,37 +259,16 @@ def open_stage(path: str | Path) -> StageFile:
         )
     if "ground" in top:
         own["ground"] = _read_ground(file, top["ground"], seed)
+    own["effects"] = read_effects(file, top)
     own["zones"] = _read_zones(file, top.get("zone", ()))
     own["structures"] = _read_structures(file, top.get("structure", ()))
     own["moves"], other = _read_moves(file, top)
     own["cast"] = _read_cast(file, top.get("character", ()), own["moves"])
     if "camera" in own:
         _check_followed(file, own["camera"], own["cast"])
-    return StageFile(file.path, _make(file, (), StagePlan, own, TOP), file.text, other)
-
-
-def _make(
-    file: TomlFile,
-    keys: Keys,
-    make: Callable[..., Any],
-    own: Mapping[str, Any],
-    known: Words,
-    prefix: str = "",
-) -> Any:
-    """What is made of words; its faults are those of the words that they begin with.
-
-    prefix: what may stand before those words.
-    """
-    try:
-        return make(**own)
-    except (SettingError, ShapeError) as error:
-        text = str(error).removeprefix(prefix)
-    word, colon, fault = text.partition(": ")
-    if not colon or word not in known:
-        raise file.refuse(keys, text)
-    if len(fault) > LONG:
-        fault = reword(text, own.get(word))
-    raise file.refuse((*keys, word), fault)
+    return StageFile(
+        file.path, make_of(file, (), StagePlan, own, TOP), file.text, other
+    )
 
 
 def _check_angles(**words: Any) -> None:
@@ -325,7 +317,7 @@ def _read_settings(
             raise file.refuse((word, "background"), fault)
         levels = srgb_from_linear(own["background"]).round().astype(int).tolist()
         own["background"] = tuple(levels)
-    return _make(file, (word,), kind, own, known)
+    return make_of(file, (word,), kind, own, known)
 
 
 def _read_ground(file: TomlFile, table: Mapping[str, Any], seed: int) -> Ground:
@@ -333,9 +325,9 @@ def _read_ground(file: TomlFile, table: Mapping[str, Any], seed: int) -> Ground:
     patches = []
     for row, one in enumerate(own.get("patches", ())):
         keys = ("ground", "patch", row)
-        patches.append(_make(file, keys, Patch, file.table(one, PATCH, keys), PATCH))
+        patches.append(make_of(file, keys, Patch, file.table(one, PATCH, keys), PATCH))
     own |= {"patches": patches, "seed": seed}
-    ground: Ground = _make(file, ("ground",), shape_ground, own, GROUND)
+    ground: Ground = make_of(file, ("ground",), shape_ground, own, GROUND)
     return ground
 
 
@@ -396,7 +388,7 @@ def _read_structures(
             fault = "stands alone, expected corners that it is for"
             raise file.refuse((*keys, "fit"), fault)
         prefix = f"structure {own['name']!r}: "
-        structures.append(_make(file, keys, Structure, own, STRUCTURE, prefix))
+        structures.append(make_of(file, keys, Structure, own, STRUCTURE, prefix))
         names.add(own["name"], keys)
     return tuple(structures)
 
@@ -481,7 +473,7 @@ def _read_cast(
                 raise file.refuse(place, fault)
         if own.get("file", MANNEQUIN) != MANNEQUIN:
             own["file"] = str(_find_file(file, own["file"], (*keys, "file")))
-        cast.append(_make(file, keys, Actor, own, CHARACTER))
+        cast.append(make_of(file, keys, Actor, own, CHARACTER))
         names.add(own["name"], keys)
     for row, actor in enumerate(cast):
         other = actor.opponent

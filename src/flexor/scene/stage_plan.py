@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 
 from flexor.errors import SettingError
 from flexor.scene.checks import check_kind, check_number
+from flexor.scene.effect_settings import EffectPlan
 from flexor.scene.ground import FARTHEST, Ground, flat_ground
 from flexor.scene.light import Vector, as_vector
 from flexor.scene.moves import MoveTable
@@ -313,6 +314,7 @@ class StagePlan:
     fight: FightSettings = field(default_factory=FightSettings)
     pads: MoveSettings = field(default_factory=MoveSettings)
     view: ViewSettings = field(default_factory=ViewSettings)
+    effects: EffectPlan = field(default_factory=EffectPlan)
 
     def __post_init__(self) -> None:
         for name, kind, most in (
@@ -339,6 +341,7 @@ class StagePlan:
             ("fight", FightSettings),
             ("pads", MoveSettings),
             ("view", ViewSettings),
+            ("effects", EffectPlan),
         ):
             check_kind(getattr(self, name), one_kind, name)
         is_whole = isinstance(self.seed, Integral) and not isinstance(self.seed, bool)

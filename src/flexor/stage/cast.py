@@ -23,10 +23,16 @@ from flexor.pose.model_space import WorldState, init_world
 from flexor.pose.motion_set import make_motion_set
 from flexor.pose.player import PlayerState, init_player
 from flexor.scene.clip import Clip
+from flexor.scene.effect_settings import AfterimageSettings
 from flexor.scene.moves import Move
 from flexor.scene.packed_clip import PackedClip
 from flexor.scene.stage_plan import ROLES
 from flexor.scene.volumes import HitVolumes
+from flexor.stage.effects.afterimages import (
+    Afterimages,
+    PartGroup,
+    init_afterimages,
+)
 from flexor.stage.effects.shadows import ShadowParts, Shadows, init_shadows
 
 __all__ = [
@@ -69,7 +75,9 @@ class BodyPlan:
     there shows the stance, or rest; limbs: by the part that ends each, such as
     "rightHand"; feet: those that are put on the ground, and how high the end node is
     above the floor at rest, metres; volumes: that hit and are hit; binds: its surfaces;
-    parts: of its shadow, None for none; columns: of morph weights by node.
+    parts: of its shadow, None for none; columns: of morph weights by node; checked:
+    int32 (4,), nodes of feet, head and hips, -1 where there is none; groups: of parts
+    that leave afterimages; moved: by move, number of its group; limb_groups: by limb.
     """
 
     layout: Layout
@@ -81,6 +89,10 @@ class BodyPlan:
     binds: tuple[Bind, ...]
     parts: ShadowParts | None
     columns: Mapping[int, tuple[int, int]]
+    checked: Ints
+    groups: tuple[PartGroup, ...]
+    moved: Mapping[str, int]
+    limb_groups: Mapping[str, int]
 
 
 @dataclass(slots=True, eq=False)
@@ -92,7 +104,10 @@ class Body:
     none in the last row; lifted: float64 (M + 1, L), which limbs a move lifts; ends:
     int32 (L,), nodes of limbs; flats: float64 (L,), metres of feet above the floor at
     rest, -1 for hands; lifts, targets, tilts, weights: of limbs, (n, L, ...);
-    has_lifts: whether any lift may be other than 0;
+    has_lifts: whether any lift may be other than 0; afterimages: None for none;
+    group_moves: by group of parts, numbers of moves that leave afterimages of them;
+    skinned_at: the tick whose skin there is; deformed: vertices that were so far;
+    last_ends, ends_at: where ends of limbs were in the last frame, and its tick;
     positions, normals: of each surface, float32 (n, V, 3); shadows: None for none.
     """
 
@@ -115,13 +130,24 @@ class Body:
     shadows: Shadows | None
     _skins: list[tuple[slice, list[SkinState]]]
     _whole: Floats | None
+    afterimages: Afterimages | None
+    group_moves: dict[int, Ints]
     has_lifts: bool = False
+    skinned_at: int = -1
+    deformed: int = 0
+    last_ends: Floats | None = None
+    ends_at: int = 0
 
     def __len__(self) -> int:
         return len(self.rows)
 
 
-def init_body(plan: BodyPlan, rows: Sequence[int], moves: Sequence[Move]) -> Body:
+def init_body(
+    plan: BodyPlan,
+    rows: Sequence[int],
+    moves: Sequence[Move],
+    settings: AfterimageSettings,
+) -> Body:
     """State for characters of one kind, on some rows of a stage."""
     count = len(rows)
     motions = make_motion_set(plan.clips, plan.layout)
@@ -172,11 +198,26 @@ def init_body(plan: BodyPlan, rows: Sequence[int], moves: Sequence[Move]) -> Bod
         None if plan.parts is None else init_shadows(plan.parts, count),
         skins,
         np.zeros((count, vertices, 3), np.float32) if is_joined else None,
+        init_afterimages(settings, plan.groups) if plan.groups else None,
+        _group_moves(plan, moves),
     )
 
 
-def skin_body(body: Body) -> None:
-    """Deform all surfaces where the nodes are now."""
+def _group_moves(plan: BodyPlan, moves: Sequence[Move]) -> dict[int, Ints]:
+    """By group of parts, the numbers of moves that leave afterimages of them."""
+    found: dict[int, list[int]] = {}
+    for row, move in enumerate(moves):
+        if move.name in plan.moved:
+            found.setdefault(plan.moved[move.name], []).append(row)
+    return {group: np.array(own, np.int32) for group, own in found.items()}
+
+
+def skin_body(body: Body, tick: int) -> None:
+    """Deform all surfaces where the nodes are at a tick, once."""
+    if body.skinned_at == tick:
+        return
+    body.skinned_at = tick
+    body.deformed += sum(part.size // 3 for part in body.positions)
     world, columns = body.world.matrices, body.plan.columns
 
     def work(parts: slice) -> None:

@@ -10,11 +10,15 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints
 from flexor.scene.camera import Camera
 from flexor.stage.camera import camera_of
-from flexor.stage.cast import skin_body, whole_positions
+from flexor.stage.cast import Body, skin_body, whole_positions
+from flexor.stage.effects.afterimages import Afterimage, keep_afterimages
 from flexor.stage.effects.shadows import cast_shadows
 from flexor.stage.state import StageState
 
 __all__ = ["BodyFrame", "Frame", "make_frame"]
+
+RATE = 60  # ticks a second
+LONGEST = 12  # ticks from frame to frame over which the speed of a hand can be told
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,7 +27,8 @@ class BodyFrame:
 
     rows: int32 (n,), theirs on the stage; world: float32 (n, J, 3, 4), of nodes;
     positions, normals: of each surface, float32 (n, V, 3); shadow: float32 (n, P, 3),
-    flat on the ground, None for none; has_shadow: bool (n,).
+    flat on the ground, None for none; has_shadow: bool (n,); afterimages: the oldest
+    first.
     """
 
     rows: Ints
@@ -32,6 +37,7 @@ class BodyFrame:
     normals: tuple[Floats, ...]
     shadow: Floats | None
     has_shadow: NDArray[np.bool_]
+    afterimages: tuple[Afterimage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,11 +54,43 @@ class Frame:
     parts: NDArray[np.float64]
 
 
+def _keep(state: StageState, body: Body) -> None:
+    """Keep what those look like who leave afterimages: by their move, or as a hand or
+    foot of theirs is fast.
+    """
+    if body.afterimages is None:
+        return
+    moves = state.moves.move[body.rows]
+    active = {group: np.isin(moves, own) for group, own in body.group_moves.items()}
+    settings = body.afterimages.settings
+    if settings.fastest and len(body.ends):
+        ends = body.world.matrices[..., 3][:, body.ends]
+        ticks = state.tick - body.ends_at
+        if 0 < ticks <= LONGEST and body.last_ends is not None:
+            ways = np.linalg.norm(ends - body.last_ends, axis=2)
+            is_fast = ways * (RATE / ticks) > settings.fastest
+            for column, name in enumerate(body.plan.limbs):
+                group = body.plan.limb_groups.get(name)
+                if group is not None and is_fast[:, column].any():
+                    before = active.get(group, np.zeros(len(body), bool))
+                    active[group] = before | is_fast[:, column]
+        if ticks:
+            body.last_ends, body.ends_at = ends.copy(), state.tick
+    keep_afterimages(body.afterimages, state.tick, active, body.positions, body.normals)
+
+
+def _seen(state: StageState, body: Body) -> tuple[Afterimage, ...]:
+    if body.afterimages is None:
+        return ()
+    return tuple(body.afterimages.seen(state.tick))
+
+
 def make_frame(state: StageState, *, shadows: bool = True) -> Frame:
     """Deform all skins as they are now, and cast their shadows."""
     bodies = []
     for body in state.bodies:
-        skin_body(body)
+        skin_body(body, state.tick)
+        _keep(state, body)
         shadow = None
         cast = np.zeros(len(body), bool)
         if shadows and body.shadows is not None:
@@ -67,6 +105,7 @@ def make_frame(state: StageState, *, shadows: bool = True) -> Frame:
                 tuple(body.normals),
                 shadow,
                 cast,
+                _seen(state, body),
             )
         )
     view = state.view

@@ -18,6 +18,7 @@ from flexor.scene.structure import Structure
 from flexor.scene.zone import Zone
 from flexor.stage.camera import CameraState, init_camera
 from flexor.stage.cast import Body, BodyPlan, init_body
+from flexor.stage.effects.scenery import Scenery, init_scenery
 from flexor.stage.effects.view import ViewState, init_view, make_view
 from flexor.stage.movement.bodies import Standing, init_standing
 from flexor.stage.movement.buttons import InputRecorder, Masks, init_recorder
@@ -93,6 +94,7 @@ class StageState:
     view: ViewState
     camera: CameraState
     recorder: InputRecorder
+    scenery: Scenery
     tick: int = 0
     has_slopes: bool = False
     is_acting: bool = False
@@ -118,7 +120,8 @@ def init_stage(
     if every != list(range(count)):
         raise SettingError(f"bodies: of rows {every}, expected each of {count} once")
     moves = plan.moves.moves
-    made = tuple(init_body(own, rows, moves) for own, rows in bodies)
+    kept, chance = plan.effects.afterimages, np.random.default_rng(plan.seed)
+    made = tuple(init_body(own, rows, moves, kept) for own, rows in bodies)
     kinds = np.zeros(count, np.int32)
     for number, body in enumerate(made):
         kinds[body.rows] = number
@@ -129,7 +132,7 @@ def init_stage(
         made,
         lay_out_moves(plan.moves, plan.pads),
         make_zones([*plan.zones, *_walls(plan.structures)]),
-        np.random.default_rng(plan.seed),
+        chance,
         np.zeros(count, np.uint32),
         np.zeros(count, np.uint32),
         np.zeros((count, 3)),
@@ -171,6 +174,7 @@ def init_stage(
         init_view(make_view(plan.structures), plan.view),
         init_camera(camera, plan.row(camera.of) if camera.of else 0),
         init_recorder(count),
+        init_scenery(plan.effects, plan.ground, count, chance),
     )
     _set_out(state)
     return state
@@ -269,15 +273,24 @@ def hash_state(state: StageState) -> str:
 def _every_array(state: StageState) -> Iterator[NDArray[Any]]:
     fight, moves, standing = state.fight, state.moves, state.standing
     yield from (state.held, state.places, state.headings, state.clocks, state.asked)
-    yield from (state.circling, state.slides, state.sinks, state.opponents)
-    yield from (state.roles, state.has_won, state.touched)
+    yield from (state.circling, state.slides, state.sinks, state.planted)
+    yield from (state.opponents, state.roles, state.has_won, state.touched)
     yield from (moves.move, moves.at, moves.phase, moves.combination, moves.step)
     yield from (moves.left, moves.buffered, moves._marks)
     yield from (fight.energy, fight.stun, fight.struck, fight.has_met, fight.outcomes)
     recoil, camera, view = fight.recoil, state.camera, state.view
-    yield from (recoil.amounts, recoil.given, recoil.ticks, recoil.left)
+    yield from (recoil.amounts, recoil.given, recoil.ticks, recoil.left, recoil.slowed)
     yield from (standing.falls, standing.grounded, standing.order)
     yield from (camera.eye, camera.target, view.shown, view.parts)
+    scenery = state.scenery
+    if scenery.leaves is not None:
+        leaves = scenery.leaves
+        yield from (leaves.places, leaves.speeds, leaves.steps, leaves.angles)
+    if scenery.snow is not None:
+        yield from (scenery.snow.places, scenery.snow.phases)
+    if scenery.churn is not None:
+        churn = scenery.churn
+        yield from (churn.places, churn.speeds, churn.ages, churn.left)
     for body in state.bodies:
         player = body.player
         yield from (player.local, player.weights, body.world.matrices)

@@ -1,9 +1,9 @@
 """A tick of a stage, 1/60 s: rule after rule, each in a module of its own.
 
 input, combination moves, circling, friction and slope, zones, attacks and parries,
-motion with level difference and feet, camera and what obstructs it. Skin and shadows
-come with `make_frame`, when a picture is wanted. Rules that a stage does not need, such
-as zones where there are none, are left out of its ticks.
+motion with level difference and feet, effects, camera and what obstructs it. Skin and
+shadows come with `make_frame`, when a picture is wanted. Rules that a stage does not
+need, such as zones where there are none, are left out of its ticks.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from flexor.scene.moves import KINDS
 from flexor.scene.stage_plan import ROLES
 from flexor.stage.camera import keep_above, step_camera, view_of
 from flexor.stage.cast import Body, Playing
+from flexor.stage.effects.scenery import step_scenery
 from flexor.stage.effects.view import step_view
 from flexor.stage.movement.bodies import push_apart, stand
 from flexor.stage.movement.buttons import Masks, find_pressed, record
@@ -73,6 +74,7 @@ def rules_of(state: StageState) -> tuple[tuple[str, Rule], ...]:
         ("standing", run_stand, has_any),
         ("attack", run_attack, has_moves),
         ("motion", move_bodies, has_any),
+        ("effects", run_effects, state.scenery.is_any),
         ("camera", step_view_point, has_any),
         ("view", run_view, len(plan.structures) > 0),
     )
@@ -388,6 +390,18 @@ def _find_lifts(state: StageState, body: Body) -> bool:
             return bool(body.lifts.any())
     body.lifts[:] = 0.0
     return False
+
+
+def run_effects(state: StageState) -> None:
+    """Wind, leaves, snow, churned sand and water, by where feet and heads are now."""
+    scenery = state.scenery
+    if scenery.leaves is not None or scenery.churn is not None:
+        for body in state.bodies:
+            nodes = body.plan.checked
+            found = body.world.matrices[..., 3][:, nodes].astype(np.float64)
+            found[:, nodes < 0] = state.places[body.rows][:, None]
+            scenery.parts[body.rows] = found
+    step_scenery(scenery, state.tick)
 
 
 def step_view_point(state: StageState, *, at_once: bool = False) -> None:

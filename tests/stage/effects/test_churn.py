@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from flexor.errors import SettingError, ShapeError
+from flexor.scene.effect_settings import RADII, ChurnSettings
 from flexor.scene.ground import SURFACES, Ground, make_ground
 from flexor.stage.effects import kernel_churn
 from flexor.stage.effects.churn import (
@@ -18,9 +19,7 @@ from flexor.stage.effects.churn import (
     KICK_UP,
     LANDING,
     NONE,
-    RADII,
     Churn,
-    ChurnSettings,
     churn_quads,
     init_churn,
     step_churn,

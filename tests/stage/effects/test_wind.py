@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from flexor.errors import SettingError, ShapeError
-from flexor.stage.effects.wind import Wind, WindSettings, find_wind
+from flexor.scene.effect_settings import WindSettings
+from flexor.stage.effects.wind import Wind, find_wind
 from tests.oracle import leaves as plain
 
 Rng = np.random.Generator

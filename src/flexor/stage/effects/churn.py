@@ -19,7 +19,6 @@ last tick, so one call in each tick is all there is to do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from flexor.arrays import Floats, Ints, check_array, check_input
 from flexor.errors import SettingError
 from flexor.scene.checks import check_kind, check_number
+from flexor.scene.effect_settings import FARTHEST, RADII, ChurnSettings
 from flexor.scene.ground import Ground
 from flexor.scene.light import as_vector
 
@@ -36,9 +36,7 @@ __all__ = [
     "KICK_UP",
     "LANDING",
     "NONE",
-    "RADII",
     "Churn",
-    "ChurnSettings",
     "churn_quads",
     "init_churn",
     "step_churn",
@@ -47,57 +45,8 @@ __all__ = [
 Doubles = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
-RADII = {"foot": 0.10, "head": 0.15, "hips": 0.20}  # metres
 NONE, LANDING, KICK_UP, CONTINUING = 0, 1, 2, 3  # what a part does in a tick
-FARTHEST = 1e5  # metres, of any place from the origin
 MOST_DROPS = 1 << 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChurnSettings:
-    """How drops are thrown.
-
-    parts: the kinds of the P parts that are looked at, names in RADII; base: drops for
-    each metre that a part moves in a tick; most: drops of one event; ticks: in how many
-    they come; scale: how many times as fast as they are parts are taken to be as they
-    throw drops (the seed's count in metres a tick makes slow ones); touch: how much of
-    its radius a part reaches below its place: 0, its place alone counts; 1, it is a
-    ball, as is right for joints of a skeleton; jump: metres: a part that moves farther
-    in a tick was put elsewhere and throws none; gravity: metres a tick, for each tick;
-    life: ticks in which a drop goes through its 32 patterns; size: metres.
-    """
-
-    parts: Sequence[str] = ("foot", "foot", "head", "hips")
-    base: float = 200.0
-    most: int = 64
-    ticks: int = 6
-    scale: float = 5.0
-    touch: float = 0.0
-    jump: float = 2.0
-    gravity: float = 9.81 / 3600
-    life: int = 32
-    size: float = 0.3
-
-    def __post_init__(self) -> None:
-        put = object.__setattr__
-        parts = () if isinstance(self.parts, str) else tuple(self.parts)
-        if not parts or not all(part in RADII for part in parts):
-            known = ", ".join(RADII)
-            raise SettingError(f"parts: {self.parts!r}, expected some of {known}")
-        put(self, "parts", parts)
-        for name, least, most in (
-            ("base", 0.0, 1e6),
-            ("scale", 0.0, 1000.0),
-            ("touch", 0.0, 1.0),
-            ("jump", 0.0, FARTHEST),
-            ("gravity", 0.0, 1.0),
-            ("size", 1e-3, 100.0),
-        ):
-            put(self, name, check_number(getattr(self, name), name, least, most))
-        for name, last in (("most", 10_000), ("ticks", 1000), ("life", 10_000)):
-            value = getattr(self, name)
-            if type(value) is not int or not 1 <= value <= last:
-                raise SettingError(f"{name}: {value!r}, expected 1 to {last}")
 
 
 @dataclass(slots=True, eq=False)

@@ -46,9 +46,9 @@ from flexor.arrays import Floats, Ints, check_array, check_input
 from flexor.errors import SettingError, ShapeError
 from flexor.maths.colour import linear_from_srgb, srgb_from_linear
 from flexor.scene.checks import check_kind, check_number
+from flexor.scene.effect_settings import MOST_FRAMES, EndlessSettings
 
 __all__ = [
-    "EndlessSettings",
     "blend_frame",
     "blend_series",
     "fade_weights",
@@ -63,7 +63,6 @@ Doubles = NDArray[np.float64]
 Bytes = NDArray[np.uint8]
 Pictures = NDArray[Any]  # uint8, sRGB, or float32, linear light
 
-MOST_FRAMES = 1_000_000
 MOST_GAIN = math.sqrt(2.0)  # what half and half of unrelated pictures need
 FINEST = 65535  # steps of light for which levels are looked up
 SLIP = 1e-4  # frames by which clocks may be behind: 29 / 30 * 30 is less than 29
@@ -76,27 +75,6 @@ BEND = 0.5  # how much waves gather light on the floor of the pool: 1 is a focus
 SOFT = 0.4  # keeps the brightest lines from being endlessly bright
 DEEP, LIT = (0.0, 0.04, 0.09), (0.11, 0.28, 0.29)  # linear light
 SHEEN = (0.03, 0.05, 0.06)  # of the sky, on slopes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndlessSettings:
-    """How fast a series is shown, and how coarsely far away.
-
-    rate: frames a second; near: metres up to which every frame is shown; far: metres
-    from which every `far_step`-th is, for that many times as long. In between the
-    number of frames that are left out grows evenly.
-    """
-
-    rate: float = 30.0
-    near: float = 10.0
-    far: float = 40.0
-    far_step: int = 5
-
-    def __post_init__(self) -> None:
-        check_number(self.rate, "rate", 0.01, 1000.0)
-        check_number(self.near, "near", 0.0, 1e6)
-        check_number(self.far, "far", self.near, 1e6)
-        _check_count(self.far_step, "far_step", 1, MOST_FRAMES)
 
 
 def fade_weights(count: int) -> Doubles:

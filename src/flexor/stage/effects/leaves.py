@@ -25,11 +25,12 @@ from numpy.typing import ArrayLike, NDArray
 from flexor.arrays import Floats, Ints, check_array
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
-from flexor.scene.checks import check_kind, check_number
+from flexor.scene.checks import check_kind
+from flexor.scene.effect_settings import FARTHEST, LeafSettings
 from flexor.scene.ground import Ground
-from flexor.stage.effects.wind import FARTHEST, Wind
+from flexor.stage.effects.wind import Wind
 
-__all__ = ["LeafSettings", "Leaves", "init_leaves", "leaf_quads", "step_leaves"]
+__all__ = ["Leaves", "init_leaves", "leaf_quads", "step_leaves"]
 
 Doubles = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -38,54 +39,6 @@ SINES = 4096  # of a turn
 CLEAR = np.float32(0.006)  # metres that quads are above the ground
 LEAST_WORK = 8000  # leaves that move: fewer are not worth a second thread
 MOST_LEAVES = 10_000_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeafSettings:
-    """How leaves move; metres, for each tick.
-
-    lift: how much of a wind's upward speed is added to that of a leaf; drag, grip: what
-    is kept of its speed along x and z in the air and on the ground; weight: how much
-    less its upward speed gets; fastest: how fast it falls at most; turn: how far it
-    turns about Y at most, radians, each leaf in its own way; sizes: least and most
-    breadth, metres; kinds: how many kinds of leaves there are, for drawing.
-
-    The seed's speeds are large: with `lift` 1 the weakest wind blows a leaf 3.5 m up,
-    the strongest 250 m. With 0.25 these are 0.2 m and 15 m.
-    """
-
-    lift: float = 1.0
-    drag: float = 0.87
-    grip: float = 0.5
-    weight: float = 0.002
-    fastest: float = 0.006
-    turn: float = 0.06
-    sizes: tuple[float, float] = (0.06, 0.08)
-    kinds: int = 8
-
-    def __post_init__(self) -> None:
-        for name, low, high, is_above in (
-            ("lift", 0.0, 100.0, True),
-            ("drag", 0.0, 1.0, False),
-            ("grip", 0.0, 1.0, False),
-            ("weight", 0.0, 1.0, True),
-            ("fastest", 0.0, 1.0, True),
-            ("turn", 0.0, math.pi / 2, False),
-        ):
-            value = getattr(self, name)
-            value = check_number(value, name, low, high, is_above=is_above)
-            object.__setattr__(self, name, value)
-        try:
-            low, high = (check_number(v, "sizes", 1e-3, 10.0) for v in self.sizes)
-        except SettingError:
-            raise
-        except (TypeError, ValueError):
-            low, high = 1.0, 0.0
-        if low > high:
-            raise SettingError(f"sizes: {self.sizes!r}, expected least and most")
-        object.__setattr__(self, "sizes", (low, high))
-        if not isinstance(self.kinds, int) or not 1 <= self.kinds <= 256:
-            raise SettingError(f"kinds: {self.kinds!r}, expected 1 to 256")
 
 
 @dataclass(slots=True, eq=False)

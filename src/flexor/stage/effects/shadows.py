@@ -37,6 +37,7 @@ __all__ = [
     "body_parts",
     "cast_shadows",
     "find_middles",
+    "heaviest_nodes",
     "init_shadows",
     "make_parts",
     "scene_parts",
@@ -390,6 +391,18 @@ def _human_parts(
         parent = int(parents[node])
         parts[node] = known.get(int(node), parts[parent] if parent >= 0 else 0)
     return parts, tuple(BODY)
+
+
+def heaviest_nodes(scene: Scene, node: int, primitive: int) -> Ints:
+    """The node that pulls each vertex of a primitive most: int32 (V,)."""
+    own = scene.meshes[scene.node_mesh[node]].primitives[primitive]
+    row = int(scene.node_skin[node])
+    if row < 0 or own.skin is None:
+        return np.full(len(own), node, np.int32)
+    most = own.skin.weights.argmax(1)[:, None]
+    pull = np.take_along_axis(own.skin.joints, most, 1)[:, 0]
+    nodes: Ints = scene.skins[row].joints[pull].astype(np.int32)
+    return nodes
 
 
 def scene_parts(scene: Scene, longest: float | None = LONGEST) -> ShadowParts:

@@ -16,10 +16,8 @@ carries out of the box come in again on its other side. So there are as many eve
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,81 +25,19 @@ from numpy.typing import ArrayLike, NDArray
 from flexor.arrays import Floats, check_array
 from flexor.errors import SettingError
 from flexor.maths import threads
-from flexor.scene.checks import check_kind, check_number
+from flexor.scene.checks import check_kind
+from flexor.scene.effect_settings import STRONGEST, SnowSettings
 from flexor.scene.ground import Ground
 from flexor.scene.light import as_vector
 
-__all__ = ["Snow", "SnowSettings", "init_snow", "snow_quads", "step_snow"]
+__all__ = ["Snow", "init_snow", "snow_quads", "step_snow"]
 
 Doubles = NDArray[np.float64]
-FARTHEST = 1e5  # metres, of any place from the origin
-STRONGEST = 100.0  # metres a tick, of wind
 BLOCK = 1024  # flakes; that of the kernel
 SINES = 4096  # of a turn
 LEAST_WORK = 40_000  # flakes: fewer are not worth a second thread
 MOST_FLAKES = 10_000_000
 CALM = (0.0, 0.0, 0.0)
-# Radians a tick and metres: flakes turn either way, those of wide circles slowly.
-SWIRLS = (
-    (0.110, 0.015),
-    (-0.095, 0.025),
-    (0.080, 0.035),
-    (-0.070, 0.050),
-    (0.055, 0.065),
-    (-0.045, 0.080),
-    (0.035, 0.100),
-    (-0.025, 0.130),
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SnowSettings:
-    """Where and how snow falls.
-
-    low, high: (x, z), corners of the box that it falls in, metres; top: metres, from
-    where; fall: metres a tick; swirls: the table of circles, each radians a tick and
-    metres; sizes: least and most breadth of flakes, metres.
-    """
-
-    low: tuple[float, float] = (-10.0, -10.0)
-    high: tuple[float, float] = (10.0, 10.0)
-    top: float = 6.0
-    fall: float = 0.01
-    swirls: Sequence[tuple[float, float]] = SWIRLS
-    sizes: tuple[float, float] = (0.015, 0.035)
-
-    def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "low", _check_pair(self.low, "low", -FARTHEST, FARTHEST))
-        put(self, "high", _check_pair(self.high, "high", -FARTHEST, FARTHEST))
-        for a, b in zip(self.low, self.high, strict=True):
-            if not b - a >= 0.01:
-                raise SettingError(f"high: {self.high}, expected above low, {self.low}")
-        put(self, "top", check_number(self.top, "top", -FARTHEST, FARTHEST))
-        put(self, "fall", check_number(self.fall, "fall", 0.0, 1.0))
-        sizes = _check_pair(self.sizes, "sizes", 1e-4, 10.0)
-        if sizes[0] > sizes[1]:
-            raise SettingError(f"sizes: {self.sizes!r}, expected least and most")
-        put(self, "sizes", sizes)
-        rows = tuple(self.swirls) if isinstance(self.swirls, Sequence) else ()
-        if not 1 <= len(rows) <= 256:
-            raise SettingError(f"swirls: {len(rows)} rows, expected 1 to 256")
-        rows = tuple(_check_pair(row, "swirls", -math.pi, 10.0) for row in rows)
-        if not all(speed <= math.pi and radius >= 0 for speed, radius in rows):
-            raise SettingError("swirls: expected radians of at most pi, radii from 0")
-        put(self, "swirls", rows)
-
-
-def _check_pair(
-    value: Any, name: str, least: float, most: float
-) -> tuple[float, float]:
-    try:
-        one, two = (check_number(v, name, least, most) for v in value)
-    except SettingError:
-        raise
-    except (TypeError, ValueError):
-        raise SettingError(f"{name}: {value!r}, expected two numbers") from None
-    return one, two
 
 
 @dataclass(slots=True, eq=False)

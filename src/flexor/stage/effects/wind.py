@@ -4,7 +4,7 @@
     while playing:
         wind = find_wind(before, now, settings)
 
-The seed counts in metres a tick: a part that moves by more than 0.2 m in a sixtieth of
+Speeds are in metres a tick: a part that moves by more than 0.2 m in a sixtieth of
 a second makes wind. Feet of people hardly move as fast, 12 metres a second; `scale`
 says how many times as far parts are taken to have moved.
 """
@@ -19,52 +19,13 @@ from numpy.typing import NDArray
 
 from flexor.arrays import check_input
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.checks import check_kind, check_number
+from flexor.scene.checks import check_kind
+from flexor.scene.effect_settings import FARTHEST, STRONGEST, WindSettings
 from flexor.scene.light import Vector, as_vector
 
-__all__ = ["Wind", "WindSettings", "find_wind"]
+__all__ = ["Wind", "find_wind"]
 
 Doubles = NDArray[np.float64]
-FARTHEST = 1e5  # metres, of any place from the origin
-STRONGEST = 100.0  # metres a tick
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WindSettings:
-    """When parts make wind; all in metres, for each tick.
-
-    scale: how many times as far as they did parts are taken to have moved; least: no
-    wind of parts that move by less along x and z; lowest: nor of those whose height
-    changes by less; weakest, strongest: bounds of its upward speed; sideways: how much
-    of the movement is its speed along x and z; jump: a part that moves farther, before
-    `scale`, has been put elsewhere and makes no wind.
-    """
-
-    scale: float = 1.0
-    least: float = 0.2
-    lowest: float = -0.8
-    weakest: float = 0.12
-    strongest: float = 1.0
-    sideways: float = 0.6
-    jump: float = 2.0
-
-    def __post_init__(self) -> None:
-        for name, low, high in (
-            ("scale", 0.0, 1000.0),
-            ("least", 0.0, STRONGEST),
-            ("lowest", -STRONGEST, STRONGEST),
-            ("weakest", 1e-6, STRONGEST),
-            ("strongest", 1e-6, STRONGEST),
-            ("sideways", 0.0, 10.0),
-            ("jump", 0.0, FARTHEST),
-        ):
-            value = check_number(getattr(self, name), name, low, high)
-            object.__setattr__(self, name, value)
-        if self.strongest < self.weakest:
-            raise SettingError(
-                f"strongest: {self.strongest:g}, expected at least weakest, "
-                f"{self.weakest:g}"
-            )
 
 
 @dataclass(frozen=True, slots=True)
