@@ -142,3 +142,11 @@ small = [
 ]
 captions = [made["captions"][row].partition(": ")[2] for row in rows]
 save("stage.png", join_pictures(small, captions, columns=4), is_small=True)
+
+with TemporaryDirectory() as folder, chdir(folder):
+    made = run_path(str(HERE.parents[1] / "examples" / "20_effects.py"))
+rows = (2, 4, 6, 10, 12, 14, 15, 20)
+small = [
+    np.asarray(Image.fromarray(made["kept"][row]).resize((240, 160))) for row in rows
+]
+save("effects.png", join_pictures(small, columns=4), is_small=True)

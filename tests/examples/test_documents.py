@@ -15,6 +15,7 @@ import pytest
 import flexor
 from flexor.app.cli.main import main
 from flexor.files.moves_read import read_moves
+from flexor.files.stage_read import read_stage
 from tests.app.test_motion import walker
 
 ROOT = Path(__file__).parents[2]
@@ -70,10 +71,14 @@ def test_levels_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert flexor.load("plain.flexor").given_levels is None
 
 
-def test_moves_are_read(folder: Path) -> None:
-    (words,) = blocks("docs/stage.md", "toml")
+def test_stages_and_moves_are_read(folder: Path) -> None:
+    stage, words = blocks("docs/stage.md", "toml")
     (folder / "moves.toml").write_text(words, "utf-8")
+    (folder / "arena.toml").write_text(stage, "utf-8")
+    plan = read_stage(folder / "arena.toml")
+    assert [actor.name for actor in plan.cast] == ["red", "blue"]
     table = read_moves(folder / "moves.toml")
+    assert plan.moves == table
     assert [move.name for move in table.moves] == ["punch", "kick"]
     assert len(table.combinations[0].commands) == 3
 
@@ -98,6 +103,7 @@ def type_all(lines: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) ->
         "README.md",
         "docs/crowds.md",
         "docs/draw.md",
+        "docs/effects.md",
         "docs/goal.md",
         "docs/levels.md",
         "docs/motion.md",

@@ -105,7 +105,8 @@ class Body:
     int32 (L,), nodes of limbs; flats: float64 (L,), metres of feet above the floor at
     rest, -1 for hands; lifts, targets, tilts, weights: of limbs, (n, L, ...);
     has_lifts: whether any lift may be other than 0; afterimages: None for none;
-    group_moves: by group of parts, numbers of moves that leave afterimages of them;
+    group_moves: by group of parts, bool (M + 1,), which moves leave afterimages of
+    them, none the last;
     skinned_at: the tick whose skin there is; deformed: vertices that were so far;
     last_ends, ends_at: where ends of limbs were in the last frame, and its tick;
     positions, normals: of each surface, float32 (n, V, 3); shadows: None for none.
@@ -131,7 +132,7 @@ class Body:
     _skins: list[tuple[slice, list[SkinState]]]
     _whole: Floats | None
     afterimages: Afterimages | None
-    group_moves: dict[int, Ints]
+    group_moves: dict[int, Bools]
     has_lifts: bool = False
     skinned_at: int = -1
     deformed: int = 0
@@ -203,13 +204,14 @@ def init_body(
     )
 
 
-def _group_moves(plan: BodyPlan, moves: Sequence[Move]) -> dict[int, Ints]:
-    """By group of parts, the numbers of moves that leave afterimages of them."""
-    found: dict[int, list[int]] = {}
+def _group_moves(plan: BodyPlan, moves: Sequence[Move]) -> dict[int, Bools]:
+    """By group of parts, bool (M + 1,), which moves leave afterimages of them."""
+    found: dict[int, Bools] = {}
     for row, move in enumerate(moves):
-        if move.name in plan.moved:
-            found.setdefault(plan.moved[move.name], []).append(row)
-    return {group: np.array(own, np.int32) for group, own in found.items()}
+        group = plan.moved.get(move.name)
+        if group is not None:
+            found.setdefault(group, np.zeros(len(moves) + 1, bool))[row] = True
+    return found
 
 
 def skin_body(body: Body, tick: int) -> None:

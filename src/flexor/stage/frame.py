@@ -61,7 +61,7 @@ def _keep(state: StageState, body: Body) -> None:
     if body.afterimages is None:
         return
     moves = state.moves.move[body.rows]
-    active = {group: np.isin(moves, own) for group, own in body.group_moves.items()}
+    active = {group: own[moves] for group, own in body.group_moves.items()}
     settings = body.afterimages.settings
     if settings.fastest and len(body.ends):
         ends = body.world.matrices[..., 3][:, body.ends]

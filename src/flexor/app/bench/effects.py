@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.app.bench import afterimages
 from flexor.app.bench.timing import Result, best_seconds, use_threads
 from flexor.maths import threads
 from flexor.scene.effect_settings import LeafSettings
@@ -145,3 +146,4 @@ def run(rounds: int = 20) -> Iterator[Result]:
     yield from _leaves(rounds)
     yield from _snow(rounds)
     yield from _churn(rounds)
+    yield from afterimages.run(rounds)

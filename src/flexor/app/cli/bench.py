@@ -32,6 +32,7 @@ NAMES = (
     "crowd",
     "goal",
     "stage",
+    "effects",
 )
 
 
@@ -60,6 +61,8 @@ def bench(
     also a general solver, where pip install mujoco-core was done.
 
     For stage: what a tick of 2, 20 and 200 characters costs, rule by rule.
+
+    For effects: what leaves, snow, churned sand and afterimages cost.
 
     For motion: how small clips become, how far they are off, and what sampling costs.
 
@@ -137,6 +140,10 @@ def _run(names: list[str], files: dict[str, Path]) -> Iterator[Result]:
         from flexor.app.bench import stage
 
         yield from stage.run()
+    if "effects" in names:
+        from flexor.app.bench import effects
+
+        yield from effects.run()
 
 
 def _write_json(results: list[Result], to: str) -> None:

@@ -127,14 +127,19 @@ def keep_afterimages(
         who = np.flatnonzero(is_active).astype(np.int32)
         if not len(who):
             continue
+        own = state.groups[number].vertices
         places, ways = (
-            tuple(
-                part[who[:, None], rows]
-                for part, rows in zip(parts, state.groups[number].vertices, strict=True)
-            )
+            tuple(_take(part, who, rows) for part, rows in zip(parts, own, strict=True))
             for parts in (positions, normals)
         )
         ring.append(Afterimage(tick, number, who, places, ways))
+
+
+def _take(part: Floats, who: Ints, rows: Ints) -> Floats:
+    """Some vertices of some characters: float32 (n, P, 3) of (N, V, 3)."""
+    at = who[:, None] * part.shape[1] + rows
+    found: Floats = part.reshape(-1, 3).take(at, axis=0)
+    return found
 
 
 def strength_of(settings: AfterimageSettings, age: int) -> float:
