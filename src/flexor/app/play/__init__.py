@@ -1,0 +1,1 @@
+"""Games: the arena and the goal, in a window and without one."""
