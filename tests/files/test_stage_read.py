@@ -104,6 +104,7 @@ colour = "#d05040"
 opponent = "blue"
 control = "free"
 clips = { walk = "Walking_A", Punch = "Jab" }
+speeds = { walk = 1.2 }
 
 [[character]]
 name = "blue"
@@ -222,7 +223,7 @@ def test_all_that_a_stage_can_say(tmp_path: Path) -> None:
     assert plan.structures[3].radius == pytest.approx(1, rel=1e-3)
     red: Any = {"place": (-1.5, 0), "heading": math.pi / 2, "opponent": "blue"}
     red |= {"colour": linear(0xD0, 0x50, 0x40), "control": "free"}
-    red |= {"clips": {"walk": "Walking_A", "Punch": "Jab"}}
+    red |= {"clips": {"walk": "Walking_A", "Punch": "Jab"}, "speeds": {"walk": 1.2}}
     blue = str(tmp_path / "people" / "blue.glb")
     assert plan.cast == (
         Actor(name="red", **red),

@@ -86,9 +86,9 @@ class Stage:
                 radii[row] = own.radius
         bodies = [(own.plan, own.rows) for own in cast]
         self.state = begin_stage(init_stage(plan, bodies, radii))
-        self._names = {actor.name: row for row, actor in enumerate(plan.cast)}
         self._late = 0.0  # seconds that are less than a tick
         self._painter: StagePainter | None = None
+        self._frame: Frame | None = None
 
     def __repr__(self) -> str:
         names = ", ".join(actor.name for actor in self.plan.cast[:4])
@@ -97,6 +97,10 @@ class Stage:
 
     def __len__(self) -> int:
         return len(self.state)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What draws it is made again where it is needed.
+        return {**self.__dict__, "_painter": None, "_frame": None}
 
     @property
     def plan(self) -> StagePlan:
@@ -167,12 +171,14 @@ class Stage:
         is_number = isinstance(dt, Real) and not isinstance(dt, bool)
         if not is_number or not 0 <= dt <= LONGEST:
             raise SettingError(f"dt: {dt!r}, expected 0 to {LONGEST:g} seconds")
+        from flexor.stage.step import step_stage
+
+        masks = self._masks(buttons)
         whole = (self._late + float(dt)) * RATE
         ticks = math.floor(whole + 1e-6)
         self._late = max(whole - ticks, 0.0) / RATE
-        masks = self._masks(buttons)
         for _ in range(ticks):
-            self.step(masks)
+            step_stage(self.state, masks)
         return ticks
 
     def replay(self, log: InputLog) -> None:
@@ -241,10 +247,14 @@ class Stage:
 
     @property
     def frame(self) -> Frame:
-        """Skins and shadows as they are now; its arrays are used again by the next."""
+        """Skins and shadows as they are now, made once a tick; its arrays are used
+        again by the next.
+        """
         from flexor.stage.frame import make_frame
 
-        return make_frame(self.state, shadows=self.plan.look.shadows)
+        if self._frame is None or self._frame.tick != self.tick:
+            self._frame = make_frame(self.state, shadows=self.plan.look.shadows)
+        return self._frame
 
     def draw(
         self,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -26,8 +27,14 @@ from flexor.scene.clip import Clip
 from flexor.scene.effect_settings import AfterimageSettings
 from flexor.scene.humans import find_human
 from flexor.scene.moves import Move
-from flexor.scene.packed_clip import PackedClip
-from flexor.scene.stage_plan import ROLES, Actor, StageLook, StagePlan
+from flexor.scene.packed_clip import PackedClip, unpacked
+from flexor.scene.stage_plan import (
+    ROLES,
+    Actor,
+    StageLook,
+    StagePlan,
+    WalkSettings,
+)
 from flexor.scene.volumes import HitVolumes
 from flexor.stage.cast import TICKS, BodyPlan, Playing
 from flexor.stage.effects.afterimages import PartGroup, group_parts
@@ -86,14 +93,19 @@ def make_cast(
     """
     given = dict(characters or {})
     heroes: dict[str, Character] = {}
-    groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[int]] = {}
+    groups: dict[tuple[Any, ...], list[int]] = {}
     for row, actor in enumerate(plan.cast):
-        key = actor.file, tuple(sorted(actor.clips.items()))
+        key = (
+            actor.file,
+            tuple(sorted(actor.clips.items())),
+            tuple(sorted(actor.speeds.items())),
+            actor.control == "none",
+        )
         groups.setdefault(key, []).append(row)
         if actor.file not in heroes:
             heroes[actor.file] = _find_hero(actor, row, given, refuse)
     cast = []
-    for (file, _), rows in groups.items():
+    for (file, *_), rows in groups.items():
         hero, first = heroes[file], rows[0]
         try:
             own = _plan_body(hero, plan.cast[first], plan.moves.moves, plan)
@@ -159,7 +171,7 @@ def _plan_body(
     hero: Character, actor: Actor, moves: Sequence[Move], plan: StagePlan
 ) -> BodyPlan:
     clips: dict[str, Clip | PackedClip] = {}
-    roles = _find_roles(hero, actor, clips)
+    roles = _find_roles(hero, actor, clips, plan.walking)
     for move in moves:
         name = actor.clips.get(move.clip, move.clip)
         if name not in hero.clips:
@@ -246,10 +258,21 @@ def _find_groups(
 
 
 def _find_roles(
-    hero: Character, actor: Actor, clips: dict[str, Clip | PackedClip]
+    hero: Character,
+    actor: Actor,
+    clips: dict[str, Clip | PackedClip],
+    walking: WalkSettings,
 ) -> dict[str, Playing]:
     """How each role is played; puts what is into `clips`."""
-    by_name = {name.casefold(): name for name in reversed(list(hero.clips))}
+    # Clips of which it cannot be told are taken to be made for the usual speeds.
+    speeds = {
+        "walk": walking.walk,
+        "run": walking.run,
+        "back": walking.back,
+        "left": walking.side,
+        "right": walking.side,
+    }
+    by_name = {_plain(name): name for name in reversed(list(hero.clips))}
     found: dict[str, str] = {}
     for role in ROLES:
         if role in actor.clips:
@@ -268,21 +291,32 @@ def _find_roles(
     roles: dict[str, Playing] = {}
     for role, name in found.items():
         clips[name] = hero.clips[name]
-        speed = _ground_speed(hero, name) if role in GOING else 0.0
+        speed = actor.speeds.get(role, 0.0)
+        if role in GOING and not speed:
+            speed = _ground_speed(hero, name) or speeds[role]
         mode = "once" if role in ONCE else "loop"
         roles[role] = Playing(name, mode, 1.0, speed, FADES.get(role, 0.2))  # type: ignore[arg-type]
     if "walk" in roles and "back" not in roles:
         roles["back"] = replace(roles["walk"], speed=-1.0)
     if "left" in roles and "right" not in roles:
         own = clips[roles["left"].clip]
-        if isinstance(own, Clip):
-            turned = mirror_clip(own, hero.skeleton)
-            clips[MIRRORED] = replace(turned, name=MIRRORED)
-            roles["right"] = replace(roles["left"], clip=MIRRORED)
-    for role in GOING:
-        if role not in roles and "stance" in roles:
+        turned = mirror_clip(unpacked(own), hero.skeleton)
+        clips[MIRRORED] = replace(turned, name=MIRRORED)
+        roles["right"] = replace(roles["left"], clip=MIRRORED)
+    for role in ROLES:
+        # Who has guarded goes on with its guard.
+        if role not in roles and role != "guarded" and "stance" in roles:
             roles[role] = replace(roles["stance"], own_speed=0.0)
     return roles
+
+
+def _plain(name: str) -> str:
+    """A clip's name without what exporters put around it: "Armature|Walk_root.001" is
+    "walk".
+    """
+    last = name.casefold().split("|")[-1].strip()
+    last = re.sub(r"\.\d+$", "", last)
+    return re.sub(r"[ _-](root|loop|inplace|in place)$", "", last)
 
 
 def _ground_speed(hero: Character, clip: str) -> float:

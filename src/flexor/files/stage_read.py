@@ -194,7 +194,7 @@ STRUCTURE = words_of(
     colour=Colour,
 )
 CHARACTER = words_of(
-    Actor, name=str, heading=Angle, colour=Colour, radius=float, clips=dict
+    Actor, name=str, heading=Angle, colour=Colour, radius=float, clips=dict, speeds=dict
 )
 # Degrees, from the least to the most.
 ANGLES = {

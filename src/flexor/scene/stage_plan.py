@@ -65,7 +65,7 @@ MOST_ACTORS = MOST_ZONES = MOST_STRUCTURES = 10_000
 LONGEST_NAME = 100
 BRIGHTEST = 1e6  # of a part of the way that light travels
 USUAL_LIGHT: Vector = (0.35, -1.0, -0.45)
-LIGHT_GREY: RGB = (1.0, 1.0, 1.0)
+WHITE: RGB = (1.0, 1.0, 1.0)
 
 
 def _put(own: Any, **values: Any) -> None:
@@ -129,18 +129,20 @@ class Actor:
     "opponent": it faces its opponent and goes around it, "free": it turns where it
     walks, and faces its opponent while L is held, "none": it walks only if told to;
     clips: by role (see ROLES) or by the name that a move has for its clip, names of the
-    character's own clips.
+    character's own clips; speeds: by role, metres a second at which its clip carries
+    it over the ground, where that is not found by looking at its feet.
     """
 
     name: str
     file: str = "mannequin"
     place: Spot = (0.0, 0.0)
     heading: float = 0.0
-    colour: RGB = LIGHT_GREY
+    colour: RGB = WHITE
     radius: float | None = None
     opponent: str = NEAREST
     control: Control = "opponent"
     clips: Mapping[str, str] = field(default_factory=dict)
+    speeds: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("name", "file", "opponent"):
@@ -171,11 +173,20 @@ class Actor:
         for role, clip in self.clips.items():
             if not (isinstance(role, str) and isinstance(clip, str)):
                 raise SettingError(f"clips: {role!r}: {clip!r}, expected names")
-        _put(self, clips=MappingProxyType(dict(self.clips)))
+        check_kind(self.speeds, Mapping, "speeds")
+        for role, speed in self.speeds.items():
+            if role not in ROLES:
+                raise SettingError(f"speeds: no role {role!r}; there are: {ROLES}")
+            check_number(speed, "speeds", 0, 100, is_above=True)
+        _put(
+            self,
+            clips=MappingProxyType(dict(self.clips)),
+            speeds=MappingProxyType(dict(self.speeds)),
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = {name: getattr(self, name) for name in self.__slots__}
-        values["clips"] = dict(self.clips)
+        values["clips"], values["speeds"] = dict(self.clips), dict(self.speeds)
         return _again, (Actor, values)
 
 

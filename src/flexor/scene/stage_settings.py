@@ -135,7 +135,7 @@ class ViewSettings:
     """
 
     fade: float = 0.25
-    margin: float = 0.0
+    margin: float = 0.5
 
     def __post_init__(self) -> None:
         for name, most in (("fade", LONGEST_FADE), ("margin", MOST_MARGIN)):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Ints
 from flexor.scene.camera import Camera
+from flexor.scene.light import Vector
 from flexor.scene.stage_plan import CameraRule
 
 __all__ = [
@@ -32,17 +33,31 @@ AHEAD = 3.0  # metres before one without an opponent, which the camera looks at
 
 @dataclass(slots=True, eq=False)
 class CameraState:
-    """Where the camera is: eye, target: float64 (3,), metres; row: whom it is about."""
+    """Where the camera is: eye, target: float64 (3,), metres; row: whom it is about;
+    aim: float64 (2,), unit, where its rule has it look over the ground, before it is
+    eased: directions of pads are by that, or they would lag behind who circles.
+    """
 
     rule: CameraRule
     row: int
     eye: Doubles
     target: Doubles
+    aim: Doubles
 
 
 def init_camera(rule: CameraRule, row: int) -> CameraState:
     """A camera about a character; the first step puts it where its rule says."""
-    return CameraState(rule, row, np.array(rule.eye), np.array(rule.target))
+    aim = _aim(rule.eye, rule.target)
+    return CameraState(
+        rule, row, np.array(rule.eye), np.array(rule.target), np.array(aim)
+    )
+
+
+def _aim(eye: Vector, target: Vector) -> tuple[float, float]:
+    """From above: x and z of the way from eye to target, unit."""
+    dx, dz = target[0] - eye[0], target[2] - eye[2]
+    size = math.hypot(dx, dz)
+    return (dx / size, dz / size) if size > 1e-9 else (0.0, -1.0)
 
 
 def step_camera(
@@ -62,6 +77,7 @@ def step_camera(
     rule = state.rule
     if rule.rule == "fixed" or not len(places):
         state.eye[:], state.target[:] = rule.eye, rule.target
+        state.aim[:] = _aim(rule.eye, rule.target)
         return
     row = state.row
     x, y, z = places[row].tolist()
@@ -93,6 +109,7 @@ def step_camera(
     else:
         eye = (x - dx * rule.distance, y + rule.height, z - dz * rule.distance)
         target = (x + dx, (y + ey) / 2 + CHEST, z + dz)
+    state.aim[:] = _aim(eye, target)
     part = 1.0
     if rule.ease > 0 and not at_once:
         part = 1 - math.exp(-dt / rule.ease)
@@ -108,11 +125,9 @@ def keep_above(state: CameraState, height: float) -> None:
 
 
 def view_of(state: CameraState) -> tuple[float, float]:
-    """Where the camera looks over the ground: x and z, unit."""
-    dx = float(state.target[0] - state.eye[0])
-    dz = float(state.target[2] - state.eye[2])
-    size = math.hypot(dx, dz)
-    return (dx / size, dz / size) if size > 1e-9 else (0.0, -1.0)
+    """Where the camera's rule has it look over the ground: x and z, unit."""
+    x, z = state.aim.tolist()
+    return x, z
 
 
 def camera_of(state: CameraState) -> Camera:

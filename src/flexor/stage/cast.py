@@ -72,7 +72,7 @@ class BodyPlan:
     """What bodies of one kind are made of.
 
     clips: that are played; roles: how, by role or by the name of a move; what is not
-    there shows the stance, or rest; limbs: by the part that ends each, such as
+    there shows what was before; limbs: by the part that ends each, such as
     "rightHand"; feet: those that are put on the ground, and how high the end node is
     above the floor at rest, metres; volumes: that hit and are hit; binds: its surfaces;
     parts: of its shadow, None for none; columns: of morph weights by node; checked:
@@ -104,9 +104,10 @@ class Body:
     none in the last row; lifted: float64 (M + 1, L), which limbs a move lifts; ends:
     int32 (L,), nodes of limbs; flats: float64 (L,), metres of feet above the floor at
     rest, -1 for hands; lifts, targets, tilts, weights: of limbs, (n, L, ...);
-    has_lifts: whether any lift may be other than 0; afterimages: None for none;
-    group_moves: by group of parts, bool (M + 1,), which moves leave afterimages of
-    them, none the last;
+    has_lifts: whether any lift may be other than 0; last_moves: int32 (n,), of the last
+    tick, and last_left: (n,), ticks that they had left; carried: (n, L), metres of
+    lifts of moves that were cut; afterimages: None for none; group_moves: by group of
+    parts, bool (M + 1,), which moves leave afterimages of them, none the last;
     skinned_at: the tick whose skin there is; deformed: vertices that were so far;
     last_ends, ends_at: where ends of limbs were in the last frame, and its tick;
     positions, normals: of each surface, float32 (n, V, 3); shadows: None for none.
@@ -131,6 +132,9 @@ class Body:
     shadows: Shadows | None
     _skins: list[tuple[slice, list[SkinState]]]
     _whole: Floats | None
+    last_moves: Ints
+    last_left: Doubles
+    carried: Doubles
     afterimages: Afterimages | None
     group_moves: dict[int, Bools]
     has_lifts: bool = False
@@ -199,6 +203,9 @@ def init_body(
         None if plan.parts is None else init_shadows(plan.parts, count),
         skins,
         np.zeros((count, vertices, 3), np.float32) if is_joined else None,
+        np.full(count, -1, np.int32),
+        np.zeros(count),
+        np.zeros((count, len(names))),
         init_afterimages(settings, plan.groups) if plan.groups else None,
         _group_moves(plan, moves),
     )

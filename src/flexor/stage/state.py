@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -34,24 +34,45 @@ __all__ = ["StageState", "choose_opponents", "hash_state", "init_stage"]
 Doubles = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 ROUND = 16  # corners of a round structure, as a wall
+# What does not change in play, or is not of it: input, what is drawn, what was told.
+SKIPPED = {
+    "plan",
+    "bodies",
+    "tables",
+    "zones",
+    "chance",
+    "recorder",
+    "rules",
+    "ground",
+    "settings",
+    "wind",
+    "kinds",
+    "own_speeds",
+    "hits",
+    "attacks",
+    "_view",
+    "_ground",
+}
+FROZEN = (StagePlan, MoveTables, ZoneTables)
 
 
 @dataclass(slots=True, eq=False)
 class StageState:
     """N characters on a stage, and what is around them.
 
-    tick: how many have passed; held, pressed: uint32 (N,), buttons; places: float64
-    (N, 3), metres; before: where they were a tick ago; headings: (N,), radians;
-    clocks: (N,), speed of each one's own time; asked: (N, 2), metres a second ahead and
-    to the right; circling: bool (N,), who goes around its opponent; slides: (N, 2),
-    what slopes have given, metres a second; sinks: (N,), metres that hips give way;
-    radii: (N,), of bodies; opponents: int32 (N,), -1 for none; controls: uint8 (N,),
-    numbers in CONTROLS; touched: bool (N,), who touches a wall; started: int32 (N,),
-    moves that began in the last tick; roles: int32 (N,), what each is seen to do, moves
-    behind ROLES; rates: (N,), how fast that is played; has_won: bool (N,); can_act,
-    flying, solid, alive: bool (N,); planted: float64 (N,), how much of each one's feet
-    follows the ground; kinds: int32 (N,), number of its body; is_acting: whether
-    anybody is in a move; chance: the one source of all that is random.
+    tick: how many have passed; held, pressed: uint32 (N,), buttons; places: float64 (N,
+    3), metres; before: where they were a tick ago; headings: (N,), radians; clocks:
+    (N,), speed of each one's own time; asked: (N, 2), metres a second ahead and to the
+    right; going: (N, 2), what of that is done; circling: bool (N,), who goes around its
+    opponent; slides: (N, 2), what slopes have given, metres a second; sinks: (N,),
+    metres that hips give way; radii: (N,), of bodies; opponents: int32 (N,), -1 for
+    none; controls: uint8 (N,), numbers in CONTROLS; touched: bool (N,), who touches a
+    wall, normals: (N, 2), from there; started: int32 (N,), moves that began in the last
+    tick; roles: int32 (N,), what each is seen to do, moves behind ROLES; rates: (N,),
+    how fast that is played; has_won: bool (N,); can_act, flying, alive: bool (N,);
+    planted: float64 (N,), how much of each one's feet follows the ground; kinds: int32
+    (N,), number of its body; is_acting: whether anybody is in a move; chance: the one
+    source of all that is random.
     """
 
     plan: StagePlan
@@ -66,6 +87,7 @@ class StageState:
     headings: Doubles
     clocks: Doubles
     asked: Doubles
+    going: Doubles
     circling: Bools
     slides: Doubles
     sinks: Doubles
@@ -73,6 +95,7 @@ class StageState:
     opponents: Ints
     controls: NDArray[np.uint8]
     touched: Bools
+    normals: Doubles
     started: Ints
     roles: Ints
     rates: Doubles
@@ -80,7 +103,6 @@ class StageState:
     has_won: Bools
     can_act: Bools
     flying: Bools
-    solid: Bools
     alive: Bools
     planted: Doubles
     kinds: Ints
@@ -128,56 +150,60 @@ def init_stage(
     hits = init_hits([made[kind].plan.volumes for kind in kinds.tolist()])
     camera = plan.camera
     state = StageState(
-        plan,
-        made,
-        lay_out_moves(plan.moves, plan.pads),
-        make_zones([*plan.zones, *_walls(plan.structures)]),
-        chance,
-        np.zeros(count, np.uint32),
-        np.zeros(count, np.uint32),
-        np.zeros((count, 3)),
-        np.zeros((count, 3)),
-        np.array([actor.heading for actor in plan.cast], np.float64),
-        np.ones(count),
-        np.zeros((count, 2)),
-        np.zeros(count, bool),
-        np.zeros((count, 2)),
-        np.zeros(count),
-        np.array(
-            [
-                wide if actor.radius is None else actor.radius
-                for actor, wide in zip(plan.cast, radii, strict=True)
-            ],
-            np.float64,
-        ),
-        np.full(count, -1, np.int32),
-        np.array([CONTROLS.index(actor.control) for actor in plan.cast], np.uint8),
-        np.zeros(count, bool),
-        np.full(count, -1, np.int32),
-        np.full(count, -1, np.int32),
-        np.ones(count),
-        np.zeros(count, bool),
-        np.zeros(count, bool),
-        np.ones(count, bool),
-        np.zeros(count, bool),
-        np.ones(count, bool),
-        np.ones(count, bool),
-        np.ones(count),
-        kinds,
-        _own_speeds(made),
-        np.zeros(hits.radii.shape, bool),
-        init_footing(count),
-        init_standing(count),
-        init_moves(count),
-        init_fight(count, plan.fight),
-        hits,
-        init_view(make_view(plan.structures), plan.view),
-        init_camera(camera, plan.row(camera.of) if camera.of else 0),
-        init_recorder(count),
-        init_scenery(plan.effects, plan.ground, count, chance),
+        plan=plan,
+        bodies=made,
+        tables=lay_out_moves(plan.moves, plan.pads),
+        zones=make_zones([*plan.zones, *_walls(plan.structures)]),
+        chance=chance,
+        held=np.zeros(count, np.uint32),
+        pressed=np.zeros(count, np.uint32),
+        places=np.zeros((count, 3)),
+        before=np.zeros((count, 3)),
+        headings=np.array([actor.heading for actor in plan.cast], np.float64),
+        clocks=np.ones(count),
+        asked=np.zeros((count, 2)),
+        going=np.zeros((count, 2)),
+        circling=np.zeros(count, bool),
+        slides=np.zeros((count, 2)),
+        sinks=np.zeros(count),
+        radii=_radii(plan, radii),
+        opponents=np.full(count, -1, np.int32),
+        controls=np.array([CONTROLS.index(a.control) for a in plan.cast], np.uint8),
+        touched=np.zeros(count, bool),
+        normals=np.zeros((count, 2)),
+        started=np.full(count, -1, np.int32),
+        roles=np.full(count, -1, np.int32),
+        rates=np.ones(count),
+        changed=np.zeros(count, bool),
+        has_won=np.zeros(count, bool),
+        can_act=np.ones(count, bool),
+        flying=np.zeros(count, bool),
+        alive=np.ones(count, bool),
+        planted=np.ones(count),
+        kinds=kinds,
+        own_speeds=_own_speeds(made),
+        attacks=np.zeros(hits.radii.shape, bool),
+        footing=init_footing(count),
+        standing=init_standing(count),
+        moves=init_moves(count),
+        fight=init_fight(count, plan.fight),
+        hits=hits,
+        view=init_view(make_view(plan.structures), plan.view),
+        camera=init_camera(camera, plan.row(camera.of) if camera.of else 0),
+        recorder=init_recorder(count),
+        scenery=init_scenery(plan.effects, plan.ground, count, chance),
     )
     _set_out(state)
     return state
+
+
+def _radii(plan: StagePlan, radii: Sequence[float]) -> Doubles:
+    """Metres of the circle that each is: as the plan says, or by its body."""
+    own = [
+        wide if actor.radius is None else actor.radius
+        for actor, wide in zip(plan.cast, radii, strict=True)
+    ]
+    return np.array(own, np.float64)
 
 
 def _own_speeds(bodies: Sequence[Body]) -> Doubles:
@@ -223,10 +249,11 @@ def _walls(structures: Sequence[Structure]) -> Iterator[Zone]:
             ]
         elif own.middle is not None and own.radius is not None:
             turn = 2 * math.pi / ROUND
+            wide = own.radius / math.cos(turn / 2)  # around what is drawn
             corners = [
                 (
-                    own.middle[0] + own.radius * math.cos(turn * side),
-                    own.middle[1] + own.radius * math.sin(turn * side),
+                    own.middle[0] + wide * math.cos(turn * side),
+                    own.middle[1] + wide * math.sin(turn * side),
                 )
                 for side in range(ROUND)
             ]
@@ -245,7 +272,8 @@ def choose_opponents(state: StageState) -> None:
             continue
         if actor.opponent != NEAREST:
             other = rows[actor.opponent]
-            state.has_won[row] = mine >= 0 and bool(alive[row])
+            is_over = mine >= 0 and bool(alive[row]) and not alive[other]
+            state.has_won[row] = is_over
             state.opponents[row] = other
             continue
         can_be = alive.copy()
@@ -261,37 +289,31 @@ def choose_opponents(state: StageState) -> None:
 def hash_state(state: StageState) -> str:
     """A number, as a text, that two stages share only if all of their play is alike.
 
-    It is of every array that a later tick depends on, bit for bit.
+    It is of every array and number that a later tick may depend on, bit for bit.
     """
     found = hashlib.blake2b(digest_size=16)
     found.update(repr((state.tick, state.chance.bit_generator.state)).encode())
-    for array in _every_array(state):
-        found.update(np.ascontiguousarray(array).data)
+    for value in _every_value(state):
+        if isinstance(value, np.ndarray):
+            found.update(np.ascontiguousarray(value).data)
+        else:
+            found.update(repr(value).encode())
     return found.hexdigest()
 
 
-def _every_array(state: StageState) -> Iterator[NDArray[Any]]:
-    fight, moves, standing = state.fight, state.moves, state.standing
-    yield from (state.held, state.places, state.headings, state.clocks, state.asked)
-    yield from (state.circling, state.slides, state.sinks, state.planted)
-    yield from (state.opponents, state.roles, state.has_won, state.touched)
-    yield from (moves.move, moves.at, moves.phase, moves.combination, moves.step)
-    yield from (moves.left, moves.buffered, moves._marks)
-    yield from (fight.energy, fight.stun, fight.struck, fight.has_met, fight.outcomes)
-    recoil, camera, view = fight.recoil, state.camera, state.view
-    yield from (recoil.amounts, recoil.given, recoil.ticks, recoil.left, recoil.slowed)
-    yield from (standing.falls, standing.grounded, standing.order)
-    yield from (camera.eye, camera.target, view.shown, view.parts)
-    scenery = state.scenery
-    if scenery.leaves is not None:
-        leaves = scenery.leaves
-        yield from (leaves.places, leaves.speeds, leaves.steps, leaves.angles)
-    if scenery.snow is not None:
-        yield from (scenery.snow.places, scenery.snow.phases)
-    if scenery.churn is not None:
-        churn = scenery.churn
-        yield from (churn.places, churn.speeds, churn.ages, churn.left)
-    for body in state.bodies:
-        player = body.player
-        yield from (player.local, player.weights, body.world.matrices)
-        yield from (player._marks, player._voices, player._targets, player._fades)
+def _every_value(own: Any) -> Iterator[Any]:
+    """All that a state is made of, through the states in it, in their order."""
+    for field_ in fields(own):
+        value = getattr(own, field_.name)
+        if field_.name in SKIPPED or isinstance(value, FROZEN):
+            continue
+        if is_dataclass(value):
+            yield from _every_value(value)
+        else:
+            yield value
+    if isinstance(own, StageState):
+        for body in own.bodies:
+            player = body.player
+            yield from (player.local, player.weights, body.world.matrices)
+            yield from (player._marks, player._voices, player._targets, player._fades)
+            yield from (body.lifts, body.carried, body.last_moves)

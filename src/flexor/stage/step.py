@@ -44,6 +44,8 @@ TICK = 1 / 60  # seconds
 FARTHEST = 1e6  # metres, and radians
 JUMP = KINDS.index("jump")
 STANCE = ROLES.index("stance")
+CUT = 1.5  # ticks that were left of a move that did not run to its end
+CARRIED, LEAST = 0.75, 1e-4  # of a lift that is kept in a tick, and metres that count
 EASE = 0.1  # of following the ground that feet take up or leave in a tick
 
 
@@ -99,6 +101,11 @@ def read_input(state: StageState, buttons: Masks) -> None:
     find_pressed(buttons, state.held, out=state.pressed)
     state.held[:] = buttons
     state.before[:] = state.places
+    alive = state.fight.energy > 0
+    if not np.array_equal(alive, state.alive):
+        choose_opponents(state)
+    np.equal(state.fight.stun, 0, out=state.can_act)
+    state.can_act &= alive
 
 
 def _check_written(state: StageState) -> None:
@@ -106,7 +113,13 @@ def _check_written(state: StageState) -> None:
     others, count = state.opponents, len(state)
     if count and not -1 <= others.min() <= others.max() < count:
         raise ShapeError(f"opponents: {others.tolist()}, expected -1 to {count - 1}")
-    for values, name in ((state.places, "places"), (state.headings, "headings")):
+    for values, name in (
+        (state.places, "places"),
+        (state.headings, "headings"),
+        (state.asked, "asked"),
+        (state.slides, "slides"),
+        (state.clocks, "clocks"),
+    ):
         if not np.abs(values).max(initial=0.0) <= FARTHEST:
             is_wrong = ~(np.abs(values).reshape(count, -1).max(1) <= FARTHEST)
             row = int(is_wrong.argmax())
@@ -118,12 +131,6 @@ def _check_written(state: StageState) -> None:
 
 def run_moves(state: StageState) -> None:
     """Single moves, chords and combinations."""
-    fight = state.fight
-    np.equal(fight.stun, 0, out=state.can_act)
-    alive = fight.energy > 0
-    state.can_act &= alive
-    if not np.array_equal(alive, state.alive):
-        choose_opponents(state)
     step_moves(
         state.tables,
         state.moves,
@@ -133,13 +140,12 @@ def run_moves(state: StageState) -> None:
         state.can_act,
         out=state.started,
     )
-    begin_tick(fight, state.started)
+    begin_tick(state.fight, state.started)
     state.is_acting = bool((state.moves.move >= 0).any())
 
 
 def run_pads(state: StageState) -> None:
     """What pads ask for; who is in a move, in the air or stunned does not walk."""
-    can_walk = state.can_act & (state.moves.move < 0) & state.standing.grounded
     read_pads(
         state.held,
         view_of(state.camera),
@@ -148,7 +154,7 @@ def run_pads(state: StageState) -> None:
         state.plan.walking,
         state.controls,
         state.opponents,
-        can_walk,
+        _can_walk(state),
         state.places,
         state.headings,
         state.asked,
@@ -156,14 +162,22 @@ def run_pads(state: StageState) -> None:
     )
 
 
+def _can_walk(state: StageState) -> NDArray[np.bool_]:
+    found: NDArray[np.bool_] = (
+        state.can_act & (state.moves.move < 0) & state.standing.grounded
+    )
+    return found
+
+
 def run_walk(state: StageState) -> None:
-    """Walking and circling."""
+    """Walking and circling, of those who can."""
+    np.multiply(state.asked, _can_walk(state)[:, None], out=state.going)
     walk(
         TICK,
         state.clocks,
         state.opponents,
         state.circling,
-        state.asked * state.can_act[:, None],  # who lies or reels does not walk
+        state.going,
         state.footing.paces,
         state.places,
         state.headings,
@@ -178,7 +192,7 @@ def run_slopes(state: StageState) -> None:
         TICK,
         state.clocks,
         state.standing.grounded,
-        state.asked,
+        state.going,
         state.slides,
         state.places,
     )
@@ -191,15 +205,23 @@ def run_recoil(state: StageState) -> None:
 
 def run_apart(state: StageState) -> None:
     """Bodies keep apart; one that lies is in nobody's way."""
-    np.greater(state.fight.energy, 0, out=state.solid)
-    push_apart(state.standing, state.radii, state.solid, state.places)
+    push_apart(state.standing, state.radii, state.alive, state.places)
 
 
 def run_zones(state: StageState) -> None:
-    """Walls."""
+    """Walls; who slides into one stops there."""
     keep_in_zones(
-        state.zones, state.before, state.places, state.radii, touched=state.touched
+        state.zones,
+        state.before,
+        state.places,
+        state.radii,
+        touched=state.touched,
+        normals=state.normals,
     )
+    if state.has_slopes and state.touched.any():
+        # A wall takes what slopes have given toward it, or it would be kept for later.
+        into = np.minimum((state.slides * state.normals).sum(1), 0.0)
+        state.slides -= into[:, None] * state.normals
 
 
 def run_stand(state: StageState) -> None:
@@ -265,7 +287,7 @@ def move_bodies(state: StageState) -> None:
         state.started,
         state.standing.grounded,
         state.standing.falls,
-        state.asked,
+        state.going,
         state.footing.paces,
         state.kinds,
         state.own_speeds,
@@ -368,11 +390,30 @@ def _find_lifts(state: StageState, body: Body) -> bool:
     """
     if not state.is_acting and not body.has_lifts:
         return False
+    before = body.lifts.copy()
+    _set_lifts(state, body)
+    moves = state.moves.move[body.rows]
+    is_other = (moves != body.last_moves) | (state.started[body.rows] >= 0)
+    is_cut = is_other & (body.last_left > CUT)
+    body.last_moves[:] = moves
+    left = state.tables.phases[moves, 2] - state.moves.at[body.rows]
+    body.last_left[:] = np.where(moves >= 0, left, 0.0)
+    # Where a move was cut, its lift goes in some ticks; while one runs it is exact.
+    body.carried *= CARRIED
+    body.carried[is_cut] += (before - body.lifts)[is_cut]
+    body.carried[np.abs(body.carried) < LEAST] = 0.0
+    body.lifts += body.carried
+    body.has_lifts = bool(body.lifts.any())
+    return body.has_lifts
+
+
+def _set_lifts(state: StageState, body: Body) -> None:
+    """The lifts that attacks ask for now."""
     moves, rows = state.moves.move[body.rows], body.rows
     opponents = state.opponents[rows]
     is_attack = (moves >= 0) & (opponents >= 0)
-    body.has_lifts = bool(is_attack.any())
-    if body.has_lifts:
+    body.lifts[:] = 0.0
+    if is_attack.any():
         is_attack &= state.tables.kinds[moves] == ATTACK
         high = state.places[:, 1]
         apart = np.where(is_attack, high[opponents] - high[rows], 0.0)
@@ -387,9 +428,6 @@ def _find_lifts(state: StageState, body: Body) -> bool:
                 grounded[rows] & grounded[opponents],
             )
             np.multiply(body.lifted[moves], offset[:, None], out=body.lifts)
-            return bool(body.lifts.any())
-    body.lifts[:] = 0.0
-    return False
 
 
 def run_effects(state: StageState) -> None:

@@ -421,7 +421,7 @@ def test_at_once(fade: float) -> None:
 
 
 def test_a_structure_at_the_border_does_not_flicker(rng: Rng) -> None:
-    state = init_view(make_view([pillar(0, -1, 1)]), ViewSettings(fade=0.5))
+    state = init_view(make_view([pillar(0, -1, 1)]), ViewSettings(fade=0.5, margin=0))
     last, found = 1.0, []
     for _ in range(300):
         pair = np.add(PAIR, (0, rng.normal(0, 0.01)))
@@ -434,7 +434,9 @@ def test_a_structure_at_the_border_does_not_flicker(rng: Rng) -> None:
 
 
 def test_the_part_of_a_wall_is_kept_while_it_fades() -> None:
-    state = init_view(make_view([wall((-10, 5), (10, 5))]), ViewSettings(fade=0.1))
+    state = init_view(
+        make_view([wall((-10, 5), (10, 5))]), ViewSettings(fade=0.1, margin=0)
+    )
     assert (state.parts == 0).all()
     for _ in range(10):
         step_view(state, EYE, PAIR)

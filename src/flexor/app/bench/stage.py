@@ -87,11 +87,11 @@ def _tick_costs(state: StageState, held: np.ndarray) -> dict[str, float]:
         read_input(state, buttons)
         ended = clock()
         spent["input"] += ended - started
+        state.tick += 1
         for name, rule in state.rules:
             rule(state)
             started, ended = ended, clock()
             spent[name] += ended - started
-        state.tick += 1
     return {name: seconds / len(held) * 1e6 for name, seconds in spent.items()}
 
 

@@ -83,6 +83,11 @@ def stage(
             )
         if seconds is None:
             seconds = SECONDS if log is None else log.length / RATE
+            if seconds > LONGEST:
+                raise SettingError(
+                    f"--inputs {inputs}: {round(seconds * RATE)} ticks; say how many "
+                    f"of them with --seconds, up to {LONGEST:g}"
+                )
         if out or log is not None:
             _play(own, log, round(seconds * RATE), out, is_picture, shape, fps)
 
@@ -94,6 +99,8 @@ def _open(file: Path) -> Stage:
 
 
 def _say_cast(own: Stage) -> None:
+    from flexor.scene.stage_plan import ROLES
+
     plan = own.plan
     rows, columns = plan.ground.surfaces.shape
     wide, long = columns * plan.ground.step, rows * plan.ground.step
@@ -110,6 +117,15 @@ def _say_cast(own: Stage) -> None:
             f"{row}  {actor.name}: {Path(actor.file).name} at {x:g}, {z:g}, "
             f"against {other}"
         )
+    for body in own.cast:
+        names = ", ".join(plan.cast[row].name for row in body.rows[:4])
+        said = [
+            f"{role} {playing.clip!r}"
+            + (f" ({playing.own_speed:.2f} m/s)" if playing.own_speed else "")
+            for role, playing in body.plan.roles.items()
+            if role in ROLES
+        ]
+        typer.echo(f"   clips of {names}: {', '.join(said) or 'none, it only stands'}")
 
 
 def _play(
@@ -139,11 +155,13 @@ def _play(
         with open_movie(out, size, fps) as movie:
             frames = max(ticks * fps // RATE, 1)
             with show_progress(Path(out).name, frames) as advance:
-                for frame in range(frames):
-                    for tick in range(frame * RATE // fps, (frame + 1) * RATE // fps):
-                        step(tick)
-                    movie.add(own.draw(size))
-                    advance()
+                for tick in range(ticks):
+                    step(tick)
+                    if (tick + 1) % (RATE // fps) == 0:
+                        movie.add(own.draw(size))
+                        advance()
+            if not movie.count:
+                movie.add(own.draw(size))
         spent = clock.perf_counter() - started
         typer.echo(f"{movie.path}: {frames} frames, {frames / spent:.0f} a second")
     else:

@@ -16,8 +16,10 @@ NEAR = 1e-6  # metres: opponents as near stand on one spot
 def _cell(heights, x0, z0, step, x, z):
     """Row and column of the cell under a place, and where in it, 0 to 1 each."""
     rows, columns = heights.shape
-    across = min(max((x - x0) / step, 0.0), columns - 1.0)
-    along = min(max((z - z0) / step, 0.0), rows - 1.0)
+    # So that what is not a number is the first cell: comparisons with it are false.
+    across, along = (x - x0) / step, (z - z0) / step
+    across = min(across, columns - 1.0) if across > 0.0 else 0.0
+    along = min(along, rows - 1.0) if along > 0.0 else 0.0
     c = min(np.int64(across), columns - 2)
     r = min(np.int64(along), rows - 2)
     return r, c, along - r, across - c

@@ -12,7 +12,7 @@ STANCE, WALK, RUN, BACK, LEFT, RIGHT, AIR = range(7)
 HIT, GUARDED, RECOIL, BEATEN, WON = range(7, 12)
 ROLES = 12
 # What came of an attack, as in stage.movement.fight.
-WAS_HIT, WAS_GUARDED, WAS_PARRIED = 1, 2, 3
+WAS_GUARDED, WAS_PARRIED = 2, 3
 FALLING = 1.5  # metres a second downward that look like falling
 SLOWEST, FASTEST = 0.25, 2.5  # factors of a clip's own speed
 FASTER = 1.25  # times walking: from there on it is a run

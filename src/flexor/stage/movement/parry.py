@@ -27,15 +27,17 @@ Doubles = NDArray[np.float64]
 class Recoil:
     """Who recoils: amounts: float64 (N, 2), metres along x and z in all; given: (N, 2),
     of them so far; ticks: int32 (N,), how many it takes; left: int32 (N,), how many are
-    to come, 0 for who does not recoil; slowed: bool (N,), whose time runs slower until
-    then; is_any: False if nobody recoils.
+    to come, 0 for who does not recoil; slow: int32 (N,), ticks in which its time still
+    runs slower; usual: float64 (N,), how fast it ran before; is_any: False if there is
+    nothing to do for anybody.
     """
 
     amounts: Doubles
     given: Doubles
     ticks: Ints
     left: Ints
-    slowed: NDArray[np.bool_]
+    slow: Ints
+    usual: Doubles
     is_any: bool = False
 
 
@@ -46,7 +48,8 @@ def init_recoil(count: int) -> Recoil:
         np.zeros((count, 2)),
         np.zeros(count, np.int32),
         np.zeros(count, np.int32),
-        np.zeros(count, bool),
+        np.zeros(count, np.int32),
+        np.ones(count),
     )
 
 
@@ -68,15 +71,20 @@ def start(
 ) -> None:  # fmt: skip
     """Let an attacker recoil along a unit way (x, z); its clock runs slower."""
     push_back(recoil, who, way, settings.amount, settings.ticks)
+    if not recoil.slow[who]:
+        recoil.usual[who] = clocks[who]
     clocks[who] = settings.speed
-    recoil.slowed[who] = True
+    recoil.slow[who] = settings.ticks
 
 
 def push_back(
     recoil: Recoil, who: int, way: tuple[float, float], amount: float, ticks: int
 ) -> None:
-    """Move somebody along a unit way (x, z) by metres, over some ticks."""
-    recoil.amounts[who] = np.array(way) * amount
+    """Move somebody along a unit way (x, z) by metres, over some ticks; what is left of
+    a push before comes with it.
+    """
+    recoil.amounts[who] -= recoil.given[who]
+    recoil.amounts[who] += np.array(way) * amount
     recoil.given[who] = 0
     recoil.ticks[who] = recoil.left[who] = ticks
     recoil.is_any = True
@@ -87,11 +95,15 @@ def step_recoil(recoil: Recoil, clocks: Doubles, places: Doubles) -> None:
     if not recoil.is_any:
         return
     rows = np.flatnonzero(recoil.left)
-    recoil.left[rows] -= 1
-    share = 1 - recoil.left[rows] / recoil.ticks[rows]
-    wanted = recoil.amounts[rows] * share[:, None]  # exact in the last tick
-    places[rows[:, None], [0, 2]] += wanted - recoil.given[rows]
-    recoil.given[rows] = wanted
-    done = rows[(recoil.left[rows] == 0) & recoil.slowed[rows]]
-    clocks[done], recoil.slowed[done] = 1.0, False
-    recoil.is_any = bool(recoil.left.any())
+    if len(rows):
+        recoil.left[rows] -= 1
+        share = 1 - recoil.left[rows] / recoil.ticks[rows]
+        wanted = recoil.amounts[rows] * share[:, None]  # exact in the last tick
+        places[rows[:, None], [0, 2]] += wanted - recoil.given[rows]
+        recoil.given[rows] = wanted
+    slow = np.flatnonzero(recoil.slow)
+    if len(slow):
+        recoil.slow[slow] -= 1
+        done = slow[recoil.slow[slow] == 0]
+        clocks[done] = recoil.usual[done]
+    recoil.is_any = bool(recoil.left.any() or recoil.slow.any())
