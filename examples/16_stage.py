@@ -2,7 +2,7 @@
 """A fight on a stage, from a text file and a script of buttons.
 
 Writes out/stage.webp, and out/stage.png: moments of it. The stage is in
-examples/arena/arena.toml, its moves in moves.toml beside it.
+src/flexor/samples/arena/arena.toml, its moves in moves.toml beside it.
 """
 
 from pathlib import Path
@@ -42,7 +42,7 @@ SCRIPT = {
 MOMENTS = (0, 96, 180, 260, 327, 345, 382, 395, 520, 545, 580, 690)
 LENGTH = 760
 
-stage = flexor.Stage(Path(__file__).parent / "arena" / "arena.toml")
+stage = flexor.Stage(flexor.samples.arena())
 names = [actor.name for actor in stage.plan.cast]
 held, kept, captions = ("", ""), [], []
 Path("out").mkdir(exist_ok=True)
@@ -68,7 +68,7 @@ with open_movie("out/stage.webp", SIZE, 30) as movie:
 save_image("out/stage.png", join_pictures(kept, captions, columns=3))
 
 # What was pressed is all that a replay needs.
-again = flexor.Stage(Path(__file__).parent / "arena" / "arena.toml")
+again = flexor.Stage(flexor.samples.arena())
 again.replay(stage.log)
 is_same = again.hash() == stage.hash()
 print(f"a replay of {len(log_text(stage.log))} bytes ends the same: {is_same}")

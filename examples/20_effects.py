@@ -53,7 +53,7 @@ SCENES = {
 }  # fmt: skip
 
 hero = {"mannequin": flexor.samples.mannequin()}
-moves = read_moves(Path(__file__).parent / "arena" / "moves.toml")
+moves = read_moves(flexor.samples.arena().with_name("moves.toml"))
 kept, captions = [], []
 Path("out").mkdir(exist_ok=True)
 for name, scene in SCENES.items():

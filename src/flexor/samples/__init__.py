@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from importlib.resources import as_file, files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flexor.app.character import Character
 
-__all__ = ["mannequin"]
+__all__ = ["arena", "mannequin"]
+
+
+def arena() -> Path:
+    """The text file of a stage for two: a stone ring with a step, sand, a pool and
+    pillars. Its moves are in moves.toml beside it; copy both to change them.
+
+    Examples
+    --------
+    >>> import flexor
+    >>> flexor.Stage(flexor.samples.arena())
+    Stage(2 characters: red, blue; tick 0)
+    """
+    return Path(str(files(__name__).joinpath("arena", "arena.toml")))
 
 
 def mannequin() -> Character:
