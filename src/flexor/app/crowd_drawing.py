@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from flexor.app.character import Character
 from flexor.app.scenery import Field, Targets
 from flexor.arrays import Floats
-from flexor.draw.backend import open_backend
+from flexor.draw.backend import Backend, open_backend
 from flexor.draw.build import Dress, dress_scene
 from flexor.draw.crowd_items import (
     CrowdSurface,
@@ -34,11 +34,18 @@ Surfaces = list[list[list[CrowdSurface | None]]]
 
 
 class CrowdPainter:
-    """Draws one crowd; its meshes are uploaded when it is made."""
+    """Draws one crowd; its meshes are uploaded when it is made, into a backend that
+    others draw with too, if one is given.
+    """
 
-    def __init__(self, characters: Sequence[Character], state: CrowdState) -> None:
+    def __init__(
+        self,
+        characters: Sequence[Character],
+        state: CrowdState,
+        backend: Backend | None = None,
+    ) -> None:
         self._state = state
-        self.backend = open_backend("raster")
+        self.backend = open_backend("raster") if backend is None else backend
         self._assets: list[SceneAssets] = [
             upload_scene(self.backend, hero.scene)[0] for hero in characters
         ]

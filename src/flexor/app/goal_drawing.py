@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,7 @@ from flexor.arrays import Floats, Ints
 from flexor.draw.backend import open_backend
 from flexor.draw.ball_items import build_balls, upload_ball
 from flexor.draw.crowd_items import build_shadows, upload_shadow_disc
-from flexor.draw.drawlist import DrawItem, DrawList
+from flexor.draw.drawlist import DrawItem, DrawLines, DrawList
 from flexor.draw.lighting import lights_of
 from flexor.draw.net_items import (
     SQUARE,
@@ -93,16 +94,33 @@ class GoalPainter:
         return found
 
     def draw(
-        self, goal: Goal, camera: Camera, size: tuple[int, int], style: DrawStyle | str
+        self,
+        goal: Goal,
+        camera: Camera,
+        size: tuple[int, int],
+        style: DrawStyle | str,
+        items: Sequence[DrawItem] = (),
+        lines: Sequence[DrawLines] = (),
     ) -> NDArray[np.uint8]:
-        """A picture of goals as they are now."""
+        """A picture of goals as they are now; items, lines: see `draw_list`."""
         style = style_of(style)
         target = self._targets.take(size, style)
-        draw_list = self.draw_list(goal, camera, style.for_height(size[1]))
+        own = style.for_height(size[1])
+        draw_list = self.draw_list(goal, camera, own, items, lines)
         return self.backend.draw(draw_list, target)
 
-    def draw_list(self, goal: Goal, camera: Camera, style: DrawStyle | str) -> DrawList:
-        """All that is to be drawn, in the numbers of `backend`."""
+    def draw_list(
+        self,
+        goal: Goal,
+        camera: Camera,
+        style: DrawStyle | str,
+        more: Sequence[DrawItem] = (),
+        lines: Sequence[DrawLines] = (),
+    ) -> DrawList:
+        """All that is to be drawn, in the numbers of `backend`.
+
+        more, lines: what others who uploaded to the same backend have beside.
+        """
         style = style_of(style)
         state = goal.state
         places = goal.place.astype(np.float32)
@@ -125,8 +143,8 @@ class GoalPainter:
                 ropes.append(build_ropes(edges, there, ROPE * (style.line_width or 1)))
         return DrawList(
             camera,
-            tuple(items),
-            tuple(ropes),
+            (*items, *more),
+            (*ropes, *lines),
             lights_of(style, camera),
             style.paper,
             style.order,

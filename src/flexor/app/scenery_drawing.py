@@ -33,7 +33,6 @@ class SceneryPainter:
     """Draws the effects of one stage; uploaded when it is made."""
 
     def __init__(self, backend: Backend, state: Scenery) -> None:
-        self._state = state
         leaves, snow, churn = state.leaves, state.snow, state.churn
         self._leaf_room: Floats = np.zeros((0, 4, 3), np.float32)
         self._snow_room = self._drop_room = self._leaf_room
@@ -58,9 +57,9 @@ class SceneryPainter:
         if self._water is not None:
             self._middle = self._water.positions.mean(0)
 
-    def items(self, camera: Camera, tick: int) -> list[DrawItem]:
-        """All effects as they are now."""
-        state, items = self._state, list[DrawItem]()
+    def items(self, state: Scenery, camera: Camera, tick: int) -> list[DrawItem]:
+        """All effects as they are now; state: of the stage that it was made for."""
+        items = list[DrawItem]()
         right, up, _ = camera.axes()
         if self._water is not None:
             away = np.linalg.norm(self._middle - np.array(camera.eye))

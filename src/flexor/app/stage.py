@@ -66,9 +66,6 @@ class Stage:
         *,
         characters: Mapping[str, Character] | None = None,
     ) -> None:
-        from flexor.stage.state import init_stage
-        from flexor.stage.step import begin_stage
-
         refuse = None
         if isinstance(source, StagePlan):
             plan = source
@@ -84,10 +81,19 @@ class Stage:
         for own in cast:
             for row in own.rows:
                 radii[row] = own.radius
-        bodies = [(own.plan, own.rows) for own in cast]
-        self.state = begin_stage(init_stage(plan, bodies, radii))
-        self._late = 0.0  # seconds that are less than a tick
+        self._radii = radii
+        self._plan = plan
+        self.restart()
         self._painter: StagePainter | None = None
+
+    def restart(self) -> None:
+        """Back to the first tick: all as the plan says."""
+        from flexor.stage.state import init_stage
+        from flexor.stage.step import begin_stage
+
+        bodies = [(own.plan, own.rows) for own in self.cast]
+        self.state = begin_stage(init_stage(self._plan, bodies, self._radii))
+        self._late = 0.0  # seconds that are less than a tick
         self._frame: Frame | None = None
 
     def __repr__(self) -> str:
@@ -105,7 +111,7 @@ class Stage:
     @property
     def plan(self) -> StagePlan:
         """What it was made of."""
-        return self.state.plan
+        return self._plan
 
     @property
     def tick(self) -> int:

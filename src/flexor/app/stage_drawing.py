@@ -88,21 +88,26 @@ class StagePainter:
         camera: Camera | None,
         style: DrawStyle | str | None,
         lines: Sequence[DrawLines] = (),
+        more: Sequence[DrawItem] = (),
     ) -> NDArray[np.uint8]:
-        """A picture of a stage as it is now."""
+        """A picture of a stage as it is now; more: items of the same backend."""
         own = self._style_of(style)
         target = self._targets.take(size, own)
         frame = stage.frame
         if camera is not None:
             frame = replace(frame, camera=camera)
-        draw_list = self.draw_list(frame, own.for_height(size[1]), lines)
+        draw_list = self.draw_list(frame, own.for_height(size[1]), lines, more)
         return self.backend.draw(draw_list, target)
 
     def _style_of(self, style: DrawStyle | str | None) -> DrawStyle:
         return look_style(self._look) if style is None else style_of(style)
 
     def draw_list(
-        self, frame: Frame, style: DrawStyle, beside: Sequence[DrawLines] = ()
+        self,
+        frame: Frame,
+        style: DrawStyle,
+        beside: Sequence[DrawLines] = (),
+        more: Sequence[DrawItem] = (),
     ) -> DrawList:
         """All that is to be drawn, in the numbers of `backend`."""
         if style.heat is not None or style.bones or style.names:
@@ -125,10 +130,10 @@ class StagePainter:
             faint, strokes = self._faint_items(row, body, frame.tick, style)
             items += faint
             lines += strokes
-        effects = self._scenery.items(frame.camera, frame.tick)
+        effects = self._scenery.items(frame.scenery, frame.camera, frame.tick)
         return DrawList(
             frame.camera,
-            (*items, *things, *effects),
+            (*items, *things, *more, *effects),
             (*self._walls, *lines, *beside),
             self._lights if style.lights is None else style.lights,
             style.paper,

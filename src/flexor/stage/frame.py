@@ -12,6 +12,7 @@ from flexor.scene.camera import Camera
 from flexor.stage.camera import camera_of
 from flexor.stage.cast import Body, skin_body, whole_positions
 from flexor.stage.effects.afterimages import Afterimage, keep_afterimages
+from flexor.stage.effects.scenery import Scenery
 from flexor.stage.effects.shadows import cast_shadows
 from flexor.stage.state import StageState
 
@@ -44,7 +45,8 @@ class BodyFrame:
 class Frame:
     """A moment of a stage; its arrays are those of the stage, until its next frame.
 
-    shown: (S,), parts: (S, 2): what is seen of structures, see stage.effects.view.
+    shown: (S,), parts: (S, 2): what is seen of structures, see stage.effects.view;
+    scenery: leaves, snow and drops, see stage.effects.scenery.
     """
 
     tick: int
@@ -52,6 +54,7 @@ class Frame:
     bodies: tuple[BodyFrame, ...]
     shown: NDArray[np.float64]
     parts: NDArray[np.float64]
+    scenery: Scenery
 
 
 def _keep(state: StageState, body: Body) -> None:
@@ -110,5 +113,10 @@ def make_frame(state: StageState, *, shadows: bool = True) -> Frame:
         )
     view = state.view
     return Frame(
-        state.tick, camera_of(state.camera), tuple(bodies), view.shown, view.parts
+        state.tick,
+        camera_of(state.camera),
+        tuple(bodies),
+        view.shown,
+        view.parts,
+        state.scenery,
     )
