@@ -23,12 +23,12 @@ def _mask(text: str, height: int) -> NDArray[np.float32]:
     from PIL import Image, ImageDraw, ImageFont
 
     font = ImageFont.load_default(size=height)
-    left, top, right, bottom = font.getbbox(text or " ")
-    ascent, descent = font.getmetrics()
-    wide, high = max(int(right - left) + 2, 1), int(ascent + descent) + 2
+    left, _, right, _ = font.getbbox(text or " ")
+    _, _, _, low = font.getbbox("Ag|")  # the same for all words, so that lines agree
+    wide, high = max(int(right - left) + 2, 1), int(low) + 2
     picture = Image.new("L", (wide, high), 0)
     ImageDraw.Draw(picture).text((1 - left, 1), text, fill=255, font=font)
-    mask = np.asarray(picture, np.float32) / 255
+    mask = np.asarray(picture, np.float32) / np.float32(255)
     mask.flags.writeable = False
     return mask
 
