@@ -15,6 +15,7 @@ from flexor import samples
 from flexor.app.character import Character
 from flexor.app.load_save import load
 from flexor.app.play.arena_sounds import ArenaEars
+from flexor.app.play.figure import as_tall_as
 from flexor.app.play.game import RATE
 from flexor.app.play.hud import draw_bar, draw_text, shade
 from flexor.app.play.rival import Rival
@@ -79,8 +80,8 @@ def _find_hero(character: Path | None) -> Character:
 
         lacks = ", ".join(human.lacks[:4])
         raise AssetError(character, "", f"is no humanoid that can be told: no {lacks}")
-    moved = retarget(hero.with_clips({}, only=True), wooden, travel=False)
-    return moved
+    sized = as_tall_as(hero.with_clips({}, only=True), wooden)
+    return retarget(sized, wooden, travel=False)
 
 
 class Arena:
