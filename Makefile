@@ -8,9 +8,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: run test check bench sample pictures clean
 
-# The mannequin walking: out/walk.mp4 and out/walk.png.
+# Twenty seconds of the arena and ten of the goal: out/arena.mp4 and out/goal.mp4.
 run: $(VENV)/.run
-	$(BIN)/python examples/05_walk.py
+	mkdir -p out
+	$(BIN)/flexor play arena --seed 2 --record out/arena.mp4 --seconds 20 --size 640x480
+	$(BIN)/flexor play goal --record out/goal.mp4 --seconds 10 --size 640x480
 
 test: check
 	$(BIN)/python -m pytest -q
@@ -37,10 +39,11 @@ pictures: $(VENV)/.run
 
 $(VENV)/.run: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q -e ".[video]"
+	$(BIN)/pip install -q -e ".[video,play]"
+	$(BIN)/pip install -q -e ".[codecs]" || echo "no codecs: fewer spectators"
 	@echo "compiling the kernels, once"
 	@$(BIN)/python -c "import flexor.pose.sample, flexor.deform.skin_vertices" 2>/dev/null & \
-	    $(BIN)/python -c "import flexor.draw.raster.backend" 2>/dev/null; wait
+	    $(BIN)/python -c "import flexor.draw.raster.backend, flexor.stage.step" 2>/dev/null; wait
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.run

@@ -125,7 +125,7 @@ def test_unknown_bench_names_those_there_are() -> None:
     done = run("bench", "nothing")
     assert done.returncode == 2
     names = "pose, player, ik, skin, frame, envelope, weights, load, motion, draw"
-    names += ", crowd, goal, stage, effects"
+    names += ", crowd, goal, stage, effects, play"
     assert done.stderr == f"flexor: no bench 'nothing'; there are: {names}\n"
 
 

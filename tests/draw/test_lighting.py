@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from flexor.draw.fit import direction_of
-from flexor.draw.lighting import lights_of, lights_with_camera
+from flexor.draw.lighting import light_on, lights_of, lights_with_camera
 from flexor.draw.style import DrawStyle
 from flexor.scene.camera import Camera
 from flexor.scene.light import DAYLIGHT, Light
+from tests.oracle.raster_colour import light_sum
 
 
 def test_camera_in_front_changes_nothing() -> None:
@@ -56,3 +57,18 @@ def test_styles_have_their_own() -> None:
     assert suns == ["ambient", "directional"]
     own = (Light("ambient"),)
     assert lights_of(DrawStyle(style="cel", lights=own), camera) == own
+
+
+def test_light_on_places_is_that_of_the_twin(rng: np.random.Generator) -> None:
+    lights = (
+        *DAYLIGHT,
+        Light("ambient", (0.1, 0.2, 0.3)),
+        Light("point", (2.0, 1.0, 0.5), position=(1, 2, 3), reach=2.5),
+    )
+    places = rng.normal(0, 3, (40, 3)).astype(np.float32)
+    normals = rng.normal(size=(40, 3))
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    found = light_on(lights, places, normals.astype(np.float32))
+    assert found.dtype == np.float32
+    wanted = light_sum(lights, places, normals)
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)

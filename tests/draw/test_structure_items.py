@@ -244,3 +244,48 @@ def test_pictures_of_modes() -> None:
     faded = picture(replace(PILLAR, mode="fade"), camera, shown=0.0)[..., 0]
     assert (faded[covered] > 0).mean() > 0.95
     assert faded.max() < whole[..., 0].max()
+
+
+# On uneven ground.
+
+
+def slope(spots: Any) -> Any:
+    """Ground that is 5 m high at the origin, and 0.5 m higher a metre along x."""
+    return 5.0 + 0.5 * spots[:, 0]
+
+
+def heights_of(own: Structure, height_at: Any) -> tuple[float, float]:
+    assets = upload_structures(open_backend("record"), [own], height_at)
+    (item,), _ = build_structures(assets, np.ones(1), np.zeros((1, 2)))
+    high = item.positions[:, 1]
+    return float(high.min()), float(high.max())
+
+
+def test_structures_stand_on_the_ground_under_their_middle() -> None:
+    round_one = replace(PILLAR, low=0.0)  # at x = 1, half a metre to either side
+    assert heights_of(round_one, slope) == pytest.approx((5.25, 8.0))
+    long_one = replace(WALL, ends=((1, 0), (3, 0)), high=3.0)
+    assert heights_of(long_one, slope) == pytest.approx((5.5, 9.0))
+    across = replace(WALL, ends=((1, 0), (1, 9)), thickness=0.4)
+    assert heights_of(across, slope) == pytest.approx((5.4, 8.5))
+
+
+def test_a_dip_under_a_structure_is_filled() -> None:
+    def dip(spots: Any) -> Any:
+        return np.where(np.hypot(spots[:, 0] - 2.2, spots[:, 1]) < 0.1, -1.0, 0.0)
+
+    own = replace(WALL, ends=((0, 0), (4, 0)), thickness=0.4, high=3.0)
+    assert heights_of(own, dip) == (-1, 3)
+    assert heights_of(replace(PILLAR, middle=(2, 0), low=0.0), dip) == (-1, 2.5)
+
+
+def test_low_is_above_the_ground_or_deeper_in_it() -> None:
+    raised = replace(PILLAR, low=1.0, high=2.0)
+    assert heights_of(raised, slope) == pytest.approx((6.5, 7.5)), "in the air"
+    deep = replace(PILLAR, low=-3.0)
+    assert heights_of(deep, slope) == pytest.approx((2.5, 8.0))
+
+
+def test_very_high_ground_is_none_that_is_refused() -> None:
+    low, high = heights_of(PILLAR, lambda spots: np.full(len(spots), 9e4))
+    assert (low, high) == pytest.approx((9e4 - 0.2, 9e4 + 2.5), abs=0.02)

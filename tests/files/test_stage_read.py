@@ -144,6 +144,7 @@ back = 0.9
 side = 0.8
 turn = 360
 climb = 1.5
+step = 0.3
 
 [friction]
 still = 0.3
@@ -246,7 +247,7 @@ def test_all_settings_of_a_stage(tmp_path: Path) -> None:
         fov=math.radians(50),
     )
     assert plan.walking == WalkSettings(
-        walk=1, run=3, back=0.9, side=0.8, turn=2 * math.pi, climb=1.5
+        walk=1, run=3, back=0.9, side=0.8, turn=2 * math.pi, climb=1.5, step=0.3
     )
     assert plan.friction == FrictionSettings(
         still=0.3, moving=0.2, factors=(1, 2, 4), paces=(1, 0.7, 0.5), gravity=9.8

@@ -1,6 +1,7 @@
 """Slow twins of the kernels that a stage is played by: one character at a time.
 
-Kernels: `read_pads`, `push_apart`, `stand`, `choose_roles`, `put_places`, `plant_feet`.
+Kernels: `read_pads`, `push_apart`, `hold_at_steps`, `stand`, `choose_roles`,
+`put_places`, `plant_feet`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from flexor.scene.stage_plan import ROLES, WalkSettings
 from tests.oracle import movement
 
 FACING = 0.6  # radians
-HELD, TALL = 0.12, 1.2  # metres
+HELD, TALL, DEEP = 0.12, 1.2, 0.15  # metres
 DIRECTIONS = {"up": (0, 1), "down": (0, -1), "left": (-1, 0), "right": (1, 0)}
 
 
@@ -101,6 +102,62 @@ def push_apart(radii: Any, is_solid: Any, order: Any, places: Any) -> tuple[Any,
     return new, met
 
 
+def turn_way(way: Any, degrees: float) -> Any:
+    """A way over the ground, (x, z), turned."""
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    return np.array([c * way[0] - s * way[1], s * way[0] + c * way[1]])
+
+
+def free_way(
+    ground: Ground, step: float, reach: float, spot: Any, high: float, way: Any
+) -> tuple[float, Any]:
+    """The part of a way that is free, and the first spot that is not, or its end."""
+    size = np.hypot(*way)
+    if size == 0:
+        return 0.0, spot
+    count = math.ceil(size / (ground.step / 2))
+    for look in range(1, count + 1):
+        at = spot + way * look / count
+        floor = max(high, movement.look_down(ground, *at)[0])
+        for degrees in (0, -45, 45):
+            ahead = at + turn_way(way / size * reach, degrees)
+            if movement.look_down(ground, *ahead)[0] > floor + step + 1e-9:
+                return (look - 1) / count, at
+    return 1.0, spot + way
+
+
+def hold_at_steps(
+    ground: Ground, step: float, reach: float, before: Any, place: Any
+) -> tuple[Any, Any]:
+    """One who goes from a place to another: where it gets to, and away from what is too
+    steep, (x, z), 0 if nothing is.
+    """
+    spot, way = before[[0, 2]], (place - before)[[0, 2]]
+    if not way.any():
+        return place, np.zeros(2)
+    high = max(place[1], movement.look_down(ground, *spot)[0])
+    free, stop = free_way(ground, step, reach, spot, high, way)
+    if free == 1:
+        return place, np.zeros(2)
+    spot, left = spot + free * way, (1 - free) * way
+    up, ahead = np.zeros(2), left / np.hypot(*left)
+    for degrees in range(0, 360, 45):
+        to = turn_way(ahead, degrees)
+        up += to * movement.look_down(ground, *(stop + reach * to))[0]
+    up = up / np.hypot(*up) if np.hypot(*up) >= 1e-9 else ahead
+    into = max(up @ left, 0.0)
+    along = left - into * up
+    away = [min(share * into, np.hypot(*along) / 2) * up for share in (0.1, 0.6)]
+    for other in (along - away[0], along - away[1], left * (1, 0), left * (0, 1)):
+        if np.hypot(*other) < 1e-12:
+            continue
+        free, _ = free_way(ground, step, reach, spot, high, other)
+        if free > 0:
+            spot = spot + free * other
+            break
+    return np.array([spot[0], place[1], spot[1]]), -up
+
+
 def stand(
     seconds: float,
     gravity: float,
@@ -115,7 +172,7 @@ def stand(
     if is_flying:
         return max(height, ground), 0.0, False, False
     if height <= ground:
-        climbed = min(ground, height + climb * seconds)
+        climbed = min(ground, max(height + climb * seconds, ground - DEEP))
         return climbed, 0.0, True, not is_grounded
     if is_grounded and height <= ground + HELD:
         return ground, 0.0, True, False

@@ -11,10 +11,14 @@ import pytest
 from flexor.scene.stage_plan import CameraRule
 from flexor.stage.camera import (
     CLEAR,
+    RISE,
+    SIGHT,
     CameraState,
     camera_of,
     init_camera,
     keep_above,
+    look_over,
+    sight_points,
     step_camera,
     view_of,
 )
@@ -240,3 +244,100 @@ def test_straight_down_has_a_way_up() -> None:
     x, y, _ = camera_of(state).project([[1, 0, 1]], SIZE)[0]
     assert x == pytest.approx(SIZE[0] / 2)
     assert y < SIZE[1] / 2, "up on the pad is up in the picture"
+
+
+# Hills between the camera and what it looks at.
+
+
+def over(state: CameraState, hill: Any) -> float:
+    """Metres by which the line from eye to target is above a hill, at its lowest."""
+    share = np.linspace(0.02, 0.9, 200)[:, None]
+    line = state.eye + share * (state.target - state.eye)
+    return float((line[:, 1] - hill(line)).min())
+
+
+def look(state: CameraState, hill: Any, *, at_once: bool = False) -> None:
+    points = np.zeros((13, 3))
+    sight_points(state, points)
+    np.testing.assert_array_equal(points[0], state.eye)
+    look_over(state, DT, hill(points)[1:], at_once=at_once)
+
+
+def ridge(points: Any) -> Any:
+    """Along x, 2.5 m before the camera's target and up to 2 m high."""
+    return 2.0 * np.exp(-(((points[:, 2] - 2.5) / 0.8) ** 2))
+
+
+def level(points: Any) -> Any:
+    return np.zeros(len(points))
+
+
+PAIR = [[-0.5, 0, 0], [0.5, 0, 0]]
+
+
+@pytest.mark.parametrize("rule", ["side", "behind"])
+def test_it_looks_over_a_hill(rule: Any) -> None:
+    pair = PAIR if rule == "side" else [[0, 0, 0.5], [0, 0, -0.5]]
+    state = put(CameraRule(rule=rule), pair)
+    assert over(state, ridge) < 0, "else there is nothing to see"
+    seen = []
+    for _ in range(240):
+        go(state, pair)
+        look(state, ridge)
+        seen.append(state.eye.copy())
+    assert over(state, ridge) > 0.15
+    assert np.ptp(np.array(seen)[:, [0, 2]], axis=0).max() < 1e-6, "only up"
+    steps = np.diff(np.array(seen)[:, 1])
+    assert np.abs(steps).max() <= RISE * DT + 1e-9
+    assert np.abs(steps[-30:]).max() < 1e-3, "and stays there"
+    for _ in range(240):
+        go(state, pair)
+        look(state, level)
+        seen.append(state.eye.copy())
+    assert np.abs(np.diff(np.array(seen)[:, 1])).max() <= RISE * DT + 1e-9
+    assert state.eye[1] == pytest.approx(CameraRule().height, abs=1e-3), (
+        "and comes back"
+    )
+
+
+def test_at_the_start_it_looks_over_a_hill_at_once() -> None:
+    state = put(CameraRule(), PAIR)
+    look(state, ridge, at_once=True)
+    assert over(state, ridge) > 0.15
+    high = state.eye[1]
+    go(state, PAIR)
+    look(state, ridge)
+    assert state.eye[1] == pytest.approx(high, abs=1e-6), "no jump in the next tick"
+
+
+def test_level_ground_changes_nothing(rng: Rng) -> None:
+    plain, other = put(CameraRule(), PAIR), put(CameraRule(), PAIR)
+    for _ in range(50):
+        pair = random_pair(rng) * (1, 0, 1)
+        go(plain, pair)
+        go(other, pair)
+        look(other, level)
+        np.testing.assert_array_equal(plain.eye, other.eye)
+
+
+def test_a_fixed_camera_looks_into_hills() -> None:
+    rule = CameraRule(rule="fixed", eye=(0, 1, 6), target=(0, 1, 0))
+    state = put(rule, PAIR)
+    look(state, ridge)
+    assert state.eye.tolist() == [0, 1, 6]
+    moving = put(CameraRule(), PAIR)
+    look(moving, ridge, at_once=True)
+    moving.rule = rule
+    go(moving, PAIR)
+    look(moving, ridge)
+    assert moving.eye.tolist() == [0, 1, 6], "also one that was raised before"
+
+
+def test_it_is_not_raised_without_end() -> None:
+    """What stands higher than the target cannot be looked over."""
+    state = put(CameraRule(), PAIR)
+    for _ in range(600):
+        go(state, PAIR)
+        look(state, lambda points: np.full(len(points), 50.0))
+    assert state.eye[1] < 10
+    assert SIGHT.max() < 1

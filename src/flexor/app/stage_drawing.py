@@ -14,13 +14,20 @@ from flexor.app.scenery_drawing import SceneryPainter
 from flexor.draw.afterimage_items import build_afterimage, upload_afterimages
 from flexor.draw.backend import open_backend
 from flexor.draw.build import Dress, dress_scene, part_names, turned_parts
-from flexor.draw.drawlist import DrawItem, DrawLines, DrawList
-from flexor.draw.ground_items import build_ground, shade_colours, upload_ground
+from flexor.draw.drawlist import RGB, DrawItem, DrawLines, DrawList
+from flexor.draw.ground_items import (
+    build_apron,
+    build_ground,
+    shade_colours,
+    upload_apron,
+    upload_ground,
+)
 from flexor.draw.shadow_items import build_shadow, upload_cast_shadow
 from flexor.draw.structure_items import build_structures, upload_structures
 from flexor.draw.style import DrawStyle, style_of
 from flexor.draw.upload import upload_scene
 from flexor.errors import SettingError
+from flexor.maths.colour import linear_from_srgb
 from flexor.scene.camera import Camera
 from flexor.scene.light import DAYLIGHT, Light
 from flexor.scene.scene import Scene
@@ -52,7 +59,13 @@ class StagePainter:
         self._floor = upload_ground(
             self.backend, plan.ground, plan.look.plain, is_clear=is_clear
         )
-        self._structures = upload_structures(self.backend, plan.structures)
+        self._apron = upload_apron(
+            self.backend, plan.ground, plan.look.plain, is_clear=is_clear
+        )
+        self._around: list[DrawItem] = []
+        self._structures = upload_structures(
+            self.backend, plan.structures, lambda spots: _heights(plan, spots)
+        )
         self._assets = [
             upload_scene(self.backend, own.hero.scene)[0] for own in stage.cast
         ]
@@ -112,13 +125,15 @@ class StagePainter:
         """All that is to be drawn, in the numbers of `backend`."""
         if style.heat is not None or style.bones or style.names:
             raise SettingError("style: a stage has no heat, bones or names")
+        lights = self._lights if style.lights is None else style.lights
         if style != self._style:
             self._style = style
+            self._around = [build_apron(self._apron, lights, _paper(style))]
             self._dresses = [
                 dress_scene(assets, _own_style(style, assets.scene))
                 for assets in self._assets
             ]
-        items = [build_ground(self._floor)]
+        items = [build_ground(self._floor), *self._around]
         things, lines = build_structures(
             self._structures, frame.shown, frame.parts, style.line_width or 1.5
         )
@@ -135,7 +150,7 @@ class StagePainter:
             frame.camera,
             (*items, *things, *more, *effects),
             (*self._walls, *lines, *beside),
-            self._lights if style.lights is None else style.lights,
+            lights,
             style.paper,
             style.order,
         )
@@ -211,6 +226,14 @@ def _own_style(style: DrawStyle, scene: Scene) -> DrawStyle:
     return replace(style, smooth=tuple(n for n in style.smooth if n in known))
 
 
+def _paper(style: DrawStyle) -> RGB | None:
+    """What is behind everything, linear; None for nothing."""
+    if style.paper[3] < 255:
+        return None
+    red, green, blue = linear_from_srgb(style.paper[:3]).tolist()
+    return red, green, blue
+
+
 def look_style(look: StageLook) -> DrawStyle:
     """The style that a look asks for."""
     return style_of(
@@ -232,16 +255,22 @@ def _wall_lines(plan: StagePlan) -> tuple[DrawLines, ...]:
         share = np.linspace(0, 1, WALL_POINTS)[:, None, None]
         way = zone.corners + share * (ends - zone.corners)
         points = way.swapaxes(0, 1).reshape(-1, 2)
-        places = np.zeros((len(points), 3))
-        places[:, [0, 2]] = points
-        below = init_footing(len(places))
-        find_footing(plan.ground, places, plan.friction, out=below)
-        places[:, 1] = below.heights + WALL_LIFT
+        heights = _heights(plan, points) + WALL_LIFT
+        places = np.stack([points[:, 0], heights, points[:, 1]], 1)
         rows = places.reshape(-1, WALL_POINTS, 3)
         pieces = np.stack([rows[:, :-1], rows[:, 1:]], 2).reshape(-1, 2, 3)
         colour = np.array(WALL_COLOURS[zone.keeps], np.float32)
         found.append(DrawLines(pieces.astype(np.float32), colour, WALL_WIDTH))
     return tuple(found)
+
+
+def _heights(plan: StagePlan, spots: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How high the ground is at spots (n, 2), x and z: (n,)."""
+    places = np.zeros((len(spots), 3))
+    places[:, [0, 2]] = spots
+    below = init_footing(len(places))
+    find_footing(plan.ground, places, plan.friction, out=below)
+    return below.heights
 
 
 def _sun(way: tuple[float, float, float]) -> tuple[Light, ...]:

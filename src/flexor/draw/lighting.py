@@ -1,4 +1,4 @@
-"""Light that stays with the camera."""
+"""Light that stays with the camera, and how much of it falls on places."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 
+import numpy as np
+
+from flexor.arrays import Floats
 from flexor.draw.style import DrawStyle
 from flexor.scene.camera import Camera
 from flexor.scene.light import DAYLIGHT, Light, Vector
 
-__all__ = ["lights_of", "lights_with_camera"]
+__all__ = ["light_on", "lights_of", "lights_with_camera"]
 
 # Steps of light are clear only where one light makes them.
 CEL_LIGHT = (
@@ -47,3 +50,26 @@ def lights_with_camera(lights: Iterable[Light], camera: Camera) -> tuple[Light, 
         )
         for light in lights
     )
+
+
+def light_on(lights: Iterable[Light], places: Floats, normals: Floats) -> Floats:
+    """The light at places (n, 3) with unit normals (n, 3): float32 (n, 3).
+
+    What backends compute too; for colours that are mixed with something unlit.
+    """
+    found = np.zeros(places.shape, np.float64)
+    for light in lights:
+        colour = np.array(light.colour)
+        if light.kind == "ambient":
+            below = colour if light.ground is None else np.array(light.ground)
+            found += below + (colour - below) * (0.5 + 0.5 * normals[:, 1:2])
+            continue
+        if light.kind == "directional":
+            way, fade = -np.array([light.direction]), np.ones(1)
+        else:
+            way = np.array(light.position) - places
+            fade = 1 / (1 + (way * way).sum(1) / light.reach**2)
+        size = np.maximum(np.linalg.norm(way, axis=1), 1e-10)
+        facing = np.maximum((normals * way).sum(1) / size, 0) * fade
+        found += facing[:, None] * colour
+    return found.astype(np.float32)

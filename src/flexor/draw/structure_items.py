@@ -7,7 +7,7 @@ pixel, its edges alone, or faded. Of a wall only the part that is in the way is.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,10 @@ from flexor.scene.structure import Structure
 
 __all__ = ["StructureAssets", "build_structures", "upload_structures"]
 
+Doubles = NDArray[np.float64]
+HeightAt = Callable[[Doubles], Doubles]  # of spots (n, 2), x and z: metres (n,)
 ROUND = 32  # sides of a pillar
+RINGS, ACROSS, ALONG = 8, 9, 256  # where the ground under a structure is looked at
 MESHED = 0.5  # of the pixels that a mesh pattern shows
 FADED = 0.2  # of a faded one that is left
 EDGE: RGBA = (0.03, 0.03, 0.035, 1.0)
@@ -29,17 +32,28 @@ SHORTEST = 1e-3  # of a wall: shorter pieces are left out
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StructureAssets:
-    """Structures in a backend: numbers of a box and of a pillar."""
+    """Structures in a backend.
+
+    spans: for each, metres from where to where it is drawn; box, pillar: numbers.
+    """
 
     structures: tuple[Structure, ...]
+    spans: tuple[tuple[float, float], ...]
     box: int
     pillar: int
 
 
 def upload_structures(
-    backend: Backend, structures: Sequence[Structure]
+    backend: Backend,
+    structures: Sequence[Structure],
+    height_at: HeightAt | None = None,
 ) -> StructureAssets:
-    """Upload the shapes that structures are made of."""
+    """Upload the shapes that structures are made of.
+
+    height_at: how high the ground is at places (n, 2), x and z, None for 0 everywhere.
+    Structures stand on the ground under their middle, and reach down to the lowest
+    under them unless they begin above the ground.
+    """
     box = DrawMesh(24, np.arange(24, dtype=np.int32).reshape(-1, 4))
     around = np.arange(ROUND, dtype=np.int32)
     after = (around + 1) % ROUND
@@ -49,8 +63,40 @@ def upload_structures(
     faces = np.concatenate([sides[:, [0, 1, 2]], sides[:, [0, 2, 3]], top, floor])
     pillar = DrawMesh(4 * ROUND, faces.astype(np.int32))
     return StructureAssets(
-        tuple(structures), backend.upload(box), backend.upload(pillar)
+        tuple(structures),
+        tuple(_span(own, height_at) for own in structures),
+        backend.upload(box),
+        backend.upload(pillar),
     )
+
+
+def _span(own: Structure, height_at: HeightAt | None) -> tuple[float, float]:
+    """From where to where it is drawn, metres."""
+    if height_at is None:
+        return own.low, own.high
+    below = height_at(_spots(own))  # under its middle first
+    floor = float(below[0])
+    low = floor + own.low
+    if own.low <= 0:
+        low = min(low, float(below.min()))
+    return low, floor + own.high
+
+
+def _spots(own: Structure) -> Doubles:
+    """Spots under a structure, (n, 2), that of its middle first."""
+    if own.ends is None:
+        middle = np.array(own.middle)
+        turn = np.arange(ROUND) * (2 * math.pi / ROUND)
+        ring = np.stack([np.sin(turn), np.cos(turn)], 1)
+        away = np.linspace(0, own.radius or 0.0, RINGS + 1)[:, None, None]
+        found: Doubles = (middle + away * ring).reshape(-1, 2)
+        return found
+    a, b = (np.array(spot) for spot in own.ends)
+    way = (b - a) / np.hypot(*(b - a))
+    side = np.array([-way[1], way[0]]) * ((own.thickness or 0.0) / 2)
+    along = a + np.linspace(0, 1, ALONG)[:, None] * (b - a)
+    spots = along + np.linspace(-1, 1, ACROSS)[:, None, None] * side
+    return np.concatenate([(a + b)[None] / 2, spots.reshape(-1, 2)])
 
 
 def build_structures(
@@ -66,10 +112,12 @@ def build_structures(
     """
     items: list[DrawItem] = []
     lines: list[DrawLines] = []
-    for row, own in enumerate(assets.structures):
+    for row, (own, span) in enumerate(
+        zip(assets.structures, assets.spans, strict=True)
+    ):
         share = float(shown[row])
         if own.ends is None:
-            shape = _pillar(own)
+            shape = _pillar(own, span)
             _add(assets.pillar, own, share, *shape, width, items, lines)
             continue
         first, last = parts[row].tolist() if share < 1 else (0.0, 0.0)
@@ -79,7 +127,7 @@ def build_structures(
             (last, 1.0, 1.0),
         ):
             if end - start > SHORTEST:
-                shape = _box(own, start, end)
+                shape = _box(own, span, start, end)
                 _add(assets.box, own, part, *shape, width, items, lines)
     return items, lines
 
@@ -116,7 +164,7 @@ def _add(
     items.append(DrawItem(mesh, positions, normals, look))
 
 
-def _pillar(own: Structure) -> tuple[Floats, Floats, Floats]:
+def _pillar(own: Structure, span: tuple[float, float]) -> tuple[Floats, Floats, Floats]:
     """Vertices and normals (4 * ROUND, 3) of a pillar, and its edges (E, 2, 3)."""
     assert own.middle is not None
     assert own.radius is not None
@@ -125,9 +173,9 @@ def _pillar(own: Structure) -> tuple[Floats, Floats, Floats]:
     ring = np.stack([np.sin(turn), 0 * turn, np.cos(turn)], 1)
     middle = np.array([own.middle[0], 0.0, own.middle[1]])
     low = middle + own.radius * ring
-    low[:, 1] = own.low
+    low[:, 1] = span[0]
     high = low.copy()
-    high[:, 1] = own.high
+    high[:, 1] = span[1]
     positions = np.concatenate([low, high, high, low]).astype(np.float32)
     up = np.broadcast_to([0.0, 1.0, 0.0], ring.shape)
     normals = np.concatenate([ring, ring, up, -up]).astype(np.float32)
@@ -137,7 +185,9 @@ def _pillar(own: Structure) -> tuple[Floats, Floats, Floats]:
     return positions, normals, edges
 
 
-def _box(own: Structure, start: float, end: float) -> tuple[Floats, Floats, Floats]:
+def _box(
+    own: Structure, span: tuple[float, float], start: float, end: float
+) -> tuple[Floats, Floats, Floats]:
     """Vertices and normals (24, 3) of a part of a wall, and its edges (12, 2, 3)."""
     assert own.ends is not None
     assert own.thickness is not None
@@ -148,7 +198,7 @@ def _box(own: Structure, start: float, end: float) -> tuple[Floats, Floats, Floa
     plan = np.array([first - side, last - side, last + side, first + side])
     corners = np.zeros((8, 3))
     corners[:, [0, 2]] = np.concatenate([plan, plan])
-    corners[:4, 1], corners[4:, 1] = own.low, own.high
+    corners[:4, 1], corners[4:, 1] = span
     quads = np.array(
         [
             (0, 4, 5, 1), (1, 5, 6, 2), (2, 6, 7, 3), (3, 7, 4, 0),

@@ -198,7 +198,8 @@ def _again(kind: Any, values: dict[str, Any]) -> Any:
 class WalkSettings:
     """How fast characters go, metres a second, on plain ground: walk, run (R held),
     back, and side around an opponent; turn: radians a second; climb: metres a second
-    that they come up a step.
+    that they come up a step; step: metres by which ground may rise within 25 cm, where
+    it rises more it is a wall to them.
     """
 
     walk: float = 1.35
@@ -207,9 +208,10 @@ class WalkSettings:
     side: float = 1.1
     turn: float = 10.0
     climb: float = 2.0
+    step: float = 0.4
 
     def __post_init__(self) -> None:
-        for name in ("walk", "run", "back", "side", "turn", "climb"):
+        for name in ("walk", "run", "back", "side", "turn", "climb", "step"):
             most = 100.0
             value = check_number(getattr(self, name), name, 0, most)
             _put(self, **{name: value})

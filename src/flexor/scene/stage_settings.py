@@ -40,19 +40,24 @@ class FrictionSettings:
 
     def __post_init__(self) -> None:
         for name, most in (("still", 100.0), ("moving", 100.0), ("gravity", 1000.0)):
-            value = getattr(self, name)
-            if not 0 <= value <= most:
-                raise SettingError(f"{name}: {value!r}, expected 0 to {most:g}")
+            value = check_number(getattr(self, name), name, 0, most)
+            object.__setattr__(self, name, value)
         if self.still < self.moving:
             raise SettingError(
                 f"still: {self.still:g}, expected at least moving, {self.moving:g}"
             )
         for name in ("factors", "paces"):
-            values = tuple(getattr(self, name))
-            object.__setattr__(self, name, values)
-            if len(values) != len(SURFACES) or not all(0 <= v <= 100 for v in values):
+            given = getattr(self, name)
+            try:
+                given = tuple(given)
+                is_right = len(given) == len(SURFACES)
+            except TypeError:
+                is_right = False
+            if not is_right:
                 kinds = ", ".join(SURFACES)
-                raise SettingError(f"{name}: {values}, expected one each for {kinds}")
+                raise SettingError(f"{name}: {given!r}, expected one each for {kinds}")
+            values = tuple(check_number(value, name, 0, 100) for value in given)
+            object.__setattr__(self, name, values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,14 +94,18 @@ class ParrySettings:
     angle: float = math.radians(75)
 
     def __post_init__(self) -> None:
-        if not 0 <= self.amount <= 100:
-            raise SettingError(f"amount: {self.amount!r}, expected 0 to 100 metres")
-        if not (isinstance(self.ticks, int) and 1 <= self.ticks <= 10_000):
-            raise SettingError(f"ticks: {self.ticks!r}, expected 1 to 10000")
-        if not 0 < self.speed <= 1:
-            raise SettingError(f"speed: {self.speed!r}, expected above 0 to 1")
-        if not 0 < self.angle <= math.pi:
-            raise SettingError(f"angle: {self.angle!r}, expected radians, up to pi")
+        check_kind(self.ticks, Integral, "ticks")
+        least = {"amount": 0.0, "ticks": 1, "speed": 0.0, "angle": 0.0}
+        most = {"amount": 100.0, "ticks": 10_000, "speed": 1.0, "angle": math.pi}
+        for name in least:
+            value = check_number(
+                getattr(self, name),
+                name,
+                least[name],
+                most[name],
+                is_above=name in ("speed", "angle"),
+            )
+            object.__setattr__(self, name, int(value) if name == "ticks" else value)
 
 
 USUAL_PARRY = ParrySettings()

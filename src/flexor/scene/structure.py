@@ -32,9 +32,10 @@ class Structure:
 
     middle, radius: (x, z) and metres, of the circle that stands for it (`circle_of`);
     or, of a long one, ends: (x, z) of both, and thickness: metres, the width of the
-    circle at each end. low, high: metres from where to where it reaches, for drawing;
-    mode: how it is drawn while it obstructs; solid: whether characters cannot go
-    through it; colour: linear.
+    circle at each end. low, high: metres from where to where it reaches, above the
+    ground under its middle, for drawing; one whose low is not above 0 is drawn down to
+    the lowest ground under it; mode: how it is drawn while it obstructs; solid: whether
+    characters cannot go through it; colour: linear.
     """
 
     name: str

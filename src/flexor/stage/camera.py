@@ -18,6 +18,8 @@ __all__ = [
     "camera_of",
     "init_camera",
     "keep_above",
+    "look_over",
+    "sight_points",
     "step_camera",
     "view_of",
 ]
@@ -28,6 +30,12 @@ BESIDE = 1.1  # metres on either side of two who fight that are in the picture
 ABOVE = 1.3  # metres above and below the chests of two who fight that are
 SHAPE = 4 / 3  # width of a picture by its height; wider ones show more
 CLEAR = 0.35  # metres that the camera stays above the ground
+# Where ground is looked at between eye and target, in parts of the way: as near the
+# target, nothing could be done about it.
+SIGHT = np.linspace(0, 0.92, 13)[1:]
+OVER = 0.3  # metres that the line from eye to target is to be above the ground
+STEEPEST = 1.7  # metres that the eye is raised for a metre of that line, at most
+RISE_EASE, RISE = 0.15, 4.0  # seconds in which it is raised, and metres a second
 AHEAD = 3.0  # metres before one without an opponent, which the camera looks at
 
 
@@ -35,7 +43,8 @@ AHEAD = 3.0  # metres before one without an opponent, which the camera looks at
 class CameraState:
     """Where the camera is: eye, target: float64 (3,), metres; row: whom it is about;
     aim: float64 (2,), unit, where its rule has it look over the ground, before it is
-    eased: directions of pads are by that, or they would lag behind who circles.
+    eased: directions of pads are by that, or they would lag behind who circles; raised:
+    metres by which the eye is higher than its rule says, to look over a hill.
     """
 
     rule: CameraRule
@@ -43,6 +52,7 @@ class CameraState:
     eye: Doubles
     target: Doubles
     aim: Doubles
+    raised: float = 0.0
 
 
 def init_camera(rule: CameraRule, row: int) -> CameraState:
@@ -72,9 +82,12 @@ def step_camera(
     """Move the camera on by `dt` seconds.
 
     places: (N, 3), headings, opponents: (N,); at_once: without easing, as at the start.
-    `keep_above` comes next, where there is ground.
+    `keep_above` comes next, where there is ground, and `look_over`.
     """
     rule = state.rule
+    state.eye[1] -= state.raised  # which `look_over` adds again
+    if rule.rule == "fixed" or not len(places):
+        state.raised = 0.0
     if rule.rule == "fixed" or not len(places):
         state.eye[:], state.target[:] = rule.eye, rule.target
         state.aim[:] = _aim(rule.eye, rule.target)
@@ -122,6 +135,33 @@ def keep_above(state: CameraState, height: float) -> None:
     """Let the camera not be in the ground, which is so high under its eye."""
     if state.rule.rule != "fixed":
         state.eye[1] = max(state.eye[1], height + CLEAR)
+
+
+def sight_points(state: CameraState, out: Doubles) -> None:
+    """Fill places (13, 3): the eye, and 12 between it and the target."""
+    out[0] = state.eye
+    out[1:] = state.eye + SIGHT[:, None] * (state.target - state.eye)
+
+
+def look_over(
+    state: CameraState, dt: float, heights: Doubles, *, at_once: bool = False
+) -> None:
+    """Raise the eye until the line to its target is above the ground, bit by bit.
+
+    heights: (12,), of the ground at all `sight_points` but the first; at_once: without
+    easing, as at the start.
+    """
+    if state.rule.rule == "fixed":
+        return
+    eye, target = state.eye, state.target
+    needed = (heights + OVER - SIGHT * target[1]) / (1 - SIGHT)
+    away = math.hypot(target[0] - eye[0], target[2] - eye[2])
+    wanted = max(min(needed.max(), target[1] + STEEPEST * away) - eye[1], 0.0)
+    part = 1.0 if at_once else 1 - math.exp(-dt / RISE_EASE)
+    most = math.inf if at_once else RISE * dt
+    step = min(max(part * (wanted - state.raised), -most), most)
+    state.raised = float(state.raised + step) if wanted or state.raised > 1e-6 else 0.0
+    eye[1] += state.raised
 
 
 def view_of(state: CameraState) -> tuple[float, float]:

@@ -20,7 +20,7 @@ from flexor.stage.camera import CameraState, init_camera
 from flexor.stage.cast import Body, BodyPlan, init_body
 from flexor.stage.effects.scenery import Scenery, init_scenery
 from flexor.stage.effects.view import ViewState, init_view, make_view
-from flexor.stage.movement.bodies import Standing, init_standing
+from flexor.stage.movement.bodies import Standing, has_steps, init_standing
 from flexor.stage.movement.buttons import InputRecorder, Masks, init_recorder
 from flexor.stage.movement.fight import FightState, init_fight
 from flexor.stage.movement.ground import Footing, find_footing, init_footing
@@ -119,9 +119,11 @@ class StageState:
     scenery: Scenery
     tick: int = 0
     has_slopes: bool = False
+    has_steps: bool = False
     is_acting: bool = False
     rules: tuple[tuple[str, Callable[[StageState], None]], ...] = ()
-    _eye_footing: Footing = field(default_factory=lambda: init_footing(1), repr=False)
+    _sight: Doubles = field(default_factory=lambda: np.zeros((13, 3)), repr=False)
+    _eye_footing: Footing = field(default_factory=lambda: init_footing(13), repr=False)
 
     def __len__(self) -> int:
         return len(self.places)
@@ -221,6 +223,7 @@ def _set_out(state: StageState) -> None:
     plan = state.plan
     heights = plan.ground.heights
     state.has_slopes = bool((heights != heights[0, 0]).any())
+    state.has_steps = has_steps(plan.ground, plan.walking.step)
     state._eye_footing.heights[:] = heights[0, 0]
     for row, actor in enumerate(plan.cast):
         state.places[row, [0, 2]] = actor.place

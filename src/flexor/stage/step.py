@@ -1,9 +1,9 @@
 """A tick of a stage, 1/60 s: rule after rule, each in a module of its own.
 
-input, combination moves, circling, friction and slope, zones, attacks and parries,
-motion with level difference and feet, effects, camera and what obstructs it. Skin and
-shadows come with `make_frame`, when a picture is wanted. Rules that a stage does not
-need, such as zones where there are none, are left out of its ticks.
+input, combination moves, circling, friction and slope, zones and steps, attacks and
+parries, motion with level difference and feet, effects, camera and what obstructs it.
+Skin and shadows come with `make_frame`, when a picture is wanted. Rules that a stage
+does not need, such as zones where there are none, are left out of its ticks.
 """
 
 from __future__ import annotations
@@ -22,11 +22,17 @@ from flexor.pose.player import advance
 from flexor.pose.voices import play, stop
 from flexor.scene.moves import KINDS
 from flexor.scene.stage_plan import ROLES
-from flexor.stage.camera import keep_above, step_camera, view_of
+from flexor.stage.camera import (
+    keep_above,
+    look_over,
+    sight_points,
+    step_camera,
+    view_of,
+)
 from flexor.stage.cast import Body, Playing
 from flexor.stage.effects.scenery import step_scenery
 from flexor.stage.effects.view import step_view
-from flexor.stage.movement.bodies import push_apart, stand
+from flexor.stage.movement.bodies import hold_at_steps, push_apart, stand
 from flexor.stage.movement.buttons import Masks, find_pressed, record
 from flexor.stage.movement.circling import walk
 from flexor.stage.movement.fight import ATTACK, begin_tick, step_fight
@@ -47,7 +53,6 @@ STANCE = ROLES.index("stance")
 CUT = 1.5  # ticks that were left of a move that did not run to its end
 CARRIED, LEAST = 0.75, 1e-4  # of a lift that is kept in a tick, and metres that count
 EASE = 0.1  # of following the ground that feet take up or leave in a tick
-
 
 Rule = Callable[[StageState], None]
 
@@ -73,6 +78,7 @@ def rules_of(state: StageState) -> tuple[tuple[str, Rule], ...]:
         ("recoil", run_recoil, has_moves),
         ("apart", run_apart, len(state) > 1),
         ("zones", run_zones, has_any and len(state.zones.sides) > 0),
+        ("steps", run_steps, has_any and state.has_steps),
         ("standing", run_stand, has_any),
         ("attack", run_attack, has_moves),
         ("motion", move_bodies, has_any),
@@ -219,9 +225,29 @@ def run_zones(state: StageState) -> None:
         normals=state.normals,
     )
     if state.has_slopes and state.touched.any():
-        # A wall takes what slopes have given toward it, or it would be kept for later.
-        into = np.minimum((state.slides * state.normals).sum(1), 0.0)
-        state.slides -= into[:, None] * state.normals
+        _stop_slides(state, state.normals)
+
+
+def _stop_slides(state: StageState, normals: NDArray[np.float64]) -> None:
+    """A wall takes what slopes have given toward it, or it would be kept for later."""
+    into = np.minimum((state.slides * normals).sum(1), 0.0)
+    state.slides -= into[:, None] * normals
+
+
+def run_steps(state: StageState) -> None:
+    """Steep ground is a wall to who is below it."""
+    plan, normals = state.plan, np.zeros((len(state), 2))
+    if not hold_at_steps(
+        plan.ground, plan.walking.step, state.before, state.places, normals=normals
+    ):
+        return
+    _stop_slides(state, normals)
+    if len(state.zones.sides):
+        # Who would go along steep ground into a wall stays.
+        again = state.places.copy()
+        keep_in_zones(state.zones, state.before, again, state.radii)
+        is_stuck = normals.any(1) & (again != state.places).any(1)
+        state.places[is_stuck] = state.before[is_stuck]
 
 
 def run_stand(state: StageState) -> None:
@@ -443,7 +469,7 @@ def run_effects(state: StageState) -> None:
 
 
 def step_view_point(state: StageState, *, at_once: bool = False) -> None:
-    """The camera follows its rule, above the ground."""
+    """The camera follows its rule, above the ground, and looks over hills."""
     camera, below = state.camera, state._eye_footing
     step_camera(
         camera,
@@ -453,11 +479,13 @@ def step_view_point(state: StageState, *, at_once: bool = False) -> None:
         state.opponents,
         at_once=at_once,
     )
-    if state.has_slopes and camera.rule.rule != "fixed":
-        find_footing(
-            state.plan.ground, camera.eye[None], state.plan.friction, out=below
-        )
+    if not state.has_slopes or camera.rule.rule == "fixed":
+        keep_above(camera, float(below.heights[0]))
+        return
+    sight_points(camera, state._sight)
+    find_footing(state.plan.ground, state._sight, state.plan.friction, out=below)
     keep_above(camera, float(below.heights[0]))
+    look_over(camera, TICK, below.heights[1:], at_once=at_once)
 
 
 def run_view(state: StageState) -> None:

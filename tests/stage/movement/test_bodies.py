@@ -1,4 +1,4 @@
-"""Bodies keep apart, and stand on the ground, fall to it or jump."""
+"""Bodies keep apart, stop at steep ground, and stand, fall or jump."""
 
 from __future__ import annotations
 
@@ -10,9 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flexor.scene.ground import Ground, make_ground
+from flexor.scene.ground import Ground, flat_ground, make_ground
+from flexor.scene.ground_shapes import Patch, shape_ground
 from flexor.scene.stage_settings import FrictionSettings
-from flexor.stage.movement.bodies import Standing, init_standing, push_apart, stand
+from flexor.stage.movement.bodies import (
+    REACH,
+    Standing,
+    has_steps,
+    hold_at_steps,
+    init_standing,
+    push_apart,
+    stand,
+)
 from flexor.stage.movement.ground import find_footing, init_footing
 from tests.oracle import stage as oracle
 
@@ -190,7 +199,9 @@ def test_a_slow_clock_falls_slower() -> None:
     assert state.falls[0] == pytest.approx(GRAVITY * 15 * DT)
 
 
-def walk_over(ground: Ground, speed: float, seconds: float) -> tuple[Any, Any]:
+def walk_over(
+    ground: Ground, speed: float, seconds: float, step: float = 9.0
+) -> tuple[Any, Any]:
     """Heights of one who walks along +x and of the ground, and who was grounded."""
     places, state = np.array([[0.0, 0, 0]]), init_standing(1)
     footing, settings = init_footing(1), FrictionSettings()
@@ -198,7 +209,9 @@ def walk_over(ground: Ground, speed: float, seconds: float) -> tuple[Any, Any]:
     places[0, 1] = footing.heights[0]
     found = []
     for _ in range(int(seconds / DT)):
+        before = places.copy()
         places[0, 0] += speed * DT
+        hold_at_steps(ground, step, before, places, normals=np.zeros((1, 2)))
         find_footing(ground, places, settings, out=footing)
         tick(state, places, footing.heights[0])
         found.append((places[0, 1], footing.heights[0], state.grounded[0]))
@@ -228,12 +241,159 @@ def test_a_high_step_down_is_fallen_and_a_low_one_gone_down() -> None:
 
 
 def test_coming_up_a_step_is_no_faster_than_climb() -> None:
-    heights, grounded = walk_over(sheer_step(0.6), 1.35, 2)
+    heights, grounded = walk_over(sheer_step(0.14), 1.35, 2)
     steps = np.diff(heights[:, 0])
     assert steps.max() == pytest.approx(CLIMB * DT)
     assert (heights[:, 0] <= heights[:, 1]).all()
-    assert heights[-1, 0] == 0.6
+    assert heights[-1, 0] == 0.14
     assert grounded.all(), "who climbs is not in the air"
+
+
+@pytest.mark.parametrize("rise", [0.2, 0.4, 0.6])
+@pytest.mark.parametrize("speed", [1.35, 3.5, 30.0])
+def test_nobody_is_deep_in_a_step(rise: float, speed: float) -> None:
+    heights, grounded = walk_over(sheer_step(rise), speed, 2)
+    assert (heights[:, 1] - heights[:, 0]).max() <= 0.15 + 1e-9
+    assert heights[-1, 0] == rise
+    assert grounded.all()
+
+
+# Steep ground.
+
+STEP = 0.4
+
+
+def hills(rng: Rng) -> Ground:
+    """Ground with all from gentle slopes to cliffs."""
+    size, cell = int(rng.integers(8, 20)), float(rng.choice([0.1, 0.25, 0.4]))
+    heights = rng.normal(0, rng.choice([0.05, 0.2, 0.6]), (size, size))
+    heights += 2.0 * (rng.random((size, size)) < 0.2)
+    return make_ground(heights, (-size * cell / 2, -size * cell / 2), cell)
+
+
+def test_every_hold_is_that_of_the_twin(rng: Rng) -> None:
+    held = 0
+    for _ in range(150):
+        ground = hills(rng)
+        before = rng.uniform(-2.5, 2.5, (8, 3))
+        before[:, 1] = [
+            oracle.movement.look_down(ground, x, z)[0] for x, _, z in before
+        ]
+        before[:, 1] += rng.choice([0.0, 0.0, 0.3, -0.3], 8)
+        places = before + rng.normal(0, rng.choice([0.03, 0.5]), (8, 3)) * (1, 0, 1)
+        places[0] = before[0]
+        wanted, ways = zip(
+            *(
+                oracle.hold_at_steps(ground, STEP, REACH, one, to)
+                for one, to in zip(before, places, strict=True)
+            ),
+            strict=True,
+        )
+        normals = np.full((8, 2), 9.0)
+        count = hold_at_steps(ground, STEP, before, places, normals=normals)
+        np.testing.assert_allclose(places, wanted, atol=1e-9)
+        np.testing.assert_allclose(normals, ways, atol=1e-9)
+        assert count == np.count_nonzero(normals.any(1))
+        held += count
+    assert held > 200
+
+
+def cliff(high: float, cell: float = 0.25) -> Ground:
+    """Ground that is higher from 2 m along x on."""
+    return shape_ground((12, 12), cell, [Patch(area=(2, -6, 6, 6), height=high)])
+
+
+@pytest.mark.parametrize("cell", [0.05, 0.1, 0.25, 0.5])
+@pytest.mark.parametrize("speed", [0.3, 1.35, 3.5, 9.0, 30.0, 300.0])
+def test_nobody_goes_up_a_cliff(cell: float, speed: float) -> None:
+    for angle in (0.0, 0.4, -0.8, 1.3, 1.5):
+        ground, places = cliff(2.0, cell), np.array([[0.9, 0, 0.1]])
+        way = np.array([math.cos(angle), 0, math.sin(angle)]) * speed * DT
+        for _ in range(int(min(200, 4 / (speed * DT))) + 3):
+            before = places.copy()
+            places += way
+            hold_at_steps(ground, STEP, before, places, normals=np.zeros((1, 2)))
+            height = oracle.movement.look_down(ground, *places[0, [0, 2]])[0]
+            assert height <= 0.4
+            places[0, 1] = max(height, 0.0)
+        if angle == 0:
+            reach = min(speed * DT, cell / 2)  # what it may stop short
+            assert places[0, 0] > 2 - cell - REACH - reach
+        elif abs(angle) > 1 and speed <= 30:
+            along = 0.1 + way[2] * (int(min(200, 4 / (speed * DT))) + 3)
+            assert places[0, 2] == pytest.approx(along, rel=0.2), "it goes along it"
+
+
+@pytest.mark.parametrize("rise", [0.05, 0.15, 0.18, 0.3, 0.4])
+@pytest.mark.parametrize("cell", [0.02, 0.1, 0.25])
+def test_low_steps_are_gone_up_freely(rise: float, cell: float) -> None:
+    before = np.array([[1.0, 0, 0]])
+    for _ in range(100):
+        places = before + np.array([1.35 * DT, 0, 0])
+        normals = np.ones((1, 2))
+        assert not hold_at_steps(
+            cliff(rise, cell), STEP, before, places, normals=normals
+        )
+        assert not normals.any()
+        places[0, 1] = oracle.movement.look_down(cliff(rise, cell), places[0, 0], 0)[0]
+        before = places
+    assert before[0, 1] == pytest.approx(rise)
+
+
+def stairs(rise: float, deep: float, cell: float) -> Ground:
+    """Ten steps up along x, from 0 on."""
+    x = np.arange(-1, 6, cell)
+    heights = rise * np.clip(np.floor(x / deep + 1e-9), 0, 10)
+    return make_ground(np.tile(heights, (2, 1)), (-1, -cell / 2), cell)
+
+
+@pytest.mark.parametrize("speed", [1.35, 3.5])
+@pytest.mark.parametrize("cell", [0.02, 0.07])
+def test_stairs_are_gone_up_and_nobody_is_deep_in_them(
+    speed: float, cell: float
+) -> None:
+    ground = stairs(0.18, 0.28, cell)
+    assert has_steps(ground, STEP)
+    heights, grounded = walk_over(ground, speed, 3.5 / speed, STEP)
+    assert heights[-1, 0] == pytest.approx(1.8)
+    assert (heights[:, 1] - heights[:, 0]).max() <= 0.15 + 1e-9
+    assert grounded.all()
+
+
+def test_cliffs_are_gone_down() -> None:
+    """From above, and who fell close to one can go away from it."""
+    ground, normals = cliff(2.0), np.zeros((1, 2))
+    before = np.array([[2.2, 2, 0]])
+    places = before - (0.5, 0, 0)
+    assert not hold_at_steps(ground, STEP, before, places, normals=normals)
+    before = np.array([[1.7, 0, 0]])
+    for way in ((-0.02, 0, 0), (-0.01, 0, 0.02)):
+        places = before + way
+        assert not hold_at_steps(ground, STEP, before, places, normals=normals)
+    places = before + np.array([0.02, 0, 0])
+    assert hold_at_steps(ground, STEP, before, places, normals=normals)
+    np.testing.assert_array_equal(places, before)
+    np.testing.assert_allclose(normals, [[-1, 0]], atol=1e-9)
+
+
+def test_who_was_put_into_a_hill_can_walk_there() -> None:
+    before = np.array([[4.0, 0, 0]])  # of a height that it had elsewhere
+    places = before + np.array([0.3, 0, 0.3])
+    assert not hold_at_steps(cliff(2.0), STEP, before, places, normals=np.zeros((1, 2)))
+
+
+def test_which_grounds_have_steps() -> None:
+    assert not has_steps(flat_ground(), 0.0)
+    assert not has_steps(cliff(0.15), STEP)
+    assert not has_steps(cliff(0.4, 0.02), STEP), "as high as may be"
+    assert has_steps(cliff(0.42, 0.02), STEP)
+    assert has_steps(cliff(2.0), STEP)
+    assert has_steps(cliff(-2.0), STEP)
+    for across, along in ((1, 0), (0, 1), (0.8, -0.6)):
+        x, z = np.meshgrid(np.arange(9.0), np.arange(7.0))
+        for slope, is_steep in ((1.59, False), (1.61, True)):
+            heights = slope * (across * x + along * z)
+            assert has_steps(make_ground(heights, (0, 0), 1.0), STEP) == is_steep
 
 
 def test_a_jump_holds_and_ends_on_the_ground() -> None:

@@ -221,7 +221,13 @@ def test_every_step_is_that_of_the_twin(
         ({"gravity": 2000}, "gravity: 2000"),
         ({"still": 0.2}, "expected at least moving"),
         ({"factors": (1, 2)}, "expected one each for plain, sand, water"),
-        ({"paces": (1, 2, -1)}, "paces"),
+        ({"paces": (1, 2, -1)}, "paces: -1, expected 0 to 100"),
+        ({"still": "a"}, "still: 'a', expected 0 to 100"),
+        ({"gravity": True}, "gravity: True, expected 0 to 1000"),
+        ({"factors": 3}, "factors: 3, expected one each for plain, sand, water"),
+        ({"factors": None}, "factors: None, expected one each"),
+        ({"paces": (1, "x", 1)}, "paces: 'x', expected 0 to 100"),
+        ({"factors": "123"}, "factors: '1', expected 0 to 100"),
     ],
 )
 def test_settings_that_are_refused(change: dict[str, object], text: str) -> None:

@@ -66,6 +66,13 @@ def test_in_front() -> None:
         ({"ticks": 2.5}, "ticks"),
         ({"speed": 0}, "speed: 0, expected above 0 to 1"),
         ({"angle": 4}, "angle"),
+        ({"angle": 0}, "angle: 0, expected above 0 to 3.14"),
+        ({"amount": "x"}, "amount: 'x', expected 0 to 100"),
+        ({"amount": math.nan}, "amount: nan, expected 0 to 100"),
+        ({"ticks": True}, "ticks: True, expected 1 to 10000"),
+        ({"ticks": "9"}, "ticks: str, expected Integral"),
+        ({"speed": None}, "speed: None, expected above 0 to 1"),
+        ({"angle": [1]}, r"angle: \[1\], expected above 0"),
     ],
 )
 def test_settings_that_are_refused(change: dict[str, float], text: str) -> None:

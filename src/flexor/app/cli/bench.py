@@ -33,6 +33,7 @@ NAMES = (
     "goal",
     "stage",
     "effects",
+    "play",
 )
 
 
@@ -63,6 +64,8 @@ def bench(
     For stage: what a tick of 2, 20 and 200 characters costs, rule by rule.
 
     For effects: what leaves, snow, churned sand and afterimages cost.
+
+    For play: frames a second of both games, and where their time goes.
 
     For motion: how small clips become, how far they are off, and what sampling costs.
 
@@ -144,6 +147,10 @@ def _run(names: list[str], files: dict[str, Path]) -> Iterator[Result]:
         from flexor.app.bench import effects
 
         yield from effects.run()
+    if "play" in names:
+        from flexor.app.bench import play
+
+        yield from play.run()
 
 
 def _write_json(results: list[Result], to: str) -> None:

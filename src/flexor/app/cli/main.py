@@ -15,6 +15,7 @@ from flexor.app.cli.convert import convert
 from flexor.app.cli.endless import endless
 from flexor.app.cli.inspect import inspect
 from flexor.app.cli.motion import motion
+from flexor.app.cli.play import play
 from flexor.app.cli.render import render
 from flexor.app.cli.repair import RepairCommand, repair
 from flexor.app.cli.stage import stage
@@ -41,6 +42,8 @@ Examples:
 
   flexor stage arena.toml -o arena.mp4    a stage, played without a window
 
+  flexor play arena                 a game in a window
+
   flexor bench skin --json -        how fast this machine is
 """
 
@@ -65,6 +68,7 @@ app.command(epilog="Example:  flexor endless a/ b/ -o loop.webp")(endless)
 app.command(epilog="Example:  flexor stage arena.toml --inputs fight.log -o fight.mp4")(
     stage
 )
+app.command(epilog="Example:  flexor play goal --record goal.mp4 --seconds 20")(play)
 app.command(epilog="Example:  flexor bench pose skin --json out.json")(bench)
 
 

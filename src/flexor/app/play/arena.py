@@ -91,8 +91,8 @@ class Arena:
     the stage it is played on.
     """
 
-    title = "ARENA"
-    help = (
+    title: str = "ARENA"
+    help: tuple[str, ...] = (
         "direction: walk, left and right to and fro, up and down around",
         "A guard   B punch   C kick   B+C spin kick",
         "X one-two-kick   Y parry   Z jump   R run",
@@ -123,10 +123,10 @@ class Arena:
         self._view = 0
         seeds = np.random.SeedSequence(self._seed).generate_state(2)
         self._rivals = [Rival(row, int(seeds[row])) for row in range(2)]
-        self._begin_round()
+        self._held[:] = 0
+        self._begin_round(self.stage.plan.effects.is_snowing)
 
-    def _begin_round(self) -> None:
-        snows = self.stage.state.scenery.is_snowing
+    def _begin_round(self, snows: bool) -> None:
         self.stage.restart()
         self.stage.state.scenery.is_snowing = snows
         self.stage.set_camera(CAMERAS[self._view])
@@ -269,7 +269,7 @@ class Arena:
             self._enter("game over")
             return
         self.round += 1
-        self._begin_round()
+        self._begin_round(self.stage.state.scenery.is_snowing)
         self._enter("ready")
 
     def hash(self) -> str:

@@ -1,4 +1,4 @@
-"""Bodies keep apart, and stand on the ground, fall to it or jump."""
+"""Bodies keep apart, stop at steep ground, and stand, fall or jump."""
 
 from __future__ import annotations
 
@@ -8,11 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Ints
+from flexor.scene.ground import Ground
 
-__all__ = ["Standing", "init_standing", "push_apart", "stand"]
+__all__ = [
+    "Standing",
+    "has_steps",
+    "hold_at_steps",
+    "init_standing",
+    "push_apart",
+    "stand",
+]
 
 Doubles = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+REACH = 0.25  # metres over which ground may rise by a step, and no more
 
 
 @dataclass(slots=True, eq=False)
@@ -56,6 +65,44 @@ def push_apart(
     return met
 
 
+def has_steps(ground: Ground, step: float) -> bool:
+    """Whether a ground rises anywhere by more than a step; may say so of one where it
+    is just not enough, never the other way.
+    """
+    high = ground.heights
+    if high.max() - high.min() <= step:
+        return False
+    across, along = np.diff(high, axis=1), np.diff(high, axis=0)
+    # Of the two triangles of each cell, how much higher they get along x and along z.
+    upper = np.hypot(across[:-1], along[:, 1:]).max()
+    lower = np.hypot(across[1:], along[:, :-1]).max()
+    return bool(max(upper, lower) * REACH > step * ground.step)
+
+
+def hold_at_steps(
+    ground: Ground, step: float, before: Doubles, places: Doubles, *, normals: Doubles
+) -> int:
+    """Let nobody go up ground that rises by more than `step` metres within 25 cm.
+
+    before: (N, 3), where characters were; places: (N, 3), where they are to go, changed
+    in place: up to steep ground and on along it, at any speed. normals: (N, 2), filled
+    with unit ways out of it, 0 for who goes freely. Gives how many were held.
+    """
+    from flexor.stage.movement import kernel_bodies
+
+    held: int = kernel_bodies.hold_at_steps(
+        ground.heights,
+        *ground.corner,
+        ground.step,
+        step,
+        REACH,
+        before,
+        places,
+        normals,
+    )
+    return held
+
+
 def stand(
     state: Standing,
     dt: float,
@@ -68,9 +115,9 @@ def stand(
 ) -> None:
     """Put characters on the ground of heights (N,), or let them fall; in place.
 
-    clocks: (N,), factors of time; climb: metres a second that one comes up a step;
-    flying: (N,), who jumps and is held in the air. Ground that falls away by less than
-    12 cm in a tick is walked down, not fallen.
+    clocks: (N,), factors of time; climb: metres a second that one comes up a step, but
+    nobody is more than 15 cm in it; flying: (N,), who jumps and is held in the air.
+    Ground that falls away by less than 12 cm in a tick is walked down, not fallen.
     """
     from flexor.stage.movement import kernel_bodies
 
