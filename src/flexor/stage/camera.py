@@ -33,6 +33,7 @@ CLEAR = 0.35  # metres that the camera stays above the ground
 # Where ground is looked at between eye and target, in parts of the way: as near the
 # target, nothing could be done about it.
 SIGHT = np.linspace(0, 0.92, 13)[1:]
+_ALONG, _LEVER = SIGHT[:, None], 1 / (1 - SIGHT)
 OVER = 0.3  # metres that the line from eye to target is to be above the ground
 STEEPEST = 1.7  # metres that the eye is raised for a metre of that line, at most
 RISE_EASE, RISE = 0.15, 4.0  # seconds in which it is raised, and metres a second
@@ -140,7 +141,8 @@ def keep_above(state: CameraState, height: float) -> None:
 def sight_points(state: CameraState, out: Doubles) -> None:
     """Fill places (13, 3): the eye, and 12 between it and the target."""
     out[0] = state.eye
-    out[1:] = state.eye + SIGHT[:, None] * (state.target - state.eye)
+    np.multiply(_ALONG, state.target - state.eye, out=out[1:])
+    out[1:] += state.eye
 
 
 def look_over(
@@ -154,7 +156,7 @@ def look_over(
     if state.rule.rule == "fixed":
         return
     eye, target = state.eye, state.target
-    needed = (heights + OVER - SIGHT * target[1]) / (1 - SIGHT)
+    needed = (heights + OVER - SIGHT * target[1]) * _LEVER
     away = math.hypot(target[0] - eye[0], target[2] - eye[2])
     wanted = max(min(needed.max(), target[1] + STEEPEST * away) - eye[1], 0.0)
     part = 1.0 if at_once else 1 - math.exp(-dt / RISE_EASE)

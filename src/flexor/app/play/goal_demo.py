@@ -18,7 +18,7 @@ SCRIPT = (
     (2, "Y"),  # it bends to the right
     (5, ""),
     (25, "B"),
-    (205, ""),  # a goal at tick 180, and some of its replay
+    (205, ""),  # a goal at tick 181, and some of its replay
     (3, "A"),
     (8, ""),
     (4, "left+up"),
@@ -26,7 +26,7 @@ SCRIPT = (
     (2, "X"),
     (5, ""),
     (27, "B"),
-    (198, ""),  # saved at tick 467, and all of its replay
+    (198, ""),  # saved at tick 470, and all of its replay
 )
 
 

@@ -81,7 +81,7 @@ class GoalGame:
     """
 
     title = "Goal"
-    help = HELP
+    help: tuple[str, ...] = HELP
 
     def __init__(self, body: KeeperBody, seed: int = 0) -> None:
         self._seed = seed

@@ -90,10 +90,11 @@ class Replay:
     def at(self, moment: float) -> Scene:
         """The scene so many ticks after the oldest, also between two."""
         last = len(self._kept) - 1
-        moment = min(max(moment, 0.0), float(last))
-        row = min(int(moment), max(last - 1, 0))
+        if moment >= last:
+            return self._kept[last]
+        row = int(max(moment, 0.0))
         one = self._kept[row]
-        if last == 0 or moment == row:
+        if moment <= row:
             return one
         return one.toward(self._kept[row + 1], moment - row)
 

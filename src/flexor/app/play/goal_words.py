@@ -32,7 +32,7 @@ def words_of(game: GoalGame) -> Written:
         what.message, what.colour, what.dark = "GOAL", GOLD, 0.35
         what.below = ("press A", *game.help[1:4], game.help[5])
     elif game.mode == "over":
-        score = f"{game.goals} goals, {game.saves} saved, {game.shots} shots"
+        score = f"goals {game.goals}, saves {game.saves}, shots {game.shots}"
         what.message, what.dark, what.below = "FULL TIME", 0.5, (score, "press A")
     else:
         what.goals, what.saves = game.goals, game.saves

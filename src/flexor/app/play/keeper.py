@@ -48,6 +48,7 @@ STEP, STRIDE = 0.16, 0.13  # seconds of a step; metres that a foot lags behind
 LIE, RISE, HOLD = 0.7, 1.0, 0.5  # seconds
 HAND_SPEED, HAND_SHARE = 11.0, 0.34  # metres a second; part of the way a tick
 LATE = 0.06  # seconds after the ball in which hands stay where it was
+TOES = 0.14  # metres that toes are below the ankle when they point
 APART = 0.1  # metres of each palm from the middle of the ball
 BALL = 0.11
 
@@ -91,7 +92,7 @@ class Keeper:
         self._from = self.feet.copy()
         self._to = self.feet.copy()
         self._held = np.zeros(3)  # hips at the start of a phase
-        self._rolled = 0.0
+        self._rolled = self._bent = 0.0
         self.body.forget()
         self._pose()
         self.capsules: Capsules = self.body.capsules()
@@ -145,7 +146,7 @@ class Keeper:
         high = self.body.hip + self.body.shoulder + 0.45 * self.body.arm
         if abs(aside) < SIDE and y < high:
             self.phase = "crouch"
-            self.kind = "low" if y < 0.75 else "stand"
+            self.kind = "low" if y < 0.6 else "stand"
             return
         self.phase = "leap"
         self.kind = "dive" if abs(aside) >= SIDE else "jump"
@@ -196,7 +197,7 @@ class Keeper:
         self.phase = phase
         self.clock = 0.0
         self._held = self.hip.copy()
-        self._rolled = self.roll
+        self._rolled, self._bent = self.roll, self.pitch
 
     def _step_ready(self) -> None:
         goal = self.home + 0.03 * math.sin(2.6 * self.clock)
@@ -272,7 +273,8 @@ class Keeper:
         share = min(self.clock / RISE, 1.0)
         up = smooth((share - 0.15) / 0.85)
         self.roll = self._rolled * (1 - smooth(share / 0.75))
-        self.pitch = LEAN + 0.7 * math.sin(math.pi * min(share * 1.1, 1.0))
+        bow = LEAN + 0.7 * math.sin(math.pi * min(share * 1.1, 1.0))
+        self.pitch = self._bent + smooth(share / 0.4) * (bow - self._bent)
         self.loose = 1 - smooth((share - 0.05) / 0.5)
         there = np.array([self._held[0], READY * self.body.hip, STAND])
         self.hip[:] = self._held + up * (there - self._held)
@@ -338,6 +340,9 @@ class Keeper:
         turn, loose = self._turn(), smooth(self.loose)
         trail = trailing_feet(self.body, self.kind, self.side)
         feet = (1 - loose) * self.feet + loose * (self.hip + trail @ turn.T)
+        # Toes that point down must not reach the ground before the foot does.
+        least = self.body.ankle + TOES * loose * math.cos(self.roll)
+        feet[:, 1] = np.maximum(feet[:, 1], least)
         hands = self.hip + self.hands @ turn.T
         hands[:, 1] = np.maximum(hands[:, 1], 0.06)
         ways = UP, AHEAD

@@ -44,12 +44,12 @@ ARMS = CcdSettings(passes=14, tolerance=4e-3, incremental=True, home=0.14)
 
 def load_keeper(path: Path | None) -> Character:
     """The mannequin, or the character of a file with the mannequin's idle clip."""
+    from flexor import samples
     from flexor.app.load_save import load
     from flexor.app.retargeting import retarget
-    from flexor.samples import mannequin
 
     if path is None:
-        return mannequin()
+        return samples.mannequin()
     hero = load(path)
     human = find_human(hero.skeleton, hero.scene.carried)
     wanted = [n if n in ("hips", "head") else f"left{n}" for n in NEEDED + NEEDED_BELOW]
@@ -59,7 +59,7 @@ def load_keeper(path: Path | None) -> Character:
             f"{path}: no {', '.join(lacks)} was found; a goalkeeper is a human body "
             "whose joints have telling names, see docs/limits.md"
         )
-    return retarget(hero, mannequin(), CLIP, travel=False)
+    return retarget(hero, samples.mannequin(), CLIP, travel=False)
 
 
 class KeeperBody:

@@ -1,6 +1,10 @@
 """Bodies that keep apart, stop at steep ground, and stand on it or fall to it.
 
-All float64. `hold_at_steps` takes 60 ns for each who walks.
+All float64. `hold_at_steps` takes 40 ns for each who walks, 150 ns for who is held.
+
+Tried for steep ground: a look at the place gone to alone. Who goes up a cliff of one
+cell bit by bit never sees it. So one looks ahead, and to either side, or who goes
+nearly along a cliff would come up it.
 """
 
 import math
