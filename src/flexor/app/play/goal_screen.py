@@ -49,7 +49,7 @@ class GoalScreen:
         joy: float = 0.0,
     ) -> NDArray[np.uint8]:
         """A picture (H, W, 4); aim: where the mark is on the goal line, metres."""
-        style = DrawStyle(ground=True, background=SKY)
+        style = DrawStyle(ground=True, background=SKY, samples=1)
         show(scene, self._view.state)
         items, lines = self._keeper.items(self._pose(scene), style.for_height(size[1]))
         items += self._pitch.items(seconds, joy)
