@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -154,7 +155,7 @@ def test_the_example_has_every_word() -> None:
 def test_what_is_left_out_is_as_usual(tmp_path: Path) -> None:
     assert read(tmp_path, "") == EffectPlan()
     some = read(tmp_path, "[leaves]\ncount = 9\ndrag = 0.5")
-    assert some.leaf == LeafSettings(lift=STAGE_LEAVES.lift, drag=0.5)
+    assert some.leaf == replace(STAGE_LEAVES, drag=0.5)
     assert some.leaves == 9
 
 

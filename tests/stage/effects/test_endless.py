@@ -320,8 +320,8 @@ def test_frames_that_cannot_be_chosen(words: dict[str, Any], wrong: str) -> None
         ({"rate": 0.0}, "rate: 0.0, expected"),
         ({"near": -1.0}, "near: -1.0, expected 0 to"),
         ({"near": 5.0, "far": 4.0}, "far: 4.0, expected 5 to"),
-        ({"far_step": 0}, "far_step: 0, expected a whole number, 1 to"),
-        ({"far_step": 2.5}, "far_step: 2.5, expected a whole number"),
+        ({"far_step": 0}, "far_step: 0, expected 1 to"),
+        ({"far_step": 2.5}, "far_step: float, expected int"),
     ],
 )
 def test_settings_that_are_refused(words: dict[str, Any], wrong: str) -> None:
