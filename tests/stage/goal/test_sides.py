@@ -1,5 +1,5 @@
 """Whether a ball is inside or outside: decided at the goal line, kept, and dropped
-when it comes back the same way. Drawings are those of the seed.
+when it comes back the same way. The cases are those of the drawings 30 to 32.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ LEFT_FRONT, LEFT_BACK = (-5, 1, 2), (-5, 1, -1)  # beside it
 HIGH_FRONT, HIGH_BACK = (0, 4, 2), (0, 4, -1)  # over it
 
 
-# The rule as the seed says it: the way in is decided and kept; the same way back drops
+# The rule in words: the way in is decided and kept; the same way back drops
 # it; another way back keeps it.
 @pytest.mark.parametrize(
     ("side", "start", "end", "expected"),
