@@ -13,7 +13,7 @@ def test_names_and_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stage, "ROUNDS", 1)
     found = {one.name: one for one in stage.run((2,), replay=120)}
     rules = ("input", "moves", "pads", "circling", "slopes", "recoil", "apart", "zones")
-    rules += ("standing", "attack", "motion", "camera", "view")
+    rules += ("standing", "attack", "motion", "effects", "camera", "view")
     assert list(found) == [
         "stage/tick/2",
         *(f"stage/tick/2/{rule}" for rule in rules),
@@ -26,4 +26,4 @@ def test_names_and_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found["stage/replay_differs"].value == 0
     parts = sum(found[f"stage/tick/2/{rule}"].value for rule in rules)
     assert found["stage/tick/2"].value == pytest.approx(parts)
-    assert all(one.value > 0 for one in list(found.values())[:14])
+    assert all(one.value > 0 for one in list(found.values())[:15])

@@ -162,9 +162,9 @@ print(game.hash())
 """
 
 
-def test_threads_make_no_difference(game: GoalGame) -> None:
-    play_log(game, game.demo)
-    for threads in ("1", "2"):
+def test_threads_make_no_difference() -> None:
+    found = []
+    for threads in ("1", "2", "2"):
         done = subprocess.run(
             [sys.executable, "-c", SCRIPT],
             cwd=Path(__file__).parent.parent.parent.parent,
@@ -173,7 +173,8 @@ def test_threads_make_no_difference(game: GoalGame) -> None:
             text=True,
             check=True,
         )
-        assert done.stdout.split()[-1] == game.hash()
+        found.append(done.stdout.split()[-1])
+    assert len(set(found)) == 1
 
 
 def test_other_seeds_other_games(body: KeeperBody) -> None:
