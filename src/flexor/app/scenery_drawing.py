@@ -17,6 +17,7 @@ from flexor.draw.particle_items import (
 )
 from flexor.draw.water_items import build_water, upload_water
 from flexor.scene.camera import Camera
+from flexor.scene.moves import RATE
 from flexor.stage.effects.churn import churn_quads
 from flexor.stage.effects.endless import blend_series, frame_at, water_series
 from flexor.stage.effects.leaves import leaf_quads
@@ -25,7 +26,6 @@ from flexor.stage.effects.snow import snow_quads
 
 __all__ = ["SceneryPainter"]
 
-RATE = 60  # ticks a second
 FRAMES, SIDE, TILE = 48, 128, 2.0  # of the series of water, pixels, metres
 
 

@@ -17,7 +17,7 @@ from flexor.app.stage_cast import make_cast
 from flexor.errors import SettingError, ShapeError
 from flexor.files.stage_read import open_stage
 from flexor.scene.camera import Camera
-from flexor.scene.moves import ALL_BUTTONS, InputLog, button_mask
+from flexor.scene.moves import ALL_BUTTONS, RATE, InputLog, button_mask
 from flexor.scene.stage_plan import CameraRule, StagePlan
 from flexor.stage.camera import camera_of
 from flexor.stage.crowd import check_view
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["Stage"]
 
 Doubles = NDArray[np.float64]
-RATE = 60  # ticks a second
 LONGEST = 3600.0  # seconds
 Buttons = str | Sequence[str | int] | NDArray[Any] | None
 

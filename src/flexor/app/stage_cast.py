@@ -26,7 +26,7 @@ from flexor.scene.checks import check_kind
 from flexor.scene.clip import Clip
 from flexor.scene.effect_settings import AfterimageSettings
 from flexor.scene.humans import find_human
-from flexor.scene.moves import Move
+from flexor.scene.moves import RATE, Move
 from flexor.scene.packed_clip import PackedClip, unpacked
 from flexor.scene.stage_plan import (
     ROLES,
@@ -36,7 +36,7 @@ from flexor.scene.stage_plan import (
     WalkSettings,
 )
 from flexor.scene.volumes import HitVolumes
-from flexor.stage.cast import TICKS, BodyPlan, Playing
+from flexor.stage.cast import BodyPlan, Playing
 from flexor.stage.effects.afterimages import PartGroup, group_parts
 from flexor.stage.effects.scenery import CHECKED
 from flexor.stage.effects.shadows import body_parts, heaviest_nodes, scene_parts
@@ -184,7 +184,7 @@ def _plan_body(
         clips[name] = hero.clips[name]
         speed = 1.0
         if move.kind != "guard" and clips[name].duration > 0:
-            speed = clips[name].duration * TICKS / move.total
+            speed = clips[name].duration * RATE / move.total
         roles[move.name] = Playing(name, "once", speed, 0.0, MOVE_FADE)
     unknown = set(actor.clips) - {*ROLES, *(move.clip for move in moves)}
     if unknown:

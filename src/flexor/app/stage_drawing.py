@@ -208,14 +208,11 @@ class StagePainter:
         """Shadows as ground that the sun does not reach, one for each who has one."""
         if body.shadow is None:
             return []
-        items = []
-        for own, is_cast in zip(body.shadow, body.has_shadow, strict=True):
-            if is_cast:
-                colours = shade_colours(self._floor, own)
-                items.append(
-                    build_shadow(self._shadows[row], own[None], colours=colours)
-                )
-        return items
+        colours = shade_colours(self._floor, body.shadow)
+        return [
+            build_shadow(self._shadows[row], body.shadow[n][None], colours=colours[n])
+            for n in np.flatnonzero(body.has_shadow).tolist()
+        ]
 
 
 def _own_style(style: DrawStyle, scene: Scene) -> DrawStyle:

@@ -27,6 +27,7 @@ __all__ = [
     "KINDS",
     "MOST_TICKS",
     "NO_BUTTON",
+    "RATE",
     "Combination",
     "Command",
     "Height",
@@ -48,6 +49,7 @@ HEIGHTS: tuple[str, ...] = get_args(Height)
 BUTTONS = ("up", "down", "left", "right", "A", "B", "C", "X", "Y", "Z", "L", "R")
 ALL_BUTTONS = (1 << len(BUTTONS)) - 1
 NO_BUTTON = "-"  # how a state without any is written
+RATE = 60  # ticks a second
 MOST_TICKS = 600  # of a phase and of a command
 MOST_COMMANDS = 100  # of a combination
 MOST_MOVES = 1000  # and as many combinations and chords

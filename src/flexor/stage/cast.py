@@ -47,7 +47,6 @@ __all__ = [
 Doubles = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Mode = Literal["loop", "once"]
-TICKS = 60  # a second
 SLICE = 16  # characters that are deformed by one thread at a time
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
 from flexor.scene.camera import Camera
+from flexor.scene.moves import RATE
 from flexor.stage.camera import camera_of
 from flexor.stage.cast import Body, skin_body, whole_positions
 from flexor.stage.effects.afterimages import Afterimage, keep_afterimages
@@ -18,7 +19,6 @@ from flexor.stage.state import StageState
 
 __all__ = ["BodyFrame", "Frame", "make_frame"]
 
-RATE = 60  # ticks a second
 LONGEST = 12  # ticks from frame to frame over which the speed of a hand can be told
 
 

@@ -20,7 +20,7 @@ from flexor.pose.links import follow_links
 from flexor.pose.model_space import world_from_local
 from flexor.pose.player import advance
 from flexor.pose.voices import play, stop
-from flexor.scene.moves import KINDS
+from flexor.scene.moves import KINDS, RATE
 from flexor.scene.stage_plan import ROLES
 from flexor.stage.camera import (
     keep_above,
@@ -46,7 +46,7 @@ from flexor.stage.state import StageState, choose_opponents
 
 __all__ = ["TICK", "begin_stage", "rules_of", "step_stage"]
 
-TICK = 1 / 60  # seconds
+TICK = 1 / RATE  # seconds
 FARTHEST = 1e6  # metres, and radians
 JUMP = KINDS.index("jump")
 STANCE = ROLES.index("stance")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -35,6 +36,8 @@ NAMES = (
     "effects",
     "play",
 )
+
+WITH_CHARACTERS = ("skin", "envelope", "weights", "motion")  # that measure files too
 
 
 def bench(
@@ -91,66 +94,12 @@ def _run(names: list[str], files: dict[str, Path]) -> Iterator[Result]:
     from flexor.app.load_save import load
 
     characters = {name: load(file) for name, file in files.items()}
-    if "pose" in names:
-        from flexor.app.bench import pose
-
-        yield from pose.run()
-    if "player" in names:
-        from flexor.app.bench import player
-
-        yield from player.run()
-    if "ik" in names:
-        from flexor.app.bench import ik
-
-        yield from ik.run()
-    if "skin" in names:
-        from flexor.app.bench import skin
-
-        yield from skin.run(characters)
-    if "frame" in names:
-        from flexor.app.bench import frame
-
-        yield from frame.run()
-    if "envelope" in names:
-        from flexor.app.bench import envelope
-
-        yield from envelope.run(characters)
-    if "weights" in names:
-        from flexor.app.bench import weights
-
-        yield from weights.run(characters)
-    if "load" in names:
-        from flexor.app.bench import load as load_bench
-
-        yield from load_bench.run(files)
-    if "motion" in names:
-        from flexor.app.bench import motion
-
-        yield from motion.run(characters)
-    if "draw" in names:
-        from flexor.app.bench import draw
-
-        yield from draw.run()
-    if "crowd" in names:
-        from flexor.app.bench import crowd
-
-        yield from crowd.run()
-    if "goal" in names:
-        from flexor.app.bench import goal
-
-        yield from goal.run()
-    if "stage" in names:
-        from flexor.app.bench import stage
-
-        yield from stage.run()
-    if "effects" in names:
-        from flexor.app.bench import effects
-
-        yield from effects.run()
-    if "play" in names:
-        from flexor.app.bench import play
-
-        yield from play.run()
+    taken: dict[str, Any] = dict.fromkeys(WITH_CHARACTERS, characters)
+    taken["load"] = files
+    for name in NAMES:
+        if name in names:
+            bench = import_module(f"flexor.app.bench.{name}")
+            yield from bench.run(*([taken[name]] if name in taken else []))
 
 
 def _write_json(results: list[Result], to: str) -> None:

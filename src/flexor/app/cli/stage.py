@@ -14,6 +14,7 @@ from flexor.errors import SettingError
 from flexor.files.moves_read import read_log
 from flexor.output.image import IMAGES, save_image
 from flexor.output.movie import MOVIES, is_folder, open_movie
+from flexor.scene.moves import RATE
 
 if TYPE_CHECKING:
     from flexor.app.stage import Stage
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["stage"]
 
-RATE = 60  # ticks a second
 LONGEST = 3600.0  # seconds
 SECONDS = 5.0
 

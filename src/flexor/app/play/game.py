@@ -11,9 +11,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.scene.moves import RATE
+
 __all__ = ["PADS", "RATE", "Game"]
 
-RATE = 60  # ticks a second
 PADS = 2
 
 

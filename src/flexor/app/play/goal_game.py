@@ -125,9 +125,9 @@ class GoalGame:
     def step(self, held: NDArray[np.uint32]) -> None:
         """One tick; held: uint32 (2,)."""
         check_input(held, np.uint32, (PADS,), "held")
+        self.sounds = []
         if self._is_paused:
             return
-        self.sounds = []
         pressed = held & ~self._held
         let_go = self._held & ~held
         self._tick += 1

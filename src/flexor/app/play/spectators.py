@@ -17,6 +17,7 @@ from flexor.errors import BackendMissing
 from flexor.pose.level_choice import LevelRule
 from flexor.scene.camera import Camera
 from flexor.scene.level_settings import LevelSettings
+from flexor.scene.moves import RATE
 
 __all__ = ["Spectators"]
 
@@ -26,7 +27,6 @@ ROWS = 3
 CLIPS = ("idle", "cheer")
 HEIGHTS = (150, 55)  # pixels tall, when each level takes over
 CHEER = 2.4  # seconds of a cheer
-RATE = 60  # ticks a second
 
 
 class Spectators:

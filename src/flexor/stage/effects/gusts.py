@@ -6,10 +6,11 @@ import math
 
 from flexor.scene.effect_settings import GustSettings
 from flexor.scene.light import Vector
+from flexor.scene.moves import RATE
 
 __all__ = ["gust_at"]
 
-TICK = 1 / 60  # seconds
+TICK = 1 / RATE  # seconds
 
 
 def gust_at(tick: int, settings: GustSettings) -> Vector:

@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexor.arrays import check_array, freeze
 from flexor.errors import SettingError, ShapeError
+from flexor.scene.moves import RATE
 from flexor.scene.stage_settings import MOST_MARGIN, ViewSettings
 from flexor.scene.structure import FARTHEST, Structure
 
@@ -40,7 +41,7 @@ __all__ = [
 Doubles = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-TICK = 1 / 60  # seconds
+TICK = 1 / RATE  # seconds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
