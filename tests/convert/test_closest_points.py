@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.convert import kernel_closest
 from flexor.convert.closest_points import closest_points, surface_tree
+from flexor.convert.kernels import closest as kernel_closest
 from flexor.errors import ShapeError
 from tests.oracle.closest import closest_point
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import flexor
-from flexor.convert import kernel_score as kernel
 from flexor.convert.body import Pull, body_surface, gather_bodies
 from flexor.convert.bones import Bones, derive_bones
+from flexor.convert.kernels import score as kernel
 from flexor.convert.score_bones import best_bones, best_near, bones_inside, tie_scores
 from flexor.convert.sections import Sections
 from flexor.convert.surface import make_surface

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flexor.convert import kernel_smooth as kernel
 from flexor.convert.body import Pull, merge_same
+from flexor.convert.kernels import smooth as kernel
 from flexor.convert.smooth_weights import SmoothSettings, smooth_weights
 from flexor.convert.surface import Surface, make_surface
 from flexor.errors import SettingError

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from flexor.app.character import Character
-from flexor.deform.kernel import BLOCKS
+from flexor.deform.kernels.vertices import BLOCKS
 from flexor.deform.level_bind import LevelBind, bind_level, rest_vertices, skin_level
 from flexor.errors import ShapeError
 from flexor.maths import transforms

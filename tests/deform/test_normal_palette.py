@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.deform import kernel
+from flexor.deform.kernels import vertices as kernel
 from flexor.maths import transforms
 from tests.oracle import deform as oracle
 from tests.scenes import random_rotations, random_scales

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flexor.app.character import Character
-from flexor.deform import kernel, kernel_dual
 from flexor.deform.bind import Bind, bind_scene
+from flexor.deform.kernels import dual as kernel_dual
+from flexor.deform.kernels import vertices as kernel
 from flexor.deform.skin_dual import init_dual, skin_blocks_dual, skin_vertices_dual
 from flexor.deform.skin_vertices import GROUP, init_skin, skin_vertices
 from flexor.errors import SettingError, ShapeError

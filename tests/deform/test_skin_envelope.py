@@ -16,7 +16,7 @@ from flexor.convert.build_envelope import build_envelope
 from flexor.convert.envelope_parts import EnvelopePart
 from flexor.convert.one_weight import one_weight
 from flexor.convert.plan_envelope import EnvelopePlan, plan_envelope
-from flexor.deform import kernel_envelope as kernel
+from flexor.deform.kernels import envelope as kernel
 from flexor.deform.skin_envelope import (
     EnvelopeState,
     init_envelope,

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.deform import kernel
 from flexor.deform.bind import Bind, bind_primitive, bind_scene
+from flexor.deform.kernels import vertices as kernel
 from flexor.deform.skin_vertices import GROUP, init_skin, skin_blocks, skin_vertices
 from flexor.errors import ShapeError
 from flexor.maths import transforms

@@ -406,7 +406,7 @@ def turn(ball: Ball, t: float) -> Ball:
 
 
 def step_ball(netting: Netting, ball: Ball) -> Ball:
-    """One step of a ball, the twin of `kernel_goal.step_balls`.
+    """One step of a ball, the twin of `kernels.goal.step_balls`.
 
     In parts, so that a ball moves by half of its radius at most, and by 5.5 cm at most;
     64 parts at most.

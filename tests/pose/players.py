@@ -8,7 +8,7 @@ import numpy as np
 
 from flexor.app.character import Character
 from flexor.maths import quaternions, transforms
-from flexor.pose import kernel_player
+from flexor.pose.kernels import player as kernel_player
 from flexor.pose.layers import Layer
 from flexor.pose.layout import ROWS
 from flexor.pose.motion_set import make_motion_set

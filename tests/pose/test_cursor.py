@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from flexor.app.character import Character
-from flexor.pose import kernel
 from flexor.pose.clip_tables import pack_clip
+from flexor.pose.kernels import sample as kernel
 from flexor.pose.layout import make_layout
 from flexor.pose.sample import init_sample, sample
 from flexor.scene.clip import Clip, Track

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from flexor.errors import FlexorError
 from flexor.maths import quaternions
-from flexor.pose import kernel_aim
 from flexor.pose.ik_aim import Aim, init_aim, solve_aim
+from flexor.pose.kernels import aim as kernel_aim
 from tests.pose.chains import angles_between, box_limits, posed, rotations_of, tree
 from tests.scenes import random_rotations
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from flexor.errors import FlexorError
 from flexor.maths import euler, quaternions
-from flexor.pose import kernel_ik
 from flexor.pose.ik_ccd import CcdSettings, CcdState, init_ccd, solve_ccd
+from flexor.pose.kernels import ik as kernel_ik
 from flexor.pose.model_space import init_world, world_from_local
 from flexor.pose.reach import Effector, make_reach
 from tests.oracle import ik as oracle

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from flexor.maths import euler, quaternions
-from flexor.pose import kernel_ik_descent as descent
-from flexor.pose import kernel_ik_steps as steps
 from flexor.pose.ik_ccd import init_ccd
+from flexor.pose.kernels import ik_descent as descent
+from flexor.pose.kernels import ik_steps as steps
 from flexor.pose.reach import Effector, Reach, make_reach
 from tests.oracle import ik as oracle
 from tests.pose.chains import angles_between, box_limits, chain, random_lengths, tree

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from flexor.errors import FlexorError
 from flexor.maths import quaternions
-from flexor.pose import kernel_limbs
 from flexor.pose.ik_two_bone import Limb, init_two_bone, solve_two_bone
+from flexor.pose.kernels import limbs as kernel_limbs
 from flexor.pose.model_space import init_world, world_from_local
 from tests.pose.chains import (
     angles_between,

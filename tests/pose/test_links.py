@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from flexor.app.character import Character
 from flexor.errors import ShapeError
-from flexor.pose import kernel_links, link_tables
+from flexor.pose import link_tables
+from flexor.pose.kernels import links as kernel_links
 from flexor.pose.layout import ROWS, Layout, make_layout
 from flexor.pose.links import follow_links
 from flexor.scene.clip import Clip, Track

@@ -9,7 +9,8 @@ import pytest
 
 from flexor.app.character import Character
 from flexor.errors import SettingError, ShapeError
-from flexor.pose import kernel_nodes, node_motion
+from flexor.pose import node_motion
+from flexor.pose.kernels import nodes as kernel_nodes
 from flexor.pose.node_motion import (
     DEFINED,
     EXPANDED,

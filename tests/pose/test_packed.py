@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from flexor.app.character import Character
-from flexor.pose import kernel_packed, packed_tables
+from flexor.pose import packed_tables
 from flexor.pose.clip_tables import pack_clip
+from flexor.pose.kernels import packed as kernel_packed
 from flexor.pose.layout import make_layout
 from flexor.pose.sample import init_sample, sample
 from flexor.scene.clip import Track

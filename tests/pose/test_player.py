@@ -11,7 +11,7 @@ import pytest
 
 from flexor.app.character import Character
 from flexor.errors import SettingError
-from flexor.pose import kernel_travel
+from flexor.pose.kernels import travel as kernel_travel
 from flexor.pose.layers import Layer, layer_mask, mask_nodes
 from flexor.pose.player import advance, init_player
 from flexor.pose.voices import Mode, play, set_weight, stop

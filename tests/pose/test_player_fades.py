@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flexor.app.character import Character
-from flexor.pose.kernel_player import CLIP, POSITION, WEIGHT
-from flexor.pose.kernel_voice import FREE, KEPT
+from flexor.pose.kernels.player import CLIP, POSITION, WEIGHT
+from flexor.pose.kernels.voice import FREE, KEPT
 from flexor.pose.layers import Layer
 from flexor.pose.player import PlayerState, advance
 from flexor.pose.voices import Mode, play, set_weight, stop

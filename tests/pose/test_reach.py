@@ -9,8 +9,8 @@ import pytest
 
 from flexor.errors import FlexorError
 from flexor.maths import quaternions
-from flexor.pose import kernel_ik_descent as kernel
 from flexor.pose.ik_ccd import CcdSettings, init_ccd, solve_ccd
+from flexor.pose.kernels import ik_descent as kernel
 from flexor.pose.reach import (
     Effector,
     as_floats,

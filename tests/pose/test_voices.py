@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from flexor.errors import SettingError
-from flexor.pose.kernel_player import AMOUNT, LENGTH
+from flexor.pose.kernels.player import AMOUNT, LENGTH
 from flexor.pose.layers import Layer
 from flexor.pose.player import advance
 from flexor.pose.voices import LAST_ACT, play, set_weight, stop

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from flexor.app.character import Character
-from flexor.deform import kernel_crowd as skin_kernel
+from flexor.deform.kernels import crowd as skin_kernel
 from flexor.maths import threads
-from flexor.pose import kernel_crowd, kernel_nodes
+from flexor.pose.kernels import crowd as kernel_crowd
+from flexor.pose.kernels import nodes as kernel_nodes
 from flexor.pose.level_choice import LevelRule
 from flexor.pose.root_motion import RootMotion, steady_motion
 from flexor.scene.camera import Camera

@@ -49,7 +49,7 @@ class Source:
 
     @property
     def is_kernel(self) -> bool:
-        return self.module.rpartition(".")[2].startswith("kernel")
+        return ".kernels." in self.module
 
 
 def read_sources(root: Path) -> list[Source]:
@@ -135,15 +135,18 @@ def compiler_in_kernels(source: Source) -> list[str]:
 
 def kernels_stand_alone(source: Source) -> list[str]:
     """Kernels take and give arrays: of ours they know kernels alone, those of maths and
-    of their own folder.
+    of their own part of the package, and layouts, which are numbers.
     """
-    own = f"{source.module.rpartition('.')[0]}.kernel"
+    if not source.is_kernel:
+        return []
     return [
         f"{source.module}: a kernel may not import {module}"
         for module, _ in imports(source)
-        if source.is_kernel
-        and _is_ours(module)
-        and not module.startswith(("flexor.maths.kernel", own))
+        if _is_ours(module)
+        and not (
+            module.startswith(("flexor.maths.kernels", f"flexor.{source.folder}."))
+            and (".kernels" in module or module.endswith(".layout"))
+        )
     ]
 
 

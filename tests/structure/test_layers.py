@@ -23,8 +23,8 @@ SOURCES = rules.read_sources(PACKAGE)
 MODULES = frozenset(
     f"flexor.{name}"
     for name in (
-        "errors arrays maths maths.kernel maths.quaternions scene scene.mesh files "
-        "files.replace pose pose.kernel pose.sample deform convert stage stage.frame "
+        "errors arrays maths maths.kernels maths.kernels.jit maths.quaternions scene scene.mesh files "
+        "files.replace pose pose.kernels pose.kernels.sample pose.sample deform convert stage stage.frame "
         "stage.state draw draw.drawlist draw.cull output app app.character samples"
     ).split()
 ) | {"flexor"}
@@ -43,7 +43,12 @@ def test_source_tree(rule: Callable[[Source], list[str]]) -> None:
 
 def test_sources_are_found() -> None:
     names = {source.module for source in SOURCES}
-    assert {"flexor", "flexor.errors", "flexor.pose.kernel", "flexor.scene"} <= names
+    assert {
+        "flexor",
+        "flexor.errors",
+        "flexor.pose.kernels.sample",
+        "flexor.scene",
+    } <= names
 
 
 def test_every_kernel_is_tested() -> None:
@@ -94,23 +99,35 @@ BAD = [
     (rules.compiler_in_kernels, "flexor.maths.x", "from numba.core import types"),
     (
         rules.kernels_stand_alone,
-        "flexor.pose.kernel",
+        "flexor.pose.kernels.sample",
         "from flexor.arrays import Floats",
     ),
-    (rules.kernels_stand_alone, "flexor.maths.kernel_x", "import flexor.maths.threads"),
     (
         rules.kernels_stand_alone,
-        "flexor.draw.kernel_x",
-        "from flexor.pose import kernel",
+        "flexor.maths.kernels.x",
+        "import flexor.maths.threads",
     ),
-    (rules.no_loose_flags, "flexor.pose.kernel", "@jit(fastmath=True)\ndef f(): ..."),
-    (rules.no_loose_flags, "flexor.pose.kernel", "njit(parallel=True)(f)"),
-    (rules.no_loose_flags, "flexor.pose.kernel", "for i in numba.prange(3): ..."),
-    (rules.no_loose_flags, "flexor.pose.kernel", "for i in prange(3): ..."),
+    (
+        rules.kernels_stand_alone,
+        "flexor.draw.kernels.x",
+        "from flexor.pose.kernels import sample",
+    ),
+    (
+        rules.no_loose_flags,
+        "flexor.pose.kernels.sample",
+        "@jit(fastmath=True)\ndef f(): ...",
+    ),
+    (rules.no_loose_flags, "flexor.pose.kernels.sample", "njit(parallel=True)(f)"),
+    (
+        rules.no_loose_flags,
+        "flexor.pose.kernels.sample",
+        "for i in numba.prange(3): ...",
+    ),
+    (rules.no_loose_flags, "flexor.pose.kernels.sample", "for i in prange(3): ..."),
     (rules.short_files, "flexor.x", "\n" * 501),
     (rules.short_functions, "flexor.x", "def f():\n" + "    x = 1\n" * 80),
     (rules.short_functions, "flexor.x", "class A:\n def f():\n" + "  x = 1\n" * 80),
-    (rules.short_functions, "flexor.kernel", "def f():\n" + "    x = 1\n" * 120),
+    (rules.short_functions, "flexor.x.kernels.y", "def f():\n" + "    x = 1\n" * 120),
     (rules.telling_names, "flexor.scene.utils", ""),
     (rules.telling_names, "flexor.core.mesh", ""),
     (rules.telling_names, "flexor.helpers", ""),
@@ -130,26 +147,34 @@ GOOD = [
     (
         rules.layers,
         "flexor.pose.sample",
-        "from . import kernel\nimport numpy\nimport flexors",
+        "from . import kernels\nimport numpy\nimport flexors",
     ),
     (rules.layers, "flexor.files.x", "from flexor import __version__"),
     (
         rules.no_import_through_init,
         "flexor.pose.sample",
-        "from flexor.pose import kernel",
+        "from flexor.pose.kernels import sample",
     ),
     (rules.no_import_through_init, "flexor.x", "from flexor.arrays import Floats"),
     (rules.no_import_through_init, "flexor.app.x", "from flexor import __version__"),
-    (rules.compiler_in_kernels, "flexor.maths.kernel_lanes", "from llvmlite import ir"),
+    (
+        rules.compiler_in_kernels,
+        "flexor.maths.kernels.lanes",
+        "from llvmlite import ir",
+    ),
     (
         rules.kernels_stand_alone,
-        "flexor.pose.kernel",
-        "from flexor.maths.kernel import jit",
+        "flexor.pose.kernels.sample",
+        "from flexor.maths.kernels.jit import jit",
     ),
-    (rules.no_loose_flags, "flexor.maths.kernel", "njit(fastmath=FAST, cache=True)(f)"),
+    (
+        rules.no_loose_flags,
+        "flexor.maths.kernels.jit",
+        "njit(fastmath=FAST, cache=True)(f)",
+    ),
     (rules.short_files, "flexor.x", "\n" * 500),
     (rules.short_functions, "flexor.x", "def f():\n" + "    x = 1\n" * 79),
-    (rules.short_functions, "flexor.kernel", "def f():\n" + "    x = 1\n" * 119),
+    (rules.short_functions, "flexor.x.kernels.y", "def f():\n" + "    x = 1\n" * 119),
     (rules.telling_names, "flexor.scene.commonplace", ""),
     (
         rules.all_names_exist,
@@ -178,7 +203,7 @@ def test_untested_kernel_is_caught() -> None:
     text = (
         "@jit('void()')\ndef skin(): ...\n@inline\ndef c(): ...\n@x.njit\ndef b(): ..."
     )
-    source = planted("flexor.pose.kernel", text)
+    source = planted("flexor.pose.kernels.sample", text)
     assert rules.kernel_names(source) == ["skin", "b"]
     assert len(rules.untested_kernels(source, "def test_skinning(): b()")) == 1
     assert not rules.untested_kernels(source, "kernel.skin(); b()")

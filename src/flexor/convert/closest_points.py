@@ -21,7 +21,7 @@ class SurfaceTree:
     """Triangles in a tree of boxes, to look for near ones more than once.
 
     triangles: float64 (F, 9), in the order of the leaves; faces, starts, boxes: see
-    kernel_closest.
+    `kernels.closest`.
     """
 
     triangles: NDArray[np.float64]
@@ -53,7 +53,7 @@ def closest_points(
     equally near ones the first; barycentric weights of its corners there, float64
     (P, 3), not negative, that sum to 1; and the distance, float64 (P,).
     """
-    from flexor.convert import kernel_closest as kernel
+    from flexor.convert.kernels import closest as kernel
 
     tree = triangles if isinstance(triangles, SurfaceTree) else surface_tree(triangles)
     there = np.ascontiguousarray(points, np.float64)
@@ -92,7 +92,7 @@ def _tree(
     """A tree of boxes around triangles (F, 3, 3), each level cut in the middle.
 
     Gives the triangles in the order of the leaves (F,), where each leaf starts, and the
-    boxes (2 L - 1, 6) of all nodes, level by level; see kernel_closest.
+    boxes (2 L - 1, 6) of all nodes, level by level; see `kernels.closest`.
     """
     count = len(corners)
     levels = max(int(np.ceil(np.log2(count / LEAF))), 0) if count > LEAF else 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.convert import kernel_reduce
+from flexor.convert.kernels import reduce as kernel_reduce
 from flexor.convert.motion_error import Rows
 from flexor.convert.pack_numbers import pack_numbers
 from flexor.convert.plan_motion import MotionPlan, middle_rotation

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
-from flexor.convert import kernel_score as kernel
 from flexor.convert.body import Body, Pull
 from flexor.convert.bones import Bones
+from flexor.convert.kernels import score as kernel
 from flexor.convert.sections import Sections
 from flexor.convert.surface import Surface
 from flexor.maths import threads, transforms

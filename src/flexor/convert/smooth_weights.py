@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from flexor.arrays import Floats, Ints
-from flexor.convert import kernel_smooth as kernel
 from flexor.convert.body import Pull
+from flexor.convert.kernels import smooth as kernel
 from flexor.convert.surface import Surface
 from flexor.errors import SettingError
 from flexor.maths import threads

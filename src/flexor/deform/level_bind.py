@@ -113,7 +113,7 @@ def skin_level(
     matrices: float32 (n, S * 12), world_from_mesh; positions, normals: results
     (n, P, 3), in the order of places; all float32.
     """
-    from flexor.deform import kernel_crowd as kernel
+    from flexor.deform.kernels import crowd as kernel
 
     count, places = len(matrices), bind.place_count
     check_input(matrices, np.float32, (count, None), "matrices")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints, address, check_array, check_input
-from flexor.deform import kernel_envelope as kernel
+from flexor.deform.kernels import envelope as kernel
 from flexor.errors import ShapeError
 from flexor.scene import envelope as at
 from flexor.scene.envelope import BLOCK, Envelope
@@ -98,7 +98,7 @@ def init_envelope(
 
 
 def _runtime_steps(envelope: Envelope) -> Ints:
-    """Steps (S, 6) as the kernels take them; see kernel_envelope."""
+    """Steps (S, 6) as the kernels take them; see `kernels.envelope`."""
     steps = np.zeros((len(envelope.steps), 6), np.int32)
     steps[:, :5] = envelope.steps
     is_list = steps[:, at.OP] <= at.END

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from flexor.arrays import Floats, check_array, check_input
-from flexor.deform import kernel
 from flexor.deform.bind import Bind
+from flexor.deform.kernels import vertices as kernel
 from flexor.errors import ShapeError
 
 __all__ = ["SkinState", "each_group", "init_skin", "skin_blocks", "skin_vertices"]

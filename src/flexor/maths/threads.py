@@ -61,7 +61,7 @@ def run_slices(work: Callable[[slice], None], count: int) -> None:
 def run_team(work: Callable[[], None], count: int) -> None:
     """Call `work` in up to `count` threads, this one among them; wait for all.
 
-    The calls share out what is to be done among themselves (`maths.kernel_team`), so a
+    The calls share out what is to be done among themselves (`kernels.team`), so a
     call that has not begun when this one is done is not needed, and is dropped.
     """
     turns: list[Future[None]] = []

@@ -40,7 +40,7 @@ class EventTable:
     """Events of all clips as the kernel wants them.
 
     ranges: int32 (C, 6), first row and number of rows for once, loop and ping-pong;
-    spots, times: float64 (E,), position (see `kernel_voice`) and time in the clip;
+    spots, times: float64 (E,), position (see `kernels.voice`) and time in the clip;
     names: E texts. A ping-pong voice passes most events on two positions.
     """
 

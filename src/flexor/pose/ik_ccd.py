@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexor.arrays import Floats, Ints, check_array
 from flexor.errors import SettingError
-from flexor.pose import kernel_ik
-from flexor.pose.kernel_ik_descent import BONE_WORK, PAIR_WORK
+from flexor.pose.kernels import ik as kernel_ik
+from flexor.pose.kernels.ik_descent import BONE_WORK, PAIR_WORK
 from flexor.pose.model_space import WorldState
 from flexor.pose.reach import Reach, as_floats, as_turns, as_weights
 

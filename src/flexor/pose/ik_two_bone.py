@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexor.arrays import Floats, Ints, check_array
 from flexor.errors import SettingError
-from flexor.pose import kernel_limbs
+from flexor.pose.kernels import limbs as kernel_limbs
 from flexor.pose.layout import Layout
 from flexor.pose.model_space import WorldState
 from flexor.pose.reach import (

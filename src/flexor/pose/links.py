@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from flexor.arrays import Floats, check_array
-from flexor.pose import kernel_links
+from flexor.pose.kernels import links as kernel_links
 from flexor.pose.layout import Layout
 
 __all__ = ["follow_links"]

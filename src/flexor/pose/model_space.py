@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flexor.arrays import Floats, check_input
-from flexor.pose import kernel
+from flexor.pose.kernels import sample as kernel
 from flexor.pose.layout import Layout
 
 __all__ = ["WorldState", "init_world", "world_from_local"]

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
 from flexor.errors import SettingError, ShapeError
-from flexor.pose import kernel_packed, kernel_voice
 from flexor.pose.clip_tables import ClipTables, pack_clip
+from flexor.pose.kernels import packed as kernel_packed
+from flexor.pose.kernels import voice as kernel_voice
 from flexor.pose.layout import Layout
 from flexor.pose.root_motion import RootMotion
 from flexor.pose.sample import init_sample, sample
@@ -33,14 +34,14 @@ class MotionSet:
     """The clips of a character as the playing kernels want them.
 
     names: C texts; layout: the lanes they are laid out for; clips: int32 (C, 11), the
-    kind of each and its parts of the tables (columns in `kernel_voice`); durations:
+    kind of each and its parts of the tables (columns in `kernels.voice`); durations:
     float64 (C,), seconds; times, timelines, rotations, vectors, morphs, values: as in
     ClipTables, numbers of timelines counted within a clip, offsets over all; paths:
     float64 (P, 5), root motion: seconds, x, y, z in metres, heading in radians;
     line_count: the most timelines that a clip has, at least 1; starts, start_weights:
     float32 (C + 1, 10 * L) and (C + 1, W), each clip's first frame, and the rest pose;
-    packed: what of clips is packed, see `kernel_voice.sample_bits`; pack_width: numbers
-    that a voice holds of them, 0 where no clip is packed.
+    packed: what of clips is packed, see `kernels.voice.sample_bits`; pack_width:
+    numbers that a voice holds of them, 0 where no clip is packed.
     """
 
     names: tuple[str, ...]

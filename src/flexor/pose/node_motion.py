@@ -289,7 +289,7 @@ def move_nodes(
     radians about Y; size: (N,), factor; out: float32 (n, 12 * 8 * groups), results,
     world_from_mesh by rows of `lanes.rows[level]`. Gives how many nodes were touched.
     """
-    from flexor.pose import kernel_nodes as kernel
+    from flexor.pose.kernels import nodes as kernel
 
     groups, count = motion.lanes.groups[level], len(clip)
     check_input(who, np.int32, (None,), "who")

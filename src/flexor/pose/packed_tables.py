@@ -16,7 +16,7 @@ from flexor.scene.packed_clip import BITS, BLOCK, PATHS, PackedClip
 
 __all__ = ["PackedTables", "lay_out_packed"]
 
-# As in `kernel_packed`, which is not loaded here: reading a file needs no compiler.
+# As in `kernels.packed`, which is not loaded here: reading a file needs no compiler.
 WIDTH, AS_LANES, TURNS = 3, -1, 13
 PUT = 0.08  # what putting one rotation in its place costs, eight made being 1
 CLOSE = np.cos(np.radians(20))  # cosine of half the angle between close frames

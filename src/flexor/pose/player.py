@@ -25,10 +25,13 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
 from flexor.errors import SettingError
-from flexor.pose import kernel, kernel_blend, kernel_events, kernel_travel
-from flexor.pose import kernel_player as at
 from flexor.pose.events import Event, EventTable, make_events
-from flexor.pose.kernel_voice import FREE, ONCE, PING_PONG
+from flexor.pose.kernels import blend as kernel_blend
+from flexor.pose.kernels import events as kernel_events
+from flexor.pose.kernels import player as at
+from flexor.pose.kernels import sample as kernel
+from flexor.pose.kernels import travel as kernel_travel
+from flexor.pose.kernels.voice import FREE, ONCE, PING_PONG
 from flexor.pose.layers import Layer, layer_mask
 from flexor.pose.layout import ROWS
 from flexor.pose.motion_set import MotionSet
@@ -62,7 +65,7 @@ class PlayerState:
     local: Floats
     weights: Floats
     events: EventTable | None
-    # Of each voice, of each layer of a character: see `kernel_player`.
+    # Of each voice, of each layer of a character: see `kernels.player`.
     _marks: Ints
     _voices: NDArray[np.float64]
     _steps: NDArray[np.float64]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints
 from flexor.errors import SettingError
 from flexor.maths import quaternions
-from flexor.pose.kernel_ik_descent import (
+from flexor.pose.kernels.ik_descent import (
     AXIS,
     BEFORE,
     BONE_NUMBERS,

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints, check_input
 from flexor.errors import ShapeError
-from flexor.pose import kernel, kernel_packed
 from flexor.pose.clip_tables import ClipTables
+from flexor.pose.kernels import packed as kernel_packed
+from flexor.pose.kernels import sample as kernel
 from flexor.pose.layout import ROWS, Layout
 
 __all__ = ["PackedState", "SampleState", "init_packed", "init_sample", "sample"]

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexor.arrays import Ints
 from flexor.errors import SettingError
-from flexor.pose import kernel_player as at
-from flexor.pose.kernel_voice import FREE, KEPT, LOOP, ONCE
+from flexor.pose.kernels import player as at
+from flexor.pose.kernels.voice import FREE, KEPT, LOOP, ONCE
 from flexor.pose.player import FASTEST, PlayerState
 
 __all__ = ["Mode", "choose", "play", "set_weight", "stop"]

@@ -150,7 +150,7 @@ def init_crowd(kinds: Sequence[CrowdKind], counts: Sequence[int]) -> CrowdState:
 
 def advance_crowd(state: CrowdState, dt: float) -> None:
     """Move all clocks on by `dt` seconds, and the characters with their clips."""
-    from flexor.pose import kernel_crowd
+    from flexor.pose.kernels import crowd as kernel_crowd
 
     try:
         step = float(dt) if isinstance(dt, Real) else math.nan

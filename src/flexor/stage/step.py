@@ -300,7 +300,7 @@ def run_attack(state: StageState) -> None:
 
 def move_bodies(state: StageState) -> None:
     """Clips of what each does, limbs that reach up or down, feet on the ground."""
-    from flexor.stage.movement import kernel_roles
+    from flexor.stage.movement.kernels import roles as kernel_roles
 
     kernel_roles.choose_roles(
         state.plan.walking.walk,
@@ -339,7 +339,7 @@ def move_bodies(state: StageState) -> None:
 
 
 def _place(state: StageState, body: Body) -> None:
-    from flexor.stage.movement import kernel_roles
+    from flexor.stage.movement.kernels import roles as kernel_roles
 
     kernel_roles.put_places(
         body.rows, state.places, state.headings, state.sinks, body.player.places
@@ -373,7 +373,7 @@ def _play(body: Body, playing: Playing, who: NDArray[np.intp], fade: float) -> N
 
 def _move_limbs(state: StageState, body: Body) -> None:
     """Level difference, and feet on uneven ground."""
-    from flexor.stage.movement import kernel_roles
+    from flexor.stage.movement.kernels import roles as kernel_roles
 
     has_feet = state.plan.look.feet and state.has_slopes
     has_lifts = _find_lifts(state, body)

@@ -7,7 +7,7 @@ import pytest
 
 from flexor.app.bench import player
 from flexor.app.bench.synthetic import make_character
-from flexor.pose.kernel_player import CLIP, WEIGHT
+from flexor.pose.kernels.player import CLIP, WEIGHT
 from flexor.pose.layers import layer_mask
 from flexor.pose.motion_set import MotionSet, make_motion_set
 from flexor.pose.player import advance

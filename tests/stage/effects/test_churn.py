@@ -13,7 +13,6 @@ import pytest
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.effect_settings import RADII, ChurnSettings
 from flexor.scene.ground import SURFACES, Ground, make_ground
-from flexor.stage.effects import kernel_churn
 from flexor.stage.effects.churn import (
     CONTINUING,
     KICK_UP,
@@ -24,6 +23,7 @@ from flexor.stage.effects.churn import (
     init_churn,
     step_churn,
 )
+from flexor.stage.effects.kernels import churn as kernel_churn
 from tests.oracle import churn as plain
 
 Rng = np.random.Generator

@@ -14,7 +14,8 @@ import flexor
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
 from flexor.scene.ground import Ground, flat_ground, make_ground
-from flexor.stage.effects import kernel_shadows, shadows
+from flexor.stage.effects import shadows
+from flexor.stage.effects.kernels import shadows as kernel_shadows
 from tests.oracle import shadows as slow
 
 Rng = np.random.Generator

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import quaternions
-from flexor.stage.goal import kernel_goal
+from flexor.stage.goal.kernels import goal as kernel_goal
 from flexor.stage.goal.netting import Netting, ball_numbers, make_netting
 from flexor.stage.goal.plan import BallSettings, Gate, Push, Rod, SheetPlan
 from flexor.stage.goal.soccer import GoalSettings, make_goal

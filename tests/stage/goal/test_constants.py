@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from flexor.stage.goal import areas, kernel_ball, kernel_net, sheet, state
+from flexor.stage.goal import areas, sheet, state
+from flexor.stage.goal.kernels import ball as kernel_ball
+from flexor.stage.goal.kernels import net as kernel_net
 
 
 def test_sides_holds_and_events_have_the_same_numbers() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from flexor.app.bench.goal_shots import random_shots
-from flexor.stage.goal import kernel_goal
+from flexor.stage.goal.kernels import goal as kernel_goal
 from flexor.stage.goal.netting import Netting, net_numbers
 from flexor.stage.goal.plan import NetSettings, SheetPlan
 from flexor.stage.goal.sheet import FIXED, FREE, SPRUNG, Sheet, weave_sheets

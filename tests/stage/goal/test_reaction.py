@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flexor.stage.goal import kernel_ball
 from flexor.stage.goal.areas import EDGE
+from flexor.stage.goal.kernels import ball as kernel_ball
 from flexor.stage.goal.netting import Netting, make_netting
 from flexor.stage.goal.plan import BallSettings, Push, SheetPlan
 from flexor.stage.goal.soccer import GoalSettings, make_goal

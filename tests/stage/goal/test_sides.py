@@ -12,8 +12,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from flexor.stage.goal import kernel_ball
 from flexor.stage.goal.areas import gate_tables
+from flexor.stage.goal.kernels import ball as kernel_ball
 from flexor.stage.goal.netting import Netting, make_netting
 from flexor.stage.goal.plan import BallSettings, Gate, Push, SheetPlan
 from flexor.stage.goal.soccer import GoalSettings, make_goal

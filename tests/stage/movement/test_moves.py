@@ -31,7 +31,7 @@ from flexor.stage.movement.buttons import (
     record,
     recorded,
 )
-from flexor.stage.movement.kernel_moves import FASTEST
+from flexor.stage.movement.kernels.moves import FASTEST
 from flexor.stage.movement.moves import (
     HITTING,
     NO_MOVE,

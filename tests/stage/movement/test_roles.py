@@ -15,8 +15,8 @@ from flexor.samples import mannequin
 from flexor.scene.ground import Ground, flat_ground, make_ground
 from flexor.scene.ground_shapes import shape_ground
 from flexor.scene.stage_plan import ROLES, Actor, StageLook, StagePlan
-from flexor.stage.movement import kernel_roles
 from flexor.stage.movement.ground import find_footing, init_footing
+from flexor.stage.movement.kernels import roles as kernel_roles
 from tests.oracle import stage as oracle
 
 Rng = np.random.Generator

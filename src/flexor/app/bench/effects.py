@@ -15,7 +15,7 @@ from flexor.scene.effect_settings import LeafSettings
 from flexor.scene.ground import Ground, make_ground
 from flexor.scene.light import Vector
 from flexor.stage.effects.churn import churn_quads, init_churn, step_churn
-from flexor.stage.effects.kernel_leaves import lay_down
+from flexor.stage.effects.kernels.leaves import lay_down
 from flexor.stage.effects.leaves import Leaves, init_leaves, leaf_quads, step_leaves
 from flexor.stage.effects.snow import Snow, init_snow, snow_quads, step_snow
 from flexor.stage.effects.wind import Wind

@@ -11,7 +11,7 @@ import numpy as np
 from flexor.app.bench.linked import make_linked
 from flexor.app.bench.timing import Result, best_seconds
 from flexor.app.character import Character
-from flexor.deform import kernel
+from flexor.deform.kernels import vertices as kernel
 from flexor.deform.skin_vertices import init_skin, skin_blocks
 from flexor.pose.links import follow_links
 from flexor.pose.model_space import init_world, world_from_local

@@ -10,7 +10,7 @@ import numpy as np
 from flexor.app.bench.synthetic import make_character
 from flexor.app.bench.timing import Result, best_seconds
 from flexor.app.character import Character
-from flexor.deform import kernel as deform_kernel
+from flexor.deform.kernels import vertices as deform_kernel
 from flexor.pose.model_space import init_world, world_from_local
 from flexor.pose.sample import init_sample, sample
 

@@ -12,8 +12,9 @@ from flexor.app.bench.synthetic import make_character
 from flexor.app.bench.timing import Result, best_seconds
 from flexor.app.character import Character
 from flexor.arrays import Floats
-from flexor.deform import kernel, kernel_dual
 from flexor.deform.bind import Bind
+from flexor.deform.kernels import dual as kernel_dual
+from flexor.deform.kernels import vertices as kernel
 from flexor.deform.skin_dual import init_dual
 from flexor.deform.skin_vertices import init_skin
 from flexor.pose.pose import Pose

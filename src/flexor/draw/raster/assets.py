@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Ints, address
 from flexor.draw.drawlist import DrawMesh, DrawTexture
-from flexor.draw.raster import kernel_layout as at
+from flexor.draw.raster import layout as at
 from flexor.maths.colour import linear_from_srgb, srgb_from_linear
 
 __all__ = [

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints, check_array
 from flexor.draw.check import check_list
 from flexor.draw.drawlist import DrawList, DrawMesh, DrawTexture
-from flexor.draw.raster import kernel_frame
-from flexor.draw.raster import kernel_layout as at
+from flexor.draw.raster import layout as at
 from flexor.draw.raster.assets import (
     KeptMesh,
     KeptTexture,
     encode_table,
     keep_texture,
 )
+from flexor.draw.raster.kernels import frame as kernel_frame
 from flexor.draw.raster.room import Room
 from flexor.draw.raster.tables import Tables, make_tables
 from flexor.draw.target import Target, check_target

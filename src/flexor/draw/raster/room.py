@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from flexor.arrays import Floats
-from flexor.draw.raster import kernel_layout as at
-from flexor.draw.raster.kernel_cut import CUT_ROOM, LINE_PIECES
+from flexor.draw.raster import layout as at
+from flexor.draw.raster.kernels.cut import CUT_ROOM, LINE_PIECES
 from flexor.draw.raster.tables import Tables
 
 __all__ = ["Room"]
 
 
 class Room:
-    """What the kernels write to, beside the picture: see kernel_frame.
+    """What the kernels write to, beside the picture: see `kernels.frame`.
 
     Each chunk has room for so many refs, places in lists, and pieces. It is guessed at
     first; if it is too little, the kernels say so, and all is drawn again.

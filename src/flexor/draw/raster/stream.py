@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawList
-from flexor.draw.raster import kernel_layout as at
+from flexor.draw.raster import layout as at
 from flexor.draw.raster.assets import KeptMesh
 from flexor.scene.camera import Camera
 
@@ -28,7 +28,7 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stream:
-    """segments, chunks: see kernel_layout; order: int32, elements of sorted segments;
+    """segments, chunks: see `layout`; order: int32, elements of sorted segments;
     ranks: float32, for each element its place from far to near if all are sorted;
     chunk_size: how many elements a chunk has at most.
     """

@@ -1,4 +1,4 @@
-"""A draw list as the tables that the kernels read; see kernel_layout."""
+"""A draw list as the tables that the kernels read; see `layout`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints, address
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawList, Look, Strokes
-from flexor.draw.raster import kernel_layout as at
+from flexor.draw.raster import layout as at
 from flexor.draw.raster.assets import KeptMesh
 from flexor.draw.raster.stream import make_stream
 from flexor.draw.target import Target

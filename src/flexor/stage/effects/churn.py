@@ -156,7 +156,7 @@ def step_churn(
     level = -FARTHEST
     if water is not None:
         level = check_number(water, "water", -FARTHEST, FARTHEST)
-    from flexor.stage.effects import kernel_churn
+    from flexor.stage.effects.kernels import churn as kernel_churn
 
     settings = state.settings
     if not kernel_churn.are_near(places, FARTHEST):
@@ -222,7 +222,7 @@ def churn_quads(
     state._view[3:] = as_vector(camera_up, "camera_up")
     if not state.live_count:
         return 0
-    from flexor.stage.effects.kernel_churn import drop_quads
+    from flexor.stage.effects.kernels.churn import drop_quads
 
     size = state.settings.size
     return int(drop_quads(state.places, state.ages, size, state._view, rows, out))

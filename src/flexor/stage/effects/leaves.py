@@ -93,7 +93,7 @@ def init_leaves(
     check_kind(settings, LeafSettings, "settings")
     flat = _order(_check_spots(spots))
     count = len(flat)
-    from flexor.stage.effects.kernel_leaves import fit_boxes, lay_down
+    from flexor.stage.effects.kernels.leaves import fit_boxes, lay_down
 
     places = np.zeros((count, 3), np.float32)
     places[:, ::2] = flat
@@ -164,7 +164,7 @@ def step_leaves(state: Leaves, wind: Wind | None, ground: Ground) -> None:
         state._wind[:3], state._wind[3:] = wind.place, wind.speed
     elif count == 0:
         return
-    from flexor.stage.effects.kernel_leaves import step_blocks
+    from flexor.stage.effects.kernels.leaves import step_blocks
 
     has_wind, inverse = wind is not None, 1 / ground.step
 
@@ -212,7 +212,7 @@ def leaf_quads(state: Leaves, out: Floats) -> Floats:
     """
     check_kind(state, Leaves, "state")
     check_array(out, np.float32, (len(state), 4, 3), "out")
-    from flexor.stage.effects.kernel_leaves import make_quads
+    from flexor.stage.effects.kernels.leaves import make_quads
 
     def work(rows: slice) -> None:
         make_quads(

@@ -205,7 +205,7 @@ def shadow_matrices(
         out[:] = 0
         cast[:] = False
         return out, cast
-    from flexor.stage.effects import kernel_shadows
+    from flexor.stage.effects.kernels import shadows as kernel_shadows
 
     kernel_shadows.cast_parts(
         *slant, lift, middles, ground.heights, *ground.corner, ground.step, out, cast
@@ -228,7 +228,7 @@ def find_middles(
     parts: ShadowParts, positions: Floats, *, out: Doubles | None = None
 ) -> Doubles:
     """The middles of parts (N, K, 3): means of their vertices; positions: (N, V, 3)."""
-    from flexor.stage.effects import kernel_shadows
+    from flexor.stage.effects.kernels import shadows as kernel_shadows
 
     count = len(positions)
     check_input(positions, np.float32, (count, parts.vertex_count, 3), "positions")
@@ -252,7 +252,7 @@ def apply_shadow(
     matrices: (N, K, 3, 4); sources, parts: int32 (P,), the vertex and the part of each
     place; positions: float32 (N, V, 3).
     """
-    from flexor.stage.effects import kernel_shadows
+    from flexor.stage.effects.kernels import shadows as kernel_shadows
 
     count, places = len(matrices), len(sources)
     check_input(matrices, np.float64, (count, None, 3, 4), "matrices")

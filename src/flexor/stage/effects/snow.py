@@ -81,7 +81,7 @@ def init_snow(
     check_kind(settings, SnowSettings, "settings")
     if not isinstance(count, int) or not 0 <= count <= MOST_FLAKES:
         raise SettingError(f"count: {count!r}, expected 0 to {MOST_FLAKES}")
-    from flexor.stage.effects.kernel_leaves import lay_down
+    from flexor.stage.effects.kernels.leaves import lay_down
 
     places = np.zeros((count, 3), np.float32)
     places[:, ::2] = rng.uniform(settings.low, settings.high, (count, 2))
@@ -119,7 +119,7 @@ def step_snow(state: Snow, ground: Ground, wind: ArrayLike = CALM) -> None:
         state._ground, state._highest = ground, float(ground.heights.max())
     state._move[:] = move
     state._move[1] -= state.settings.fall
-    from flexor.stage.effects.kernel_snow import step_flakes
+    from flexor.stage.effects.kernels.snow import step_flakes
 
     inverse = 1 / ground.step
 
@@ -166,7 +166,7 @@ def snow_quads(
     check_array(out, np.float32, (len(state), 4, 3), "out")
     state._view[:3] = as_vector(camera_right, "camera_right")
     state._view[3:] = as_vector(camera_up, "camera_up")
-    from flexor.stage.effects.kernel_snow import make_quads
+    from flexor.stage.effects.kernels.snow import make_quads
 
     def work(rows: slice) -> None:
         make_quads(

@@ -128,7 +128,7 @@ def obstructs(
         raise SettingError(f"margin: {margin!r}, expected 0 to {MOST_MARGIN:g} m")
     if not count:
         return out
-    from flexor.stage.effects.kernel_view import find_obstructing
+    from flexor.stage.effects.kernels.view import find_obstructing
 
     points = np.empty((len(places) + 1, 2))
     points[0] = eye
@@ -172,7 +172,7 @@ def step_view(state: ViewState, camera: ArrayLike, characters: ArrayLike) -> Non
     """
     if not len(state.tables):
         return
-    from flexor.stage.effects.kernel_view import move_shown
+    from flexor.stage.effects.kernels.view import move_shown
 
     settings, hits, found = state.settings, state.obstructed, state._found
     obstructs(

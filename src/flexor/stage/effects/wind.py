@@ -67,7 +67,7 @@ def find_wind(
     check_input(now, np.float64, (None, None, 3), "now")
     check_input(before, np.float64, now.shape, "before")
     check_kind(settings, WindSettings, "settings")
-    from flexor.stage.effects.kernel_leaves import find_strongest
+    from flexor.stage.effects.kernels.leaves import find_strongest
 
     row = find_strongest(
         before,

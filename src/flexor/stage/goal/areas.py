@@ -67,7 +67,7 @@ class Face:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AreaTables:
-    """Areas, marks and bounds: see `kernel_ball`."""
+    """Areas, marks and bounds: see `kernels.ball`."""
 
     areas: Doubles
     marks: Ints
@@ -183,7 +183,7 @@ def edge_push(plan: SheetPlan) -> tuple[Push, float]:
 
 
 def _area(normal: Doubles, offset: float, push: Push, half: float) -> list[float]:
-    """A row of areas; the columns of `kernel_ball`."""
+    """A row of areas; the columns of `kernels.ball`."""
     climb = push.k4 if half > 0 else 0.0
     numbers = push.front, push.limit, push.k1, push.k2a, push.k2b, push.k3, climb
     return [*normal.tolist(), offset, *numbers, push.k5, half]
@@ -256,7 +256,7 @@ def _check_hollow(faces: Sequence[Face], gates: Sequence[Gate]) -> None:
 
 
 def gate_tables(gates: Sequence[Gate]) -> tuple[Doubles, Ints]:
-    """Gates (G, 15) and their rules (G, 12), as `kernel_ball.pass_gates` takes them."""
+    """Gates (G, 15) and their rules (G, 12), as `kernels.ball.pass_gates` has them."""
     rows = []
     for gate in gates:
         row = [*gate_plane(gate), *gate.middle]

@@ -43,7 +43,7 @@ class Netting:
 
     sheet: nodes and strings; hang: float64 (M, 3), where nodes hang at rest; faces;
     rods: float64 (R, 7), ends and radius; areas: reaction areas; gates, rules: see
-    `kernel_ball`; members, firsts: nodes of each face; near, near_firsts: neighbours
+    `kernels.ball`; members, firsts: nodes of each face; near, near_firsts: neighbours
     of each node; ball_numbers, net_numbers: settings as the kernels take them;
     ball_steps, net_steps: steps of the balls for each of the net, and of the net in a
     frame.
@@ -149,7 +149,7 @@ def _steps(ball: BallSettings, net: NetSettings) -> tuple[int, int]:
 
 
 def ball_numbers(ball: BallSettings) -> Doubles:
-    """Settings of balls, in the columns of `kernel_ball`."""
+    """Settings of balls, in the columns of `kernels.ball`."""
     return np.array(
         [
             ball.radius,
@@ -169,7 +169,7 @@ def ball_numbers(ball: BallSettings) -> Doubles:
 
 
 def net_numbers(net: NetSettings, ground: float) -> Doubles:
-    """Settings of a net, in the columns of `kernel_net`."""
+    """Settings of a net, in the columns of `kernels.net`."""
     coefficients = net.k11, net.k12, net.k13, net.k14
     rest = net.mass, net.gravity, net.fastest, ground, 1 / net.rate
     return np.array([*coefficients, *rest])
@@ -177,7 +177,7 @@ def net_numbers(net: NetSettings, ground: float) -> Doubles:
 
 def _settle(sheet: Sheet, net: NetSettings, ground: float) -> Doubles:
     """Where nodes (M, 3) hang when all is calm."""
-    from flexor.stage.goal import kernel_goal
+    from flexor.stage.goal.kernels import goal as kernel_goal
 
     nodes = sheet.places.copy()
     speeds, forces = np.zeros_like(nodes), np.zeros_like(nodes)

@@ -43,7 +43,7 @@ Doubles = NDArray[np.float64]
 MOST = 10_000_000  # balls
 FARTHEST, FASTEST, QUICKEST = 1e4, 200.0, 2000.0  # metres, a second, radians a second
 WIDTH = 13
-SCORED, ROD, GROUND, NET = 1, 2, 4, 8  # bits of events, as in `kernel_ball`
+SCORED, ROD, GROUND, NET = 1, 2, 4, 8  # bits of events, as in `kernels.ball`
 START = 11.0  # metres before the origin: where penalties are taken
 LEAST_WORK = 20_000  # nanoseconds, about, that are worth a second thread
 BALL_COST, NODE_COST = 600, 25  # nanoseconds a frame, about
@@ -141,7 +141,7 @@ def init_netting(netting: Netting, count: int = 1, balls: int = 1) -> NettingSta
 
 
 def _ball_tables(own: Netting) -> tuple[Any, ...]:
-    """What `kernel_goal.step_balls` takes of a netting."""
+    """What `kernels.goal.step_balls` takes of a netting."""
     areas = own.areas
     return (
         *(areas.areas, areas.marks, areas.bounds),
@@ -150,7 +150,7 @@ def _ball_tables(own: Netting) -> tuple[Any, ...]:
 
 
 def _tables(own: Netting) -> tuple[Any, ...]:
-    """What `kernel_goal.step_frames` takes of a netting."""
+    """What `kernels.goal.step_frames` takes of a netting."""
     sheet = own.sheet
     return (
         *(own.net_steps, own.ball_steps, *_ball_tables(own), own.net_numbers),
@@ -235,7 +235,7 @@ def _find_sides(state: NettingState, who: NDArray[np.bool_]) -> None:
 
 def step_netting(state: NettingState, frames: int = 1) -> None:
     """Move balls and nets on by frames of 1/60 s."""
-    from flexor.stage.goal import kernel_goal
+    from flexor.stage.goal.kernels import goal as kernel_goal
 
     _check_count(frames, "frames")
     _check_arrays(state)
@@ -264,7 +264,7 @@ def step_balls(state: NettingState, steps: int = 1) -> None:
 
     What a ball does depends on no net, so this is for those who count shots.
     """
-    from flexor.stage.goal import kernel_goal
+    from flexor.stage.goal.kernels import goal as kernel_goal
 
     _check_count(steps, "steps")
     # No ball knows of another, so all are shared out alike.

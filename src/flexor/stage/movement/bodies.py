@@ -59,7 +59,7 @@ def push_apart(
     """
     if len(places) < 2:
         return 0
-    from flexor.stage.movement import kernel_bodies
+    from flexor.stage.movement.kernels import bodies as kernel_bodies
 
     met: int = kernel_bodies.push_apart(radii, is_solid, state.order, places)
     return met
@@ -88,7 +88,7 @@ def hold_at_steps(
     in place: up to steep ground and on along it, at any speed. normals: (N, 2), filled
     with unit ways out of it, 0 for who goes freely. Gives how many were held.
     """
-    from flexor.stage.movement import kernel_bodies
+    from flexor.stage.movement.kernels import bodies as kernel_bodies
 
     held: int = kernel_bodies.hold_at_steps(
         ground.heights,
@@ -119,7 +119,7 @@ def stand(
     nobody is more than 15 cm in it; flying: (N,), who jumps and is held in the air.
     Ground that falls away by less than 12 cm in a tick is walked down, not fallen.
     """
-    from flexor.stage.movement import kernel_bodies
+    from flexor.stage.movement.kernels import bodies as kernel_bodies
 
     kernel_bodies.stand(
         dt,

@@ -30,7 +30,7 @@ def walk(
     headings: (N,), radians, 0 looks along +z. Who stands on the spot of its opponent
     keeps its heading and walks straight.
     """
-    from flexor.stage.movement import kernel_movement
+    from flexor.stage.movement.kernels import ground as kernel_movement
 
     kernel_movement.walk(
         dt, clocks, opponents, circling, asked, paces, places, headings

@@ -47,7 +47,7 @@ def find_footing(
     ground: Ground, places: Doubles, settings: FrictionSettings, *, out: Footing
 ) -> None:
     """Look at what is under places (N, 3)."""
-    from flexor.stage.movement import kernel_movement
+    from flexor.stage.movement.kernels import ground as kernel_movement
 
     kernel_movement.look_down(
         ground.heights,
@@ -78,7 +78,7 @@ def slide_down(
     (N, 2), what movement is asked for; slides: (N, 2), velocities along x and z that
     slopes have given them; places: (N, 3).
     """
-    from flexor.stage.movement import kernel_movement
+    from flexor.stage.movement.kernels import ground as kernel_movement
 
     kernel_movement.slip(
         dt,

@@ -55,7 +55,7 @@ def place_volumes(hits: Hits, rows: Ints, volumes: HitVolumes, world: Floats) ->
     """Put the capsules of characters of one kind, on rows (n,), where their nodes are:
     world: float32 (n, J, 3, 4).
     """
-    from flexor.stage.movement import kernel_hits
+    from flexor.stage.movement.kernels import hits as kernel_hits
 
     check_input(rows, np.int32, (None,), "rows")
     check_input(world, np.float32, (len(rows), None, 3, 4), "world")
@@ -73,7 +73,7 @@ def find_hits(hits: Hits, attacks: NDArray[np.bool_], targets: Ints) -> None:
 
     attacks: bool (N, H), which capsules attack; targets: int32 (N,), whom, -1: nobody.
     """
-    from flexor.stage.movement import kernel_hits
+    from flexor.stage.movement.kernels import hits as kernel_hits
 
     count, most = hits.radii.shape
     check_array(attacks, np.bool_, (count, most), "attacks")

@@ -218,7 +218,7 @@ def step_moves(
     check_input(can_act, np.bool_, shape, "can_act")
     if not shape[0]:
         return out
-    from flexor.stage.movement import kernel_moves
+    from flexor.stage.movement.kernels import moves as kernel_moves
 
     wrong = kernel_moves.step_all(
         *(*tables._inputs, pressed, held, clock, can_act),

@@ -41,7 +41,7 @@ def read_pads(
     Who faces its opponent goes toward it, away or around it, whichever of them the
     pad's way is nearest to, or slantwise between. Others turn where they go.
     """
-    from flexor.stage.movement import kernel_pads
+    from flexor.stage.movement.kernels import pads as kernel_pads
 
     kernel_pads.read_pads(
         held,

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Ints, check_array, check_input, freeze
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.zone import Zone
-from flexor.stage.movement import kernel_zones
+from flexor.stage.movement.kernels import zones as kernel_zones
 
 __all__ = ["ZoneTables", "keep_in_zones", "make_zones"]
 
@@ -36,7 +36,7 @@ class ZoneTables:
     """Zones that act at once, as the kernel takes them: made by `make_zones`.
 
     sides: float64 (S, 13); spans: int32 (Z, 3); crossings: float64 (K, 4), where sides
-    of two zones cross and a direction into where characters may be; see `kernel_zones`.
+    of two zones cross and a direction into where they may be; see `kernels.zones`.
     """
 
     zones: tuple[Zone, ...]

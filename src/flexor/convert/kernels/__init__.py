@@ -1,0 +1,1 @@
+"""The slow loops of passes, compiled."""

@@ -1,0 +1,1 @@
+"""Matrices to vertices, compiled."""

@@ -1,0 +1,1 @@
+"""A picture from draw list to pixels, compiled: stages of one kernel."""

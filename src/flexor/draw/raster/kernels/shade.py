@@ -1,0 +1,451 @@
+"""The colour of pixels, triangle by triangle.
+
+What a triangle needs is fetched once; then each of its pixels that is seen finds its
+place in the triangle, and everything else follows from that.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flexor.draw.raster import layout as at
+from flexor.draw.raster.kernels.cover import box_of, clockwise, cover
+from flexor.draw.raster.kernels.light import light8
+from flexor.draw.raster.kernels.pixels import (
+    list_pixels,
+    note_moves,
+    put_pixel,
+    spot_of,
+)
+from flexor.draw.raster.kernels.place import (
+    cut_values,
+    detail_at,
+    is_face_flat,
+    mix,
+    normal_at,
+    rates_of,
+    spread_of,
+    texcoords_of,
+)
+from flexor.draw.raster.kernels.refs import (
+    FIRST_OF,
+    INSTANCE_OF,
+    OF_ITEM,
+    OF_LOOK,
+    corner_rows,
+    corners_of,
+    element_of,
+    find_row,
+    nobody,
+    own,
+    tile_box,
+)
+from flexor.draw.raster.kernels.texture import (
+    FULL,
+    levels_of,
+    look_up,
+    prepare8,
+    texel_colour,
+    wrapped8,
+)
+from flexor.maths.kernels.borrow import floats_at, words_at
+from flexor.maths.kernels.ints import (
+    as_floats8,
+    load_ints8,
+    splat_ints8,
+)
+from flexor.maths.kernels.jit import inline, part
+from flexor.maths.kernels.lanes import (
+    fma4,
+    fma8,
+    load4,
+    load8,
+    make4,
+    max8,
+    min8,
+    splat4,
+    splat8,
+    spread4,
+    spread8,
+    sqrt8,
+    store8,
+    take,
+)
+
+F = np.float32
+# Level of detail is looked at again after so many pixels.
+DETAIL_STEP = 16
+UNLIT, LIT_BY_VERTEX, LIT_BY_PIXEL, LIT_BY_FACE = range(4)
+
+
+@inline
+def line_colour(element, frame, looks, items, lines):
+    """Colour of an edge or line."""
+    number = element - frame[at.TRIANGLE_COUNT]
+    if number < frame[at.EDGE_COUNT]:
+        row = find_row(items, at.ITEM_INTS, at.FIRST_EDGE, number)
+        return load4(looks, row * at.ITEM_FLOATS + at.STROKE_COLOUR)
+    number -= frame[at.EDGE_COUNT]
+    row = find_row(lines, at.LINE_INTS, at.FIRST_LINE, number) * at.LINE_INTS
+    step = take(lines, row + at.LINE_STEP)
+    values = floats_at(
+        take(lines, row + at.LINE_COLOURS), 4 * take(lines, row + at.LINES)
+    )
+    return load4(values, step * (number - take(lines, row + at.FIRST_LINE)))
+
+
+@inline
+def tint_of(items, looks, owner):
+    """The colour that all of an instance is multiplied by."""
+    base = load4(looks, owner[OF_LOOK] + at.COLOUR)
+    where = take(items, owner[OF_ITEM] + at.TINTS)
+    if where:
+        tints = floats_at(where, 4 * take(items, owner[OF_ITEM] + at.INSTANCES))
+        base = base * load4(tints, 4 * owner[INSTANCE_OF])
+    return base
+
+
+@inline
+def three(values, a, b, c):
+    """Four numbers at the first corner, and how those of the others differ."""
+    at_a = load4(values, 4 * a)
+    return at_a, load4(values, 4 * b) - at_a, load4(values, 4 * c) - at_a
+
+
+@inline
+def colours_of(items, item, a, b, c):
+    """Vertex colours of three corners; white if there are none."""
+    where = take(items, item + at.COLOURS)
+    if where == 0:
+        return splat4(F(1)), splat4(F(0)), splat4(F(0))
+    return three(floats_at(where, 4 * take(items, item + at.VERTICES)), a, b, c)
+
+
+@inline
+def lit_of(items, owner, is_back, lit, a, b, c):
+    """Light that was found at three vertices."""
+    item = owner[OF_ITEM]
+    vertices = take(items, item + at.VERTICES)
+    row = take(items, item + at.FIRST_LIT) + owner[INSTANCE_OF] * vertices
+    if is_back:
+        row += vertices * take(items, item + at.INSTANCES)
+    return three(lit, row + a, row + b, row + c)
+
+
+@inline
+def light_mode(items, owner, element):
+    """How a triangle is lit."""
+    shading = take(items, owner[OF_ITEM] + at.SHADING)
+    if shading == at.UNLIT:
+        return UNLIT
+    if is_face_flat(items, owner[OF_ITEM], element - owner[FIRST_OF]):
+        return LIT_BY_FACE
+    return LIT_BY_VERTEX if shading == at.BY_VERTEX else LIT_BY_PIXEL
+
+
+@inline
+def places8(first, second, nears):
+    """Eight places, from shares on the screen, and distances."""
+    none, whole = splat8(F(0)), splat8(F(1))
+    first = min8(max8(first, none), whole)
+    second = min8(max8(second, none), whole - first)
+    near = fma8(first, splat8(nears[1] - nears[0]), splat8(nears[0]))
+    distance = whole / fma8(second, splat8(nears[2] - nears[0]), near)
+    one = first * splat8(nears[1]) * distance
+    return one, second * splat8(nears[2]) * distance, distance
+
+
+@inline
+def uncut8(ref, triangles, pieces, one, two):
+    """Eight places in a piece as places in the triangle it was cut from."""
+    if ref < triangles:
+        return one, two
+    i = (ref - triangles) * at.PIECE_FLOATS + at.PIECE_SHARES
+    rest = splat8(F(1)) - one - two
+    return (
+        fma8(
+            spread8(pieces, i), rest,
+            fma8(spread8(pieces, i + 2), one, spread8(pieces, i + 4) * two),
+        ),
+        fma8(
+            spread8(pieces, i + 1), rest,
+            fma8(spread8(pieces, i + 3), one, spread8(pieces, i + 5) * two),
+        ),
+    )  # fmt: skip
+
+
+@inline
+def mix8(values, one, two):
+    """What three corners say at eight places."""
+    second = fma8(splat8(values[1] - values[0]), one, splat8(values[0]))
+    return fma8(splat8(values[2] - values[0]), two, second)
+
+
+@inline
+def of_three(array, a, b, c):
+    return take(array, a), take(array, b), take(array, c)
+
+
+@inline
+def light_eight(items, looks, owner, lights, is_flat, sign, a, b, c, one, two, work):
+    """Light at eight places of a triangle, into `work`."""
+    item = owner[OF_ITEM]
+    vertices = take(items, item + at.VERTICES)
+    total = vertices * take(items, item + at.INSTANCES) * 3
+    first = owner[INSTANCE_OF] * vertices
+    i, j, k = 3 * (first + a), 3 * (first + b), 3 * (first + c)
+    p = floats_at(take(items, item + at.POSITIONS), total)
+    xs = of_three(p, i, j, k)
+    ys = of_three(p, i + 1, j + 1, k + 1)
+    zs = of_three(p, i + 2, j + 2, k + 2)
+    if is_flat:
+        x, y, z = normal_at(
+            items, item, True, sign, first + a, first + b, first + c, F(0), F(0)
+        )
+        nx, ny, nz = splat8(x), splat8(y), splat8(z)
+    else:
+        n = floats_at(take(items, item + at.NORMALS), total)
+        nx = mix8(of_three(n, i, j, k), one, two)
+        ny = mix8(of_three(n, i + 1, j + 1, k + 1), one, two)
+        nz = mix8(of_three(n, i + 2, j + 2, k + 2), one, two)
+        square = fma8(nx, nx, fma8(ny, ny, nz * nz))
+        unit = splat8(sign) / sqrt8(max8(square, splat8(F(1e-30))))
+        nx, ny, nz = nx * unit, ny * unit, nz * unit
+    is_cel = take(items, item + at.SHADING) == at.CEL
+    red, green, blue = light8(
+        lights, mix8(xs, one, two), mix8(ys, one, two), mix8(zs, one, two), nx, ny, nz,
+        take(looks, owner[OF_LOOK] + at.BANDS) if is_cel else F(0),
+    )  # fmt: skip
+    store8(work, at.RED, red)
+    store8(work, at.GREEN, green)
+    store8(work, at.BLUE, blue)
+
+
+@inline
+def texture_colour(textures, texture, levels, u, v):
+    """The colour of a texture at one place: see `look_up`."""
+    row = texture * at.TEXTURE_INTS
+    texels = words_at(
+        take(textures, row + at.TEXELS), take(textures, row + at.TEXEL_COUNT)
+    )
+    wrap_s, wrap_t = take(textures, row + at.WRAP_S), take(textures, row + at.WRAP_T)
+    return look_up(texels, levels, wrap_s, wrap_t, u, v)
+
+
+@inline
+def is_far(pixel, other, rows):
+    """Whether two pixels of a tile are so far apart that detail may differ."""
+    across = abs((pixel & (at.TILE_W - 1)) - (other & (at.TILE_W - 1)))
+    down = abs((pixel >> at.TILE_BITS) - (other >> at.TILE_BITS))
+    return across > DETAIL_STEP or down > rows
+
+
+@inline
+def glow_colour(textures, texture, spread, us, vs, one, two, distance):
+    """Colour of a texture at one place, level of detail and all."""
+    u, v = mix(us, one, two), mix(vs, one, two)
+    detail = detail_at(textures, texture, spread, u, v, distance)
+    return texture_colour(textures, texture, levels_of(textures, texture, detail), u, v)
+
+
+@inline
+def shade_triangle(
+    ref, element, owner, xs, ys, nears, a, b, c, total, is_whole, tile_x, tile_y,
+    is_blend, full, triangles, items, looks, textures, lights, lit, pieces, bits, split,
+    work, listed, places, colours,
+):  # fmt: skip
+    """Shade the listed pixels of one triangle, eight at a time."""
+    item, rates = owner[OF_ITEM], rates_of(xs, ys)
+    base, mode = tint_of(items, looks, owner), light_mode(items, owner, element)
+    has_colours = take(items, item + at.COLOURS) != 0
+    ca, cb, cc = colours_of(items, item, a, b, c)
+    la, lb, lc = ca, cb, cc
+    if mode == LIT_BY_VERTEX:
+        la, lb, lc = lit_of(items, owner, rates[4], lit, a, b, c)
+    i = owner[OF_LOOK] + at.GLOW
+    shine = make4(take(looks, i), take(looks, i + 1), take(looks, i + 2), F(0))
+    texture, glow = take(items, item + at.TEXTURE), take(items, item + at.GLOW_TEXTURE)
+    if texture >= 0:
+        base = base * splat4(F(FULL))
+    row = max(texture, 0) * at.TEXTURE_INTS
+    texels = words_at(
+        take(textures, row + at.TEXELS), take(textures, row + at.TEXEL_COUNT)
+    )
+    wrap_s, wrap_t = take(textures, row + at.WRAP_S), take(textures, row + at.WRAP_T)
+    none = np.int64(0)
+    levels = (none, none, none, none, none, none, F(0), False)
+    us, vs = texcoords_of(items, looks, owner, a, b, c)
+    spread = spread_of(
+        cut_values(ref, triangles, pieces, us),
+        cut_values(ref, triangles, pieces, vs),
+        nears,
+        rates,
+    )
+    detail_from = np.int64(-1000000)  # the pixel where level of detail was taken
+    # It changes most from row to row, on large triangles toward a horizon.
+    tall = max(ys[0], max(ys[1], ys[2])) - min(ys[0], min(ys[1], ys[2]))
+    detail_rows = 1 if tall > F(DETAIL_STEP * at.SUB) else DETAIL_STEP
+    off_x = F(tile_x * 256 + 128) - xs[0]
+    off_y = F(tile_y * 256 + 128) - ys[0]
+    for group in range(0, total, 8):
+        count = min(total - group, 8)
+        pixels = load_ints8(listed, group)
+        columns = pixels & splat_ints8(at.TILE_W - 1)
+        across = fma8(as_floats8(columns), splat8(F(256)), splat8(off_x))
+        lines = as_floats8(pixels - columns)
+        down = fma8(lines, splat8(F(256 / at.TILE_W)), splat8(off_y))
+        if not is_whole:
+            note_moves(group, count, listed, bits, work)
+            across = across + load8(work, at.MOVE_X)
+            down = down + load8(work, at.MOVE_Y)
+        first = fma8(across, splat8(rates[0]), down * splat8(rates[1]))
+        second = fma8(across, splat8(rates[2]), down * splat8(rates[3]))
+        one, two, distance = places8(first, second, nears)
+        one, two = uncut8(ref, triangles, pieces, one, two)
+        store8(work, at.ONE, one)
+        store8(work, at.TWO, two)
+        store8(work, at.DISTANCE, distance)
+        if texture >= 0:
+            pixel = np.int64(take(listed, group))
+            if is_far(pixel, detail_from, detail_rows):
+                detail_from = pixel
+                l_one, l_two = take(work, at.ONE), take(work, at.TWO)
+                detail = detail_at(
+                    textures, texture, spread, mix(us, l_one, l_two),
+                    mix(vs, l_one, l_two), take(work, at.DISTANCE),
+                )  # fmt: skip
+                levels = levels_of(textures, texture, detail)
+            u = wrapped8(mix8(us, one, two), wrap_s)
+            v = wrapped8(mix8(vs, one, two), wrap_t)
+            prepare8(u, v, levels, wrap_s, wrap_t, places, work)
+        if mode >= LIT_BY_PIXEL:
+            sign = F(-1) if rates[4] else F(1)
+            light_eight(
+                items, looks, owner, lights, mode == LIT_BY_FACE, sign, a, b, c,
+                one, two, work,
+            )  # fmt: skip
+        for lane in range(count):
+            colour = base
+            one4, two4 = spread4(work, at.ONE + lane), spread4(work, at.TWO + lane)
+            if has_colours:
+                colour = colour * fma4(cc, two4, fma4(cb, one4, ca))
+            if texture >= 0:
+                colour = colour * texel_colour(texels, levels, places, work, lane)
+            if mode == LIT_BY_VERTEX:
+                colour = colour * fma4(lc, two4, fma4(lb, one4, la))
+            elif mode >= LIT_BY_PIXEL:
+                colour = colour * make4(
+                    take(work, at.RED + lane), take(work, at.GREEN + lane),
+                    take(work, at.BLUE + lane), F(1),
+                )  # fmt: skip
+            if glow >= 0:
+                colour = fma4(
+                    shine,
+                    glow_colour(
+                        textures, glow, spread, us, vs, take(work, at.ONE + lane),
+                        take(work, at.TWO + lane), take(work, at.DISTANCE + lane),
+                    ),
+                    colour,
+                )  # fmt: skip
+            else:
+                colour = colour + shine
+            pixel = np.int64(take(listed, group + lane))
+            spot = spot_of(pixel)
+            put_pixel(
+                spot, pixel, colour, is_whole, is_blend, full, bits, split, colours
+            )
+
+
+@inline
+def shade_line(total, is_whole, colour, is_blend, full, bits, split, listed, colours):
+    """Colour the listed pixels of a line."""
+    for i in range(total):
+        pixel = np.int64(take(listed, i))
+        spot = spot_of(pixel)
+        put_pixel(spot, pixel, colour, is_whole, is_blend, full, bits, split, colours)
+
+
+@part
+def shade(
+    tile,
+    queue,
+    frame,
+    items,
+    looks,
+    lines,
+    textures,
+    lights,
+    chunks,
+    patterns,
+    ranks,
+    starts,
+    lists,
+    screen,
+    lit,
+    pieces,
+    sources,
+    depths,
+    marks,
+    bits,
+    hits,
+    rows,
+    split,
+    work,
+    listed,
+    places,
+    colours,
+):
+    """Shade the refs of one queue of a tile into `colours`: linear, times alpha.
+
+    Of opaque refs the pixels that `marks` gives them; of blended ones, in their order,
+    what no opaque one hides. bits: a plane of zeros, before and after; hits: another,
+    of anything; rows: for each row the first column that has been drawn and the one
+    after the last; split: see `put_over`; work, listed, places: for pixels at work.
+    """
+    tile_x, tile_y, right, bottom = tile_box(tile, frame)
+    samples, triangles = frame[at.SAMPLES], frame[at.TRIANGLE_COUNT]
+    is_blend = queue % 2 == 1
+    full = np.int64(1) if samples == 1 else np.int64(15)
+    here = bits if is_blend else hits
+    spread = 0 if samples == 1 else at.SPREAD
+    owner = nobody()
+    for chunk in range(len(chunks)):
+        if chunks[chunk, at.CHUNK_QUEUE] != queue:
+            continue
+        for i in range(starts[chunk, tile], starts[chunk, tile + 1]):
+            ref = np.int64(lists[chunk, i])
+            element = element_of(ref, triangles, sources)
+            pattern, a, b, c = np.int64(-1), np.int64(0), np.int64(0), np.int64(0)
+            if element < triangles:
+                owner = own(items, element, owner)
+                pattern = take(items, owner[OF_ITEM] + at.PATTERN)
+                a, b, c = corners_of(items, element, owner)
+            xs, ys, nears, deep = corner_rows(
+                ref, triangles, owner, a, b, c, screen, pieces
+            )
+            if is_blend and frame[at.IS_SORTED]:
+                deep = (ranks[element], ranks[element], ranks[element])
+            spots, near, area = clockwise(xs, ys, deep)
+            box = box_of(spots, tile_x, tile_y, right, bottom, spread)
+            if is_blend:
+                cover(
+                    spots, near, area, tile_x, tile_y, right, bottom, samples, pattern,
+                    patterns, ref, depths, bits, False,
+                )  # fmt: skip
+            total, is_whole = list_pixels(
+                ref, box, tile_x, tile_y, samples, is_blend, marks, here, rows, listed
+            )
+            if total == 0:
+                continue
+            if element < triangles:
+                shade_triangle(
+                    ref, element, owner, xs, ys, nears, a, b, c, total, is_whole,
+                    tile_x, tile_y, is_blend, full, triangles, items, looks, textures,
+                    lights, lit, pieces, here, split, work, listed, places, colours,
+                )  # fmt: skip
+            else:
+                colour = line_colour(element, frame, looks, items, lines)
+                shade_line(
+                    total, is_whole, colour, is_blend, full, here, split, listed,
+                    colours,
+                )  # fmt: skip

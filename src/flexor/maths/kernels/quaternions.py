@@ -1,0 +1,86 @@
+"""Unit quaternions (x, y, z, w) as four numbers, for kernels that take one by one."""
+
+import math
+
+from flexor.maths.kernels.jit import inline
+
+# As in `euler`: below this part of the whole, two numbers say nothing about an angle.
+TINY = 1e-6
+
+
+@inline
+def turn_both(ax, ay, az, aw, bx, by, bz, bw):
+    """The rotation that turns by b first, then by a."""
+    return (
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    )
+
+
+@inline
+def turn_vector(x, y, z, w, vx, vy, vz):
+    """The vector v, turned."""
+    tx, ty, tz = 2 * (y * vz - z * vy), 2 * (z * vx - x * vz), 2 * (x * vy - y * vx)
+    return (
+        vx + w * tx + y * tz - z * ty,
+        vy + w * ty + z * tx - x * tz,
+        vz + w * tz + x * ty - y * tx,
+    )
+
+
+@inline
+def make_unit(x, y, z, w):
+    """The same rotation at unit length; no rotation where all are 0."""
+    square = x * x + y * y + z * z + w * w
+    if square < 1e-30:
+        return 0.0, 0.0, 0.0, 1.0
+    scale = 1 / math.sqrt(square)
+    return x * scale, y * scale, z * scale, w * scale
+
+
+@inline
+def part_turn(x, y, z, w, fraction):
+    """A part of a rotation, the shorter way round."""
+    if w < 0:
+        x, y, z, w = -x, -y, -z, -w
+    sine = math.sqrt(x * x + y * y + z * z)
+    if sine < 1e-12:
+        return x * fraction, y * fraction, z * fraction, 1.0
+    half = fraction * math.atan2(sine, w)
+    scale = math.sin(half) / sine
+    return x * scale, y * scale, z * scale, math.cos(half)
+
+
+@inline
+def angles_zyx(x, y, z, w):
+    """Angles about Z, Y and X, radians, as `euler.to_euler` gives them."""
+    near = math.sqrt((w - y) * (w - y) + (z + x) * (z + x))
+    far = math.sqrt((w + y) * (w + y) + (z - x) * (z - x))
+    tiny = TINY * (near + far)
+    if near <= tiny:
+        total = apart = math.atan2(z - x, w + y)
+    else:
+        total = math.atan2(z + x, w - y)
+        apart = math.atan2(z - x, w + y) if far > tiny else total
+    about_z, about_x = total + apart, total - apart
+    if abs(about_z) > math.pi:
+        about_z -= math.copysign(2 * math.pi, about_z)
+    if abs(about_x) > math.pi:
+        about_x -= math.copysign(2 * math.pi, about_x)
+    return about_z, 2 * math.atan2(far, near) - math.pi / 2, about_x
+
+
+@inline
+def from_angles_zyx(about_z, about_y, about_x):
+    """The rotation of angles about Z, Y and X."""
+    cz, sz = math.cos(about_z / 2), math.sin(about_z / 2)
+    cy, sy = math.cos(about_y / 2), math.sin(about_y / 2)
+    cx, sx = math.cos(about_x / 2), math.sin(about_x / 2)
+    return (
+        cz * cy * sx - sz * sy * cx,
+        cz * sy * cx + sz * cy * sx,
+        sz * cy * cx - cz * sy * sx,
+        cz * cy * cx + sz * sy * sx,
+    )

@@ -1,0 +1,1 @@
+"""Clips sampled and world matrices made, compiled."""

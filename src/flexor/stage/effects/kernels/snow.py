@@ -1,0 +1,112 @@
+"""Falling snow, flake by flake.
+
+In: the wind of the tick, the box that snow falls in, the ground's heights. Changed:
+places (F, 3), float32, metres, around which flakes go in circles; phases (F,), uint16,
+of these circles, 65536 a turn; rolls (F,), uint32, from which random places are made:
+each flake has its own, so that no order matters.
+
+Times of 100,000 flakes above hills, AMD EPYC: a tick 0.38 ms with one thread, 0.24 with
+two; their quads 0.37 and 0.24 ms.
+"""
+
+import math
+
+import numpy as np
+
+from flexor.maths.kernels.jit import inline, jit
+from flexor.stage.effects.kernels.leaves import ground_height
+
+BLOCK = 1024  # flakes, so that slices of threads begin where loops do
+WEYL = 0x9E3779B9
+WORD = 0xFFFFFFFF
+
+
+@inline
+def scramble(number):
+    """Mix the bits of a number of 32: neighbours become unlike. In 64 bits and with
+    small factors, so that nothing overflows.
+    """
+    h = np.int64(number) & WORD
+    h ^= h >> 16
+    h = (h * 0x21F0AAAD) & WORD
+    h ^= h >> 15
+    h = (h * 0x735A2D97) & WORD
+    h ^= h >> 15
+    return h
+
+
+@inline
+def _wrap(value, low, high):
+    if value < low or value > high:
+        width = high - low
+        value -= width * math.floor((value - low) / width)
+    return value
+
+
+@jit(
+    "void(i8, i8, f8[::1], f8[::1], f8[:, ::1], f8, f8, f8, f8, u1[::1], u2[::1],"
+    " out f4[:, ::1], out u2[::1], out u4[::1])"
+)
+def step_flakes(
+    begin, end, move, box, heights, x0, z0, inverse, highest, kinds, turns,
+    places, phases, rolls,
+):  # fmt: skip
+    """A tick of the blocks begin to end.
+
+    move: (3,), metres, of all flakes; box: least x, most x, least z, most z, top;
+    highest: metres, of the ground; kinds: (F,), rows in turns (K,), what is added to
+    phases.
+    """
+    low_x, high_x, low_z, high_z, top = box[0], box[1], box[2], box[3], box[4]
+    count = len(places)
+    for block in range(begin, end):
+        for n in range(block * BLOCK, min((block + 1) * BLOCK, count)):
+            i = np.uint64(n)
+            turn = np.int64(turns[np.uint64(kinds[i])])
+            phases[i] = (np.int64(phases[i]) + turn) & 0xFFFF
+            x = _wrap(places[i, 0] + move[0], low_x, high_x)
+            y = places[i, 1] + move[1]
+            z = _wrap(places[i, 2] + move[2], low_z, high_z)
+            if y <= highest or y > top:
+                ground = ground_height(heights, x0, z0, inverse, x, z)
+                if y <= ground or y > top:
+                    # By as much as there is between ground and top, so that flakes
+                    # do not gather in sheets.
+                    room = max(top - ground, 0.0)
+                    y += room if y <= ground else -room
+                    y = top if y < ground or y > top else y
+                    roll = (np.int64(rolls[i]) + WEYL) & WORD
+                    rolls[i] = roll
+                    chance = scramble(roll)
+                    x = low_x + (high_x - low_x) * ((chance >> 16) * 2.0**-16)
+                    z = low_z + (high_z - low_z) * ((chance & 0xFFFF) * 2.0**-16)
+            places[i, 0], places[i, 1], places[i, 2] = x, y, z
+
+
+@jit(
+    "void(i8, i8, f4[:, ::1], u2[::1], u1[::1], f4[::1], f4[::1], f4[::1], f4[::1],"
+    " out f4[:, :, ::1])"
+)
+def make_quads(begin, end, places, phases, kinds, circles, sizes, sines, view, quads):
+    """Corners (F, 4, 3) of flakes begin to end, turned to who looks.
+
+    circles: (K,), their radii, metres; sines: of a whole turn, a power of two of them;
+    view: (6,), what is right and what is up to who looks.
+    """
+    count = len(sines)
+    turn, quarter = 65536 // count, count // 4
+    rx, ry, rz, ux, uy, uz = view[0], view[1], view[2], view[3], view[4], view[5]
+    for n in range(begin, end):
+        i = np.uint64(n)
+        q = np.int64(phases[i]) // turn
+        a = circles[np.uint64(kinds[i])]
+        x = places[i, 0] + a * sines[np.uint64(q)]
+        z = places[i, 2] + a * sines[np.uint64((q + quarter) & (count - 1))]
+        y, half = places[i, 1], sizes[i] * np.float32(0.5)
+        ax, ay, az = half * (rx - ux), half * (ry - uy), half * (rz - uz)
+        bx, by, bz = half * (rx + ux), half * (ry + uy), half * (rz + uz)
+        quad = quads[i]
+        quad[0, 0], quad[0, 1], quad[0, 2] = x - bx, y - by, z - bz
+        quad[1, 0], quad[1, 1], quad[1, 2] = x + ax, y + ay, z + az
+        quad[2, 0], quad[2, 1], quad[2, 2] = x + bx, y + by, z + bz
+        quad[3, 0], quad[3, 1], quad[3, 2] = x - ax, y - ay, z - az

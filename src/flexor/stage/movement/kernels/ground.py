@@ -1,0 +1,141 @@
+"""Movement over the ground, character by character: circling, slopes and friction.
+
+All float64; places (N, 3), headings (N,), radians about Y, 0 looks along +z.
+"""
+
+import math
+
+import numpy as np
+
+from flexor.maths.kernels.jit import inline, jit
+
+NEAR = 1e-6  # metres: opponents as near stand on one spot
+
+
+@inline
+def _cell(heights, x0, z0, step, x, z):
+    """Row and column of the cell under a place, and where in it, 0 to 1 each."""
+    rows, columns = heights.shape
+    # So that what is not a number is the first cell: comparisons with it are false.
+    across, along = (x - x0) / step, (z - z0) / step
+    across = min(across, columns - 1.0) if across > 0.0 else 0.0
+    along = min(along, rows - 1.0) if along > 0.0 else 0.0
+    c = min(np.int64(across), columns - 2)
+    r = min(np.int64(along), rows - 2)
+    return r, c, along - r, across - c
+
+
+@inline
+def ground_height(heights, x0, z0, step, x, z):
+    """Metres, of the triangle under a place."""
+    r, c, v, u = _cell(heights, x0, z0, step, x, z)
+    a, d = heights[r, c], heights[r + 1, c + 1]
+    if v >= u:
+        b = heights[r + 1, c]
+        return a + v * (b - a) + u * (d - b)
+    b = heights[r, c + 1]
+    return a + u * (b - a) + v * (d - b)
+
+
+@inline
+def ground_slope(heights, x0, z0, step, x, z):
+    """How much higher it gets a metre along x and along z; 0 beyond the edges."""
+    r, c, v, u = _cell(heights, x0, z0, step, x, z)
+    a, d = heights[r, c], heights[r + 1, c + 1]
+    if v >= u:
+        b = heights[r + 1, c]
+        gx, gz = (d - b) / step, (b - a) / step
+    else:
+        b = heights[r, c + 1]
+        gx, gz = (b - a) / step, (d - b) / step
+    rows, columns = heights.shape
+    if x < x0 or x > x0 + step * (columns - 1):
+        gx = 0.0
+    if z < z0 or z > z0 + step * (rows - 1):
+        gz = 0.0
+    return gx, gz
+
+
+@jit(
+    "void(f8[:, ::1], u1[:, ::1], f8, f8, f8, f8[:, ::1],"
+    " out f8[::1], out f8[:, ::1], out u1[::1])"
+)
+def look_down(heights, surfaces, x0, z0, step, places, below, normals, kinds):
+    """What is under places: heights (N,), unit normals (N, 3), surfaces (N,)."""
+    for n in range(len(places)):
+        x, z = places[n, 0], places[n, 2]
+        below[n] = ground_height(heights, x0, z0, step, x, z)
+        gx, gz = ground_slope(heights, x0, z0, step, x, z)
+        scale = 1.0 / math.sqrt(gx * gx + 1.0 + gz * gz)
+        normals[n, 0], normals[n, 1], normals[n, 2] = -gx * scale, scale, -gz * scale
+        r, c, _, _ = _cell(heights, x0, z0, step, x, z)
+        kinds[n] = surfaces[r, c]
+
+
+@jit(
+    "void(f8, f8, f8, f8, f8[::1], f8[::1], f8[:, ::1], u1[::1], bool[::1],"
+    " f8[:, ::1], out f8[:, ::1], out f8[:, ::1])"
+)
+def slip(
+    dt, gravity, still, moving, factors, clocks, normals, kinds, grounded, asked,
+    slides, places,
+):  # fmt: skip
+    """Let characters slide down slopes, held by friction.
+
+    still, moving: coefficients of friction; factors: (S,), of each surface; clocks:
+    (N,); normals: (N, 3), of the ground; kinds: (N,), surfaces; asked: (N, 2), the
+    movement that is asked for; slides: (N, 2), velocities along x and z.
+    """
+    for n in range(len(places)):
+        if not grounded[n]:
+            continue
+        t = dt * clocks[n]
+        px, pz = gravity * normals[n, 0], gravity * normals[n, 2]
+        hold = gravity * normals[n, 1] * factors[kinds[n]]
+        u, w = slides[n, 0], slides[n, 1]
+        is_still = u == 0.0 and w == 0.0 and asked[n, 0] == 0.0 and asked[n, 1] == 0.0
+        if is_still and px * px + pz * pz <= (still * hold) * (still * hold):
+            continue
+        u, w = u + px * t, w + pz * t
+        speed, less = math.sqrt(u * u + w * w), moving * hold * t
+        # Friction slows, it never turns round.
+        keep = 1.0 - less / speed if speed > less else 0.0
+        u, w = u * keep, w * keep
+        slides[n, 0], slides[n, 1] = u, w
+        places[n, 0] += u * t
+        places[n, 2] += w * t
+
+
+@jit(
+    "void(f8, f8[::1], i4[::1], bool[::1], f8[:, ::1], f8[::1],"
+    " out f8[:, ::1], out f8[::1])"
+)
+def walk(dt, clocks, opponents, circling, asked, paces, places, headings):
+    """Move characters as is asked: forward and to their right, metres a second.
+
+    clocks: (N,), factors of time; opponents: (N,), rows, -1 for none; circling: (N,),
+    who keeps its distance to its opponent; paces: (N,), factors of the ground.
+    """
+    for n in range(len(places)):
+        t = dt * clocks[n] * paces[n]
+        ahead, right = asked[n, 0] * t, asked[n, 1] * t
+        enemy = np.int64(opponents[n])
+        if circling[n] and enemy >= 0:
+            dx = places[n, 0] - places[enemy, 0]
+            dz = places[n, 2] - places[enemy, 2]
+            away = math.sqrt(dx * dx + dz * dz)
+            if away > NEAR:
+                # What a force toward the other does that bends a straight way into a
+                # circle, in one step: the distance cannot drift.
+                angle = right / away
+                c, s = math.cos(angle), math.sin(angle)
+                new = max(away - ahead, NEAR) / away
+                # Right of who looks at the middle is the way in which headings grow.
+                ex, ez = (c * dx + s * dz) * new, (c * dz - s * dx) * new
+                places[n, 0] = places[enemy, 0] + ex
+                places[n, 2] = places[enemy, 2] + ez
+                headings[n] = math.atan2(-ex, -ez)
+                continue
+        s, c = math.sin(headings[n]), math.cos(headings[n])
+        places[n, 0] += ahead * s - right * c
+        places[n, 2] += ahead * c + right * s

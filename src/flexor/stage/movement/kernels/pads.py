@@ -1,0 +1,88 @@
+"""What pads ask for: ways to go, as the camera sees them, and whom to face.
+
+All float64; headings in radians about Y, 0 looks along +z.
+"""
+
+import math
+
+import numpy as np
+
+from flexor.maths.kernels.jit import inline, jit
+
+# Bits of buttons, those of scene.moves; and what a pad does, as in scene.stage_plan.
+UP, DOWN, LEFT, RIGHT, CIRCLE, RUN = 1, 2, 4, 8, 1 << 10, 1 << 11
+OPPONENT, FREE, NONE = range(3)
+NEAR = 1e-6  # metres: opponents as near stand on one spot
+FACING = 0.6  # radians: who looks further away from its way turns before it goes
+SLANT = 0.5  # a way that is less than this along one axis goes along the other alone
+
+
+@inline
+def turn_toward(heading, wanted, most):
+    """A heading turned toward another by no more than `most`, and what is left."""
+    turn = wanted - heading
+    turn -= 2.0 * math.pi * math.floor(turn / (2.0 * math.pi) + 0.5)
+    step = min(max(turn, -most), most)
+    if step == turn:
+        return wanted, 0.0
+    return heading + step, turn - step
+
+
+@jit(
+    "void(u4[::1], f8, f8, f8, f8[::1], f8, f8, f8, f8, f8, u1[::1], i4[::1],"
+    " bool[::1], f8[:, ::1], out f8[::1], out f8[:, ::1], out bool[::1])"
+)
+def read_pads(
+    held, view_x, view_z, dt, clocks, walk, run, back, side, turn, controls, opponents,
+    can_walk, places, headings, asked, circling,
+):  # fmt: skip
+    """Turn characters, and say what each asks for: metres a second ahead and to the
+    right (N, 2), and whether it goes around its opponent (N,).
+
+    held: (N,), buttons; view: where the camera looks over the ground, unit; walk, run,
+    back, side: metres a second; turn: radians a second; controls: (N,), what pads do;
+    who has none is left as it is.
+    """
+    for n in range(len(places)):
+        if controls[n] == NONE:
+            continue
+        asked[n, 0], asked[n, 1], circling[n] = 0.0, 0.0, False
+        if not can_walk[n]:
+            continue
+        pad = held[n]
+        ahead = np.float64((pad & UP) != 0) - np.float64((pad & DOWN) != 0)
+        right = np.float64((pad & RIGHT) != 0) - np.float64((pad & LEFT) != 0)
+        if ahead != 0.0 and right != 0.0:
+            ahead, right = ahead * math.sqrt(0.5), right * math.sqrt(0.5)
+        # The way in the world: right of who looks along (x, z) is (-z, x).
+        wx = ahead * view_x - right * view_z
+        wz = ahead * view_z + right * view_x
+        most = turn * dt * clocks[n]
+        fast = run if pad & RUN else walk
+        enemy = np.int64(opponents[n])
+        if enemy >= 0 and (controls[n] == OPPONENT or pad & CIRCLE):
+            dx = places[enemy, 0] - places[n, 0]
+            dz = places[enemy, 2] - places[n, 2]
+            away = math.sqrt(dx * dx + dz * dz)
+            if away > NEAR:
+                dx, dz = dx / away, dz / away
+                headings[n], left = turn_toward(headings[n], math.atan2(dx, dz), most)
+                if abs(left) > FACING:
+                    continue
+                toward, around = wx * dx + wz * dz, wz * dx - wx * dz
+                if abs(around) < SLANT * abs(toward):
+                    around = 0.0
+                elif abs(toward) < SLANT * abs(around):
+                    toward = 0.0
+                size = math.sqrt(toward * toward + around * around)
+                if size > 0.0:
+                    # Who goes around faces the middle: not before it has turned there.
+                    # Who stands is left where it is, to the bit.
+                    circling[n] = left == 0.0
+                    asked[n, 0] = toward / size * (fast if toward > 0.0 else back)
+                    asked[n, 1] = around / size * side
+                continue
+        if wx != 0.0 or wz != 0.0:
+            headings[n], left = turn_toward(headings[n], math.atan2(wx, wz), most)
+            if abs(left) <= FACING:
+                asked[n, 0] = fast
