@@ -23,9 +23,9 @@ SOURCES = rules.read_sources(PACKAGE)
 MODULES = frozenset(
     f"flexor.{name}"
     for name in (
-        "errors arrays maths maths.kernels maths.kernels.jit maths.quaternions scene scene.mesh files "
-        "files.replace pose pose.kernels pose.kernels.sample pose.sample deform convert stage stage.frame "
-        "stage.state draw draw.drawlist draw.cull output app app.character samples"
+        "errors arrays maths maths.kernels maths.kernels.jit maths.quaternions scene "
+        "scene.mesh files files.replace pose pose.kernels pose.kernels.sample "
+        "pose.sample deform convert stage stage.frame stage.state draw draw.drawlist draw.cull output app app.character samples"
     ).split()
 ) | {"flexor"}
 PACKAGES = frozenset(m for m in MODULES if any(o.startswith(f"{m}.") for o in MODULES))
