@@ -15,7 +15,7 @@ from flexor.draw.sheet import join_pictures
 from flexor.output.image import save_image
 from flexor.output.movie import open_movie
 from flexor.pose.root_motion import steady_motion
-from flexor.scene.mesh import Primitive
+from flexor.scene.character.mesh import Primitive
 
 SIZE, FPS, FRAMES = (360, 360), 30, 90
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import flexor
 from flexor.draw.sheet import join_pictures
-from flexor.files.moves_read import log_text
+from flexor.files.text.moves import log_text
 from flexor.output.image import save_image
 from flexor.output.movie import open_movie
 

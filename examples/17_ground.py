@@ -11,9 +11,9 @@ import numpy as np
 import flexor
 from flexor.draw.sheet import join_pictures
 from flexor.output.image import save_image
-from flexor.scene.ground_shapes import Patch, shape_ground
-from flexor.scene.moves import Move, MoveTable
-from flexor.scene.stage_plan import Actor, CameraRule, StageLook, StagePlan
+from flexor.scene.stage.ground_shapes import Patch, shape_ground
+from flexor.scene.stage.moves import Move, MoveTable
+from flexor.scene.stage.plan import Actor, CameraRule, StageLook, StagePlan
 
 SIZE = (440, 330)
 EYES = {  # where the cameras are, and where they look

@@ -13,9 +13,9 @@ import numpy as np
 import flexor
 from flexor.draw.sheet import join_pictures
 from flexor.output.image import save_image
-from flexor.scene.ground_shapes import shape_ground
-from flexor.scene.stage_plan import Actor, CameraRule, StageLook, StagePlan
-from flexor.scene.structure import Structure
+from flexor.scene.stage.ground_shapes import shape_ground
+from flexor.scene.stage.plan import Actor, CameraRule, StageLook, StagePlan
+from flexor.scene.stage.structure import Structure
 
 SIZE = (440, 300)
 SKIN = ("head", "neck", "l-hand", "r-hand", "l-wrist", "r-wrist")

@@ -14,9 +14,9 @@ import flexor
 from flexor.draw.drawlist import DrawLines
 from flexor.draw.sheet import join_pictures
 from flexor.output.image import save_image
-from flexor.scene.ground_shapes import shape_ground
-from flexor.scene.stage_plan import Actor, StageLook, StagePlan
-from flexor.scene.zone import Zone
+from flexor.scene.stage.ground_shapes import shape_ground
+from flexor.scene.stage.plan import Actor, StageLook, StagePlan
+from flexor.scene.stage.zone import Zone
 
 SIZE = (420, 420)
 ABOVE = flexor.Camera(eye=(0, 20, 0.01), target=(0, 0, 0), height=11, up=(0, 0, -1))

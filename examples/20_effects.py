@@ -11,12 +11,12 @@ import numpy as np
 
 import flexor
 from flexor.draw.sheet import join_pictures
-from flexor.files.moves_read import read_moves
+from flexor.files.text.moves import read_moves
 from flexor.output.image import save_image
 from flexor.output.movie import open_movie
-from flexor.scene.effect_settings import EffectPlan, GustSettings, SnowSettings
-from flexor.scene.ground_shapes import Patch, shape_ground
-from flexor.scene.stage_plan import Actor, CameraRule, StagePlan
+from flexor.scene.stage.effect_settings import EffectPlan, GustSettings, SnowSettings
+from flexor.scene.stage.ground_shapes import Patch, shape_ground
+from flexor.scene.stage.plan import Actor, CameraRule, StagePlan
 
 SIZE, SMALL, FPS = (480, 320), (300, 200), 30
 SAND = Patch(area=(-8, -8, 8, 8), surface="sand")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from flexor.maths import quaternions
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.character.skeleton import Skeleton
 
 # Where the joints of the middle and the left side are in a T-pose: metres, Y up, the
 # face toward +Z. Each has the first of its parents that there is.

@@ -8,7 +8,7 @@ import numpy as np
 
 from flexor.convert.envelope_parts import EnvelopePart
 from flexor.maths import transforms
-from flexor.scene.mesh import MorphTarget
+from flexor.scene.character.mesh import MorphTarget
 from tests.scenes import ScaleKind, random_parents, random_rotations, random_scales
 
 Rng = np.random.Generator

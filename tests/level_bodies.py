@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from flexor.scene.levels import Levels, LevelSurface
-from flexor.scene.node_table import make_node_table
+from flexor.scene.runtime.levels import Levels, LevelSurface
+from flexor.scene.runtime.node_table import make_node_table
 from flexor.scene.scene import Scene
 
 

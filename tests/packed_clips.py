@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from flexor.convert.pack_numbers import pack_numbers
-from flexor.scene.clip import Clip, Track
-from flexor.scene.packed_clip import PackedClip
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Skeleton
 from tests.scenes import plain_scene, random_rotations
 
 Rng = np.random.Generator

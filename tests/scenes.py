@@ -7,11 +7,11 @@ from typing import Any, Literal
 import numpy as np
 
 from flexor.maths import quaternions, transforms
-from flexor.scene.clip import Clip, Interpolation, Path, Track
-from flexor.scene.mesh import Mesh, MorphTarget, Primitive
+from flexor.scene.character.clip import Clip, Interpolation, Path, Track
+from flexor.scene.character.mesh import Mesh, MorphTarget, Primitive
+from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.character.weights import Skin, SkinWeights
 from flexor.scene.scene import RootSet, Scene
-from flexor.scene.skeleton import Skeleton
-from flexor.scene.weights import Skin, SkinWeights
 from tests.oracle import pose as oracle
 
 Rng = np.random.Generator

@@ -37,15 +37,15 @@ if TYPE_CHECKING:
     from flexor.pose.layers import Layer
     from flexor.pose.level_choice import LevelRule
     from flexor.pose.pose import Pose
-    from flexor.scene.camera import Camera
+    from flexor.scene.character.camera import Camera
+    from flexor.scene.character.light import Light
     from flexor.scene.finding import Finding
-    from flexor.scene.light import Light
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "AssetError": "flexor.errors",
-    "Camera": "flexor.scene.camera",
+    "Camera": "flexor.scene.character.camera",
     "Character": "flexor.app.character",
     "Crowd": "flexor.app.crowd",
     "DrawStyle": "flexor.draw.style",
@@ -55,7 +55,7 @@ _HOMES = {
     "Goal": "flexor.app.goal",
     "Layer": "flexor.pose.layers",
     "LevelRule": "flexor.pose.level_choice",
-    "Light": "flexor.scene.light",
+    "Light": "flexor.scene.character.light",
     "Limbs": "flexor.app.reaching",
     "Look": "flexor.app.reaching",
     "Player": "flexor.app.playing",

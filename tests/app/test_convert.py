@@ -23,10 +23,10 @@ from flexor.convert.envelope import EnvelopeSettings, convert_scene
 from flexor.convert.envelope_report import report_envelope
 from flexor.errors import ShapeError
 from flexor.files.gltf.write import write_gltf
-from flexor.scene import package
-from flexor.scene.envelope import Envelope
-from flexor.scene.packed_clip import PackedClip
-from flexor.scene.weights import SkinWeights
+from flexor.scene.character.weights import SkinWeights
+from flexor.scene.runtime import package
+from flexor.scene.runtime.envelope import Envelope
+from flexor.scene.runtime.packed_clip import PackedClip
 from tests.app.conftest import Done
 from tests.files import bvh_text
 from tests.output.moving import read_back

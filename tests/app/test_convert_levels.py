@@ -17,11 +17,11 @@ from flexor.app.cli.level_table import print_levels, report_stored
 from flexor.convert import levels as converter
 from flexor.convert.level_report import border_distance
 from flexor.convert.levels import make_levels
-from flexor.scene.level_settings import LevelChoice, LevelSettings
-from flexor.scene.levels import Levels
+from flexor.scene.runtime.level_settings import LevelChoice, LevelSettings
+from flexor.scene.runtime.levels import Levels
 from tests.app.conftest import Done
 from tests.files import bvh_text
-from tests.files.packages import small_levels, small_package, unlike
+from tests.files.package.packages import small_levels, small_package, unlike
 from tests.scenes import random_scene
 
 # Conversions pack motion and measure skins: too much without compiled kernels.

@@ -20,10 +20,10 @@ from flexor.draw.fit import direction_of
 from flexor.draw.record.backend import RecordBackend
 from flexor.draw.style import DrawStyle
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.camera import Camera
-from flexor.scene.light import DAYLIGHT, Light
-from flexor.scene.material import Material, TextureRef
-from flexor.scene.mesh import Primitive
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import DAYLIGHT, Light
+from flexor.scene.character.material import Material, TextureRef
+from flexor.scene.character.mesh import Primitive
 from flexor.scene.scene import Scene
 from tests.draw.scenes import skeleton, square_scene
 from tests.scenes import plain_scene, random_clip, random_scene, random_skeleton

@@ -30,8 +30,8 @@ from flexor.deform.weight_choice import WeightRule
 from flexor.draw.record.backend import RecordBackend
 from flexor.errors import SettingError, ShapeError
 from flexor.pose.pose import Pose
-from flexor.scene.camera import Camera
-from flexor.scene.envelope import Envelope
+from flexor.scene.character.camera import Camera
+from flexor.scene.runtime.envelope import Envelope
 from tests.envelopes import check_drawn
 from tests.oracle import envelope as oracle
 from tests.same import differences

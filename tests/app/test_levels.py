@@ -15,8 +15,13 @@ import flexor
 from flexor.app.character import Character
 from flexor.convert import levels as converter
 from flexor.errors import ShapeError
-from flexor.scene.clip import Clip
-from tests.files.packages import small_levels, small_package, small_scene, unlike
+from flexor.scene.character.clip import Clip
+from tests.files.package.packages import (
+    small_levels,
+    small_package,
+    small_scene,
+    unlike,
+)
 
 
 def fail(*_: object, **__: object) -> None:

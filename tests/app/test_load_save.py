@@ -12,8 +12,8 @@ import flexor
 from flexor.app.character import Character
 from flexor.convert.reduce_motion import reduce_motion
 from flexor.errors import AssetError, SettingError, ShapeError
-from flexor.scene.packed_clip import PackedClip
-from flexor.scene.skeleton import Link, Skeleton
+from flexor.scene.character.skeleton import Link, Skeleton
+from flexor.scene.runtime.packed_clip import PackedClip
 from tests.packed_clips import arm, wave
 from tests.same import differences
 from tests.scenes import plain_scene, random_scene

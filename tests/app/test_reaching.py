@@ -12,7 +12,7 @@ import pytest
 import flexor
 from flexor.app.reaching import find_limits
 from flexor.errors import FlexorError
-from flexor.files.limits_read import limits_text
+from flexor.files.text.limits import limits_text
 from flexor.pose.human_limits import human_limits
 from flexor.pose.ik_ccd import CcdSettings
 from flexor.pose.ik_two_bone import Limb

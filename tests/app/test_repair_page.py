@@ -22,9 +22,9 @@ from flexor.convert.link_bones import LinkSettings, link_bones
 from flexor.convert.measure_joints import JointMeasure
 from flexor.convert.repair_report import JointChange, RepairReport, report_repair
 from flexor.errors import SettingError
+from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.finding import Finding
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Skeleton
 from tests.scenes import plain_scene, random_skeleton
 
 VOID = {"meta", "img", "br", "link"}

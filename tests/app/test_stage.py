@@ -17,19 +17,19 @@ from flexor.app.character import Character
 from flexor.app.stage import Stage
 from flexor.errors import FlexorError, SettingError, ShapeError
 from flexor.samples import mannequin
-from flexor.scene.ground import Ground, flat_ground, make_ground
-from flexor.scene.ground_shapes import Patch, shape_ground
-from flexor.scene.moves import Move, MoveTable
-from flexor.scene.stage_plan import (
+from flexor.scene.stage.ground import Ground, flat_ground, make_ground
+from flexor.scene.stage.ground_shapes import Patch, shape_ground
+from flexor.scene.stage.moves import Move, MoveTable
+from flexor.scene.stage.plan import (
     Actor,
     CameraRule,
     StageLook,
     StagePlan,
     WalkSettings,
 )
-from flexor.scene.stage_settings import FightSettings, FrictionSettings, ParrySettings
-from flexor.scene.structure import Structure
-from flexor.scene.zone import Zone
+from flexor.scene.stage.settings import FightSettings, FrictionSettings, ParrySettings
+from flexor.scene.stage.structure import Structure
+from flexor.scene.stage.zone import Zone
 from flexor.stage.camera import CLEAR
 from flexor.stage.movement.fight import GUARDED, NOTHING, PARRIED
 from flexor.stage.movement.ground import find_footing, init_footing

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from flexor.app.cli.main import app
 from flexor.app.stage import Stage
 from flexor.errors import AssetError, SettingError
-from flexor.files.moves_read import write_log
+from flexor.files.text.moves import write_log
 
 TEXT = """
 [ground]

@@ -12,16 +12,16 @@ import pytest
 from flexor.app.character import Character
 from flexor.app.stage import Stage
 from flexor.samples import mannequin
-from flexor.scene.camera import Camera
-from flexor.scene.effect_settings import (
+from flexor.scene.character.camera import Camera
+from flexor.scene.stage.effect_settings import (
     AfterimageSettings,
     EffectPlan,
     GustSettings,
     SnowSettings,
 )
-from flexor.scene.ground_shapes import Patch, shape_ground
-from flexor.scene.moves import Move, MoveTable
-from flexor.scene.stage_plan import Actor, CameraRule, StagePlan
+from flexor.scene.stage.ground_shapes import Patch, shape_ground
+from flexor.scene.stage.moves import Move, MoveTable
+from flexor.scene.stage.plan import Actor, CameraRule, StagePlan
 
 LEG = ("rightUpperLeg", "rightLowerLeg", "rightFoot")
 KICK = Move("kick", 24, 7, 38, parts=("rightFoot",), afterimages=LEG)

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from flexor.app.stage import Stage
-from flexor.scene.effect_settings import EffectPlan
-from flexor.scene.ground import Ground, flat_ground, make_ground
-from flexor.scene.ground_shapes import Patch, shape_ground
-from flexor.scene.moves import Combination, Move, MoveTable, read_commands
-from flexor.scene.stage_plan import Actor, CameraRule, StagePlan, WalkSettings
-from flexor.scene.stage_settings import FightSettings, FrictionSettings, ParrySettings
-from flexor.scene.structure import Structure
-from flexor.scene.zone import Zone
+from flexor.scene.stage.effect_settings import EffectPlan
+from flexor.scene.stage.ground import Ground, flat_ground, make_ground
+from flexor.scene.stage.ground_shapes import Patch, shape_ground
+from flexor.scene.stage.moves import Combination, Move, MoveTable, read_commands
+from flexor.scene.stage.plan import Actor, CameraRule, StagePlan, WalkSettings
+from flexor.scene.stage.settings import FightSettings, FrictionSettings, ParrySettings
+from flexor.scene.stage.structure import Structure
+from flexor.scene.stage.zone import Zone
 from flexor.stage.movement.fight import PARRIED
 from flexor.stage.movement.ground import find_footing, init_footing
 from flexor.stage.movement.parry import push_back

@@ -25,8 +25,8 @@ from flexor.convert.split_parts import cut_parts, piece_lives
 from flexor.deform.skin_envelope import skin_envelope
 from flexor.draw.style import DrawStyle
 from flexor.pose.pose import Pose
+from flexor.scene.character.weights import SkinWeights
 from flexor.scene.scene import Scene
-from flexor.scene.weights import SkinWeights
 from tests.conftest import asset_files
 
 MANY, FEW = 12, 6  # clips

@@ -11,7 +11,7 @@ import flexor
 from flexor.app.character import Character
 from flexor.pose.human_limits import human_limits
 from flexor.pose.limit_angles import measure_excess, turn_joints
-from flexor.scene.humans import find_human
+from flexor.scene.human.human import find_human
 
 RATE = 60.0  # looks a second
 FIRST = 0.05  # seconds: the first frame of CMU's files is no motion but a T-pose

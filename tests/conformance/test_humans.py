@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import flexor
-from flexor.scene.humans import MAIN_PARTS, PARTS, find_human
+from flexor.scene.human.human import MAIN_PARTS, PARTS, find_human
 
 MIDDLE = ("hips", "spine", "chest", "upperChest", "neck", "head")
 LIMBS = "Shoulder UpperArm LowerArm Hand UpperLeg LowerLeg Foot Toes".split()

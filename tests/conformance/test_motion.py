@@ -11,7 +11,7 @@ import flexor
 from flexor.convert.motion_error import motion_errors
 from flexor.convert.reduce_motion import MotionSettings, reduce_clip
 from flexor.pose.clip_tables import pack_clip
-from flexor.scene.clip import Clip
+from flexor.scene.character.clip import Clip
 from tests.conftest import asset_files, find_assets
 
 MOST_CLIPS = 3

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import flexor
-from flexor.scene.humans import SIDES, find_human
-from flexor.scene.node_table import make_node_table
+from flexor.scene.human.human import SIDES, find_human
+from flexor.scene.runtime.node_table import make_node_table
 from tests.conformance.test_humans import BEASTS, EXPECTED, load
 
 LEG = ("UpperLeg", "LowerLeg", "Foot", "Toes")

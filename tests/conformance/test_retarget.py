@@ -14,8 +14,8 @@ from flexor.app.retargeting import retarget_clips
 from flexor.errors import SettingError
 from flexor.pose.cut_clip import concatenate, trim
 from flexor.pose.mirror_clip import mirror_clip
-from flexor.scene.mirror_pairs import find_mirror
-from flexor.scene.skeleton import rest_world
+from flexor.scene.character.mirror_pairs import find_mirror
+from flexor.scene.character.skeleton import rest_world
 from tests.conformance.test_validator import errors_of
 
 CAPTURES = ("cmu_02_01", "cmu_09_01", "cmu_16_05", "cmu_49_06", "makehuman_walk1")

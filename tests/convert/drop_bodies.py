@@ -8,7 +8,7 @@ import numpy as np
 
 from flexor.convert.level_poses import LevelPoses
 from flexor.maths import transforms
-from flexor.scene.node_table import NodeTable
+from flexor.scene.runtime.node_table import NodeTable
 from tests.scenes import random_rotations
 
 Rng = np.random.Generator

@@ -9,8 +9,8 @@ import pytest
 
 from flexor.convert.bake_links import TOLERANCE, bake_links
 from flexor.pose.track_values import angles_between
-from flexor.scene.clip import Clip, Interpolation, Path, Track
-from flexor.scene.skeleton import Link, Skeleton
+from flexor.scene.character.clip import Clip, Interpolation, Path, Track
+from flexor.scene.character.skeleton import Link, Skeleton
 from tests.convert.tubes import turn
 from tests.oracle import pose as oracle
 from tests.scenes import INTERPOLATIONS, random_rotations, random_times, random_track

@@ -19,10 +19,10 @@ from flexor.convert.body import (
 )
 from flexor.convert.edit_weights import limit_influences
 from flexor.maths import transforms
-from flexor.scene.mesh import Mesh, Primitive
+from flexor.scene.character.mesh import Mesh, Primitive
+from flexor.scene.character.skeleton import Skeleton, rest_world
+from flexor.scene.character.weights import Skin, SkinWeights
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Skeleton, rest_world
-from flexor.scene.weights import Skin, SkinWeights
 from tests.conftest import asset_files
 from tests.scenes import (
     bound_skin,

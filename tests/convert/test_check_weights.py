@@ -15,10 +15,10 @@ from flexor.convert.body import body_surface, gather_bodies, merge_same
 from flexor.convert.check_weights import check_weights, edge_steps
 from flexor.convert.measure_joints import JointMeasure
 from flexor.convert.surface import make_surface
+from flexor.scene.character.mesh import Primitive
+from flexor.scene.character.weights import SkinWeights
 from flexor.scene.finding import Finding
-from flexor.scene.mesh import Primitive
 from flexor.scene.scene import Scene
-from flexor.scene.weights import SkinWeights
 from tests.convert.test_measure_joints import tube
 from tests.oracle import check_weights as oracle
 from tests.same import differences

@@ -19,7 +19,7 @@ from flexor.convert.deform_body import (
 )
 from flexor.convert.link_weights import LinkSettings
 from flexor.pose.layout import make_layout
-from flexor.scene.clip import Clip, Track
+from flexor.scene.character.clip import Clip, Track
 from flexor.scene.scene import Scene
 from tests.convert.tubes import skinned_scene, tube_scene
 

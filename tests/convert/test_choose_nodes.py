@@ -17,8 +17,8 @@ from flexor.convert.choose_nodes import (
 from flexor.convert.drop_nodes import DropPlan, used_nodes
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import transforms
-from flexor.scene.level_settings import LevelChoice
-from flexor.scene.node_table import NodeTable
+from flexor.scene.runtime.level_settings import LevelChoice
+from flexor.scene.runtime.node_table import NodeTable
 
 # A hip with a leg (knee, foot, toe) and an arm (hand); the root pulls nothing. Rows of
 # the skeleton are not those of the table.

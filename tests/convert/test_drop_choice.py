@@ -15,7 +15,7 @@ from flexor.convert.drop_choice import (
     init_drops,
 )
 from flexor.convert.level_poses import LevelPoses
-from flexor.scene.node_table import NodeTable
+from flexor.scene.runtime.node_table import NodeTable
 from tests.convert.drop_bodies import chain_body, random_body, star_body
 
 STAR = [[0.3, 0, 0], [0, 0.5, 0], [-0.1, 0, 0], [0, -0.9, 0], [0, 0, 0.7], [1.1, 0, 0]]

@@ -10,7 +10,7 @@ from flexor.convert.drop_keys import drop_keys
 from flexor.convert.motion_error import measure_motion
 from flexor.pose.clip_tables import lay_out_tracks, pack_clip
 from flexor.pose.layout import make_layout
-from flexor.scene.clip import Clip, Track
+from flexor.scene.character.clip import Clip, Track
 from tests.packed_clips import arm, wave
 from tests.scenes import plain_scene
 

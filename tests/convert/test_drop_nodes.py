@@ -23,7 +23,7 @@ from flexor.convert.level_poses import LevelPoses
 from flexor.convert.one_weight import one_weight
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import transforms
-from flexor.scene.node_table import NodeTable
+from flexor.scene.runtime.node_table import NodeTable
 from tests.convert.drop_bodies import chain_body, random_body
 from tests.oracle import drop_nodes as oracle
 

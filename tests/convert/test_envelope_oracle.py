@@ -12,7 +12,7 @@ import pytest
 from flexor.convert.build_envelope import build_envelope
 from flexor.convert.envelope_parts import EnvelopePart
 from flexor.convert.plan_envelope import plan_envelope
-from flexor.scene.envelope import DRAW, END, NATIVE, START
+from flexor.scene.runtime.envelope import DRAW, END, NATIVE, START
 from tests.envelopes import random_matrices, random_world
 from tests.oracle import envelope as oracle
 

@@ -10,9 +10,9 @@ import pytest
 
 from flexor.convert.envelope import EnvelopeSettings, convert_scene
 from flexor.convert.envelope_report import EnvelopeReport, report_envelope
-from flexor.scene.mesh import Mesh, MorphTarget, Primitive
+from flexor.scene.character.mesh import Mesh, MorphTarget, Primitive
+from flexor.scene.character.weights import SkinWeights
 from flexor.scene.scene import Scene
-from flexor.scene.weights import SkinWeights
 from tests.draw.scenes import skeleton, square, square_scene
 from tests.oracle import envelope as oracle
 from tests.scenes import bound_skin, plain_scene, random_scene

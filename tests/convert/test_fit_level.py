@@ -24,9 +24,9 @@ from flexor.convert.fit_level import (
 from flexor.convert.level_body import make_level_body
 from flexor.convert.level_poses import LevelPoses
 from flexor.convert.level_surfaces import LevelSkin
-from flexor.scene.level_settings import LevelChoice
-from flexor.scene.node_table import make_node_table
-from flexor.scene.skeleton import rest_world
+from flexor.scene.character.skeleton import rest_world
+from flexor.scene.runtime.level_settings import LevelChoice
+from flexor.scene.runtime.node_table import make_node_table
 from tests.convert.test_simplify_body import sheet
 from tests.convert.tubes import SIDES, skinned_scene, tube
 

@@ -8,9 +8,9 @@ import pytest
 from flexor.convert.fit_shape import fit_shape, rest_frames, shape_body
 from flexor.convert.level_body import make_level_body
 from flexor.maths import transforms
-from flexor.scene.mesh import Primitive
+from flexor.scene.character.mesh import Primitive
+from flexor.scene.character.skeleton import Skeleton, rest_world
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Skeleton, rest_world
 from tests.scenes import one_mesh_scene
 
 Rng = np.random.Generator

@@ -8,9 +8,9 @@ import pytest
 import flexor
 from flexor.convert.hit_volumes import make_volumes
 from flexor.maths import transforms
+from flexor.scene.character.skeleton import rest_world
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import rest_world
-from flexor.scene.volumes import HitVolumes
+from flexor.scene.stage.volumes import HitVolumes
 from tests.convert.tubes import tube_scene
 from tests.scenes import plain_scene
 

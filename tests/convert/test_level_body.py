@@ -18,11 +18,11 @@ from flexor.convert.level_body import (
     tidy_influences,
 )
 from flexor.errors import ShapeError
-from flexor.scene.material import Material, Texture, TextureRef
-from flexor.scene.mesh import LINES, Mesh, Primitive
+from flexor.scene.character.material import Material, Texture, TextureRef
+from flexor.scene.character.mesh import LINES, Mesh, Primitive
+from flexor.scene.character.skeleton import rest_world
+from flexor.scene.character.weights import Skin, SkinWeights
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import rest_world
-from flexor.scene.weights import Skin, SkinWeights
 from tests.convert.tubes import tube_scene
 from tests.scenes import one_mesh_scene, random_scene, random_skeleton
 

@@ -19,9 +19,9 @@ from flexor.convert.level_poses import (
 from flexor.errors import ShapeError
 from flexor.maths import quaternions, transforms
 from flexor.pose.layout import make_layout
-from flexor.scene.clip import Clip, Track
-from flexor.scene.packed_clip import unpacked
-from flexor.scene.skeleton import Link, Skeleton
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.skeleton import Link, Skeleton
+from flexor.scene.runtime.packed_clip import unpacked
 from tests.oracle import pose as oracle
 from tests.packed_clips import arm, packed_clip
 from tests.scenes import bound_skin, plain_scene, random_scene, rest_world

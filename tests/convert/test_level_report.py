@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from flexor.convert.level_report import border_distance, report_level
-from flexor.scene.level_settings import LevelSettings
+from flexor.scene.runtime.level_settings import LevelSettings
 from tests.level_bodies import make_hand_levels
 from tests.pose.test_node_motion import chain
 

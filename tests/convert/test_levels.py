@@ -17,12 +17,12 @@ from flexor.convert.level_poses import level_poses
 from flexor.convert.levels import LevelChoice, LevelReport, LevelSettings, make_levels
 from flexor.errors import BackendMissing, SettingError
 from flexor.pose.layout import make_layout
-from flexor.scene.clip import Clip, Track
-from flexor.scene.levels import Levels, check_levels
-from flexor.scene.material import Material
-from flexor.scene.mesh import Mesh, Primitive
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.material import Material
+from flexor.scene.character.mesh import Mesh, Primitive
+from flexor.scene.character.skeleton import rest_world
+from flexor.scene.runtime.levels import Levels, check_levels
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import rest_world
 from tests.convert.tubes import skinned_scene, tube, tube_scene
 from tests.level_checks import check_made
 from tests.scenes import one_mesh_scene, random_skeleton

@@ -15,11 +15,11 @@ from flexor.convert.body import gather_bodies
 from flexor.convert.link_bones import LinkSettings, link_bones
 from flexor.errors import SettingError
 from flexor.maths import quaternions
-from flexor.scene.clip import Clip, Track
-from flexor.scene.mesh import Mesh
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.mesh import Mesh
+from flexor.scene.character.skeleton import Link, rest_world
+from flexor.scene.character.weights import Skin
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Link, rest_world
-from flexor.scene.weights import Skin
 from tests.convert.tubes import (
     armpit_scene,
     linked,

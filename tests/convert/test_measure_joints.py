@@ -16,10 +16,10 @@ from flexor.convert.joint_regions import joint_regions, region_volume
 from flexor.convert.measure_joints import JointMeasure, measure_joints
 from flexor.convert.sections import derive_sections
 from flexor.maths import transforms
-from flexor.scene.mesh import Primitive
+from flexor.scene.character.mesh import Primitive
+from flexor.scene.character.skeleton import Link, Skeleton, rest_world
+from flexor.scene.character.weights import SkinWeights
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Link, Skeleton, rest_world
-from flexor.scene.weights import SkinWeights
 from tests.convert.tubes import turn
 from tests.oracle import measure_joints as oracle
 from tests.scenes import bound_skin, one_mesh_scene, random_rotations

@@ -10,7 +10,7 @@ import flexor
 from flexor.convert.body import Body, Pull, gather_bodies
 from flexor.convert.mirror_weights import mirror_weights
 from flexor.errors import SettingError
-from flexor.scene.mirror_pairs import find_mirror, mirror_pairs, swap_side
+from flexor.scene.character.mirror_pairs import find_mirror, mirror_pairs, swap_side
 from tests.conftest import find_assets
 
 

@@ -15,7 +15,7 @@ from flexor.convert.motion_error import (
 )
 from flexor.pose.clip_tables import pack_clip
 from flexor.pose.layout import make_layout
-from flexor.scene.clip import Clip, Track
+from flexor.scene.character.clip import Clip, Track
 from tests.oracle import packed as oracle
 from tests.packed_clips import arm
 from tests.scenes import plain_scene, random_rotations, random_skeleton

@@ -9,7 +9,7 @@ import numpy as np
 from flexor.convert.plan_motion import find_grid, plan_motion, trim_tracks
 from flexor.pose.clip_tables import pack_clip
 from flexor.pose.layout import make_layout
-from flexor.scene.clip import Clip, Track
+from flexor.scene.character.clip import Clip, Track
 from tests.packed_clips import arm, wave
 from tests.scenes import plain_scene, random_rotations
 

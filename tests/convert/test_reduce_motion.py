@@ -19,9 +19,9 @@ from flexor.convert.reduce_motion import (
 from flexor.errors import SettingError
 from flexor.pose.clip_tables import pack_clip
 from flexor.pose.layout import make_layout
-from flexor.scene.clip import Clip, Track
-from flexor.scene.packed_clip import PackedClip
-from flexor.scene.skeleton import Link, Skeleton
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.skeleton import Link, Skeleton
+from flexor.scene.runtime.packed_clip import PackedClip
 from tests.oracle import packed as oracle
 from tests.packed_clips import arm, wave
 from tests.scenes import plain_scene, random_rotations

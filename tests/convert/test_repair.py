@@ -16,10 +16,10 @@ from flexor.convert.regenerate_weights import regenerate_weights
 from flexor.convert.repair import JointRule, RepairSettings, repair_scene
 from flexor.convert.smooth_weights import SmoothSettings
 from flexor.errors import SettingError
-from flexor.scene.mesh import Mesh, Primitive
+from flexor.scene.character.mesh import Mesh, Primitive
+from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.character.weights import Skin, SkinWeights
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Skeleton
-from flexor.scene.weights import Skin, SkinWeights
 from tests.convert.test_measure_joints import tube
 from tests.scenes import random_scene
 

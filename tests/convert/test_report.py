@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from flexor.convert.report import report_scene
-from flexor.scene.mesh import Mesh, Primitive
-from flexor.scene.skeleton import Link, rest_world
-from flexor.scene.weights import SkinWeights
+from flexor.scene.character.mesh import Mesh, Primitive
+from flexor.scene.character.skeleton import Link, rest_world
+from flexor.scene.character.weights import SkinWeights
 from tests.scenes import (
     one_mesh_scene,
     plain_scene,

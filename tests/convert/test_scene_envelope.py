@@ -20,10 +20,10 @@ from flexor.convert.envelope import (
 from flexor.convert.envelope_parts import EnvelopePart
 from flexor.convert.one_weight import one_weight
 from flexor.convert.scene_parts import scene_parts
-from flexor.scene.envelope import END, Envelope
-from flexor.scene.mesh import Mesh, Primitive
+from flexor.scene.character.mesh import Mesh, Primitive
+from flexor.scene.character.weights import SkinWeights
+from flexor.scene.runtime.envelope import END, Envelope
 from flexor.scene.scene import Scene
-from flexor.scene.weights import SkinWeights
 from tests.draw.scenes import skeleton
 from tests.envelopes import random_world
 from tests.oracle import deform as skin_oracle

@@ -12,10 +12,10 @@ from flexor.app.character import Character
 from flexor.convert.envelope import EnvelopeSettings, convert_scene
 from flexor.convert.scene_parts import scene_parts, take_vertices
 from flexor.errors import ShapeError
-from flexor.scene.mesh import Mesh, MorphTarget, Primitive
-from flexor.scene.normals import vertex_normals
+from flexor.scene.character.mesh import Mesh, MorphTarget, Primitive
+from flexor.scene.character.normals import vertex_normals
+from flexor.scene.character.weights import Skin, SkinWeights
 from flexor.scene.scene import RootSet, Scene
-from flexor.scene.weights import Skin, SkinWeights
 from tests.envelopes import random_part
 from tests.oracle import deform as skin_oracle
 from tests.oracle import envelope as oracle

@@ -12,12 +12,12 @@ import flexor
 from flexor.app.character import Character
 from flexor.convert.split_palettes import split_palettes
 from flexor.errors import SettingError
-from flexor.scene.clip import Clip, Track
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.material import Material
+from flexor.scene.character.mesh import Mesh, Primitive
+from flexor.scene.character.weights import SkinWeights
 from flexor.scene.finding import Finding
-from flexor.scene.material import Material
-from flexor.scene.mesh import Mesh, Primitive
 from flexor.scene.scene import RootSet, Scene
-from flexor.scene.weights import SkinWeights
 from tests.scenes import (
     bound_skin,
     one_mesh_scene,

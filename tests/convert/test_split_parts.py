@@ -21,7 +21,7 @@ from flexor.convert.split_parts import (
     piece_lives,
     whole_parts,
 )
-from flexor.scene.mesh import MorphTarget
+from flexor.scene.character.mesh import MorphTarget
 from tests.envelopes import (
     random_matrices,
     random_part,

@@ -12,10 +12,10 @@ from flexor.convert.split_palettes import split_palettes
 from flexor.convert.transfer_weights import transfer_pull, transfer_weights
 from flexor.errors import SettingError
 from flexor.maths import transforms
-from flexor.scene.mesh import Mesh, Primitive
+from flexor.scene.character.mesh import Mesh, Primitive
+from flexor.scene.character.skeleton import Skeleton, rest_world
+from flexor.scene.character.weights import SkinWeights
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Skeleton, rest_world
-from flexor.scene.weights import SkinWeights
 from tests.oracle import closest
 from tests.scenes import bound_skin, one_mesh_scene
 

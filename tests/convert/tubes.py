@@ -10,11 +10,11 @@ from flexor.app.character import Character
 from flexor.convert.body import gather_bodies
 from flexor.convert.link_bones import LinkSettings, link_bones
 from flexor.maths import transforms
-from flexor.scene.clip import Clip
-from flexor.scene.mesh import Mesh, Primitive
+from flexor.scene.character.clip import Clip
+from flexor.scene.character.mesh import Mesh, Primitive
+from flexor.scene.character.skeleton import Skeleton, rest_world
+from flexor.scene.character.weights import Skin, SkinWeights
 from flexor.scene.scene import RootSet, Scene
-from flexor.scene.skeleton import Skeleton, rest_world
-from flexor.scene.weights import Skin, SkinWeights
 
 SIDES = 32
 

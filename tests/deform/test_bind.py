@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from flexor.deform.bind import Bind, bind_scene
-from flexor.scene.normals import vertex_normals
+from flexor.scene.character.normals import vertex_normals
+from flexor.scene.character.weights import SkinWeights
 from flexor.scene.scene import RootSet
-from flexor.scene.weights import SkinWeights
 from tests.scenes import (
     one_mesh_scene,
     random_primitive,

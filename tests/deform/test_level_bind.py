@@ -12,10 +12,10 @@ from flexor.deform.kernels.vertices import BLOCKS
 from flexor.deform.level_bind import LevelBind, bind_level, rest_vertices, skin_level
 from flexor.errors import ShapeError
 from flexor.maths import transforms
-from flexor.scene.mesh import Primitive
+from flexor.scene.character.mesh import Primitive
+from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.character.weights import Skin, SkinWeights
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Skeleton
-from flexor.scene.weights import Skin, SkinWeights
 from tests.level_bodies import make_hand_levels
 from tests.oracle import deform as oracle
 from tests.scenes import (

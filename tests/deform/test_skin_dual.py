@@ -17,9 +17,9 @@ from flexor.deform.skin_dual import init_dual, skin_blocks_dual, skin_vertices_d
 from flexor.deform.skin_vertices import GROUP, init_skin, skin_vertices
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import quaternions, transforms
-from flexor.scene.mesh import Primitive
+from flexor.scene.character.mesh import Primitive
+from flexor.scene.character.weights import Skin, SkinWeights
 from flexor.scene.scene import Scene
-from flexor.scene.weights import Skin, SkinWeights
 from tests.deform.test_skin_vertices import NODES, random_world, rigid_skin
 from tests.oracle import deform_dual as oracle
 from tests.scenes import (

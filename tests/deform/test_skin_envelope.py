@@ -24,8 +24,8 @@ from flexor.deform.skin_envelope import (
     trace_envelope,
 )
 from flexor.errors import ShapeError
-from flexor.scene import envelope as at
-from flexor.scene.mesh import MorphTarget
+from flexor.scene.character.mesh import MorphTarget
+from flexor.scene.runtime import envelope as at
 from tests.envelopes import (
     check_drawn,
     random_matrices,

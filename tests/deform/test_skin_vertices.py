@@ -12,9 +12,9 @@ from flexor.deform.kernels import vertices as kernel
 from flexor.deform.skin_vertices import GROUP, init_skin, skin_blocks, skin_vertices
 from flexor.errors import ShapeError
 from flexor.maths import transforms
-from flexor.scene.mesh import MorphTarget, Primitive
+from flexor.scene.character.mesh import MorphTarget, Primitive
+from flexor.scene.character.weights import Skin, SkinWeights
 from flexor.scene.scene import Scene
-from flexor.scene.weights import Skin, SkinWeights
 from tests.oracle import deform as oracle
 from tests.scenes import (
     bound_skin,

@@ -11,7 +11,7 @@ import pytest
 
 from flexor.deform.weight_choice import WeightRule, choose_weights
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
 
 Rng = np.random.Generator
 # Looks along -z; the picture is twice as wide as high. One metre in front of the eye

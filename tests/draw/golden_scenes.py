@@ -11,8 +11,8 @@ import numpy as np
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawList, Look, Strokes
 from flexor.draw.target import Target, init_target
-from flexor.scene.camera import Camera
-from flexor.scene.light import Light
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import Light
 from tests.draw.shapes import (
     Shape,
     checker,

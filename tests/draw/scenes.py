@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from flexor.scene.material import Image, Material, Sampler, Texture
-from flexor.scene.mesh import Mesh, Primitive
+from flexor.scene.character.material import Image, Material, Sampler, Texture
+from flexor.scene.character.mesh import Mesh, Primitive
+from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Skeleton
 
 
 def png(pixels: Any, kind: str = "PNG") -> bytes:

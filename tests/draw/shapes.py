@@ -14,7 +14,7 @@ import numpy as np
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import DrawItem, DrawList, DrawMesh, DrawTexture, Look
 from flexor.draw.target import Target, init_target
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
 
 CLEAR = (0, 0, 0, 0)
 BLACK = (0, 0, 0, 255)

@@ -20,8 +20,8 @@ from flexor.draw.drawlist import DrawList
 from flexor.draw.target import init_target
 from flexor.errors import SettingError, ShapeError
 from flexor.maths.quaternions import multiply
-from flexor.scene.camera import Camera
-from flexor.scene.light import Light
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import Light
 
 Rng = np.random.Generator
 STILL = np.array([[0, 0, 0, 1]], np.float32)

@@ -16,9 +16,9 @@ from flexor.draw.bones import (
     upload_bones,
 )
 from flexor.draw.record.backend import RecordBackend
+from flexor.scene.character.skeleton import Link
+from flexor.scene.character.weights import Skin
 from flexor.scene.scene import RootSet, Scene
-from flexor.scene.skeleton import Link
-from flexor.scene.weights import Skin
 from tests.draw.scenes import skeleton
 
 Rng = np.random.Generator

@@ -15,8 +15,8 @@ from flexor.draw.record.backend import RecordBackend
 from flexor.draw.style import DrawStyle, style_of
 from flexor.draw.upload import SceneAssets, upload_scene
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.material import Material, TextureRef
-from flexor.scene.mesh import Mesh, Primitive
+from flexor.scene.character.material import Material, TextureRef
+from flexor.scene.character.mesh import Mesh, Primitive
 from flexor.scene.scene import RootSet, Scene
 from tests.draw.scenes import png, skeleton, square, square_scene
 from tests.scenes import random_scene

@@ -21,8 +21,8 @@ from flexor.draw.drawlist import (
 from flexor.draw.record.backend import RecordBackend
 from flexor.draw.target import init_target
 from flexor.errors import BackendError, SettingError, ShapeError
-from flexor.scene.camera import Camera
-from flexor.scene.light import DAYLIGHT, Light
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import DAYLIGHT, Light
 from tests.draw.shapes import (
     SEEN_THROUGH,
     UNLIT,

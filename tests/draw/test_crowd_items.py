@@ -26,10 +26,10 @@ from flexor.draw.style import DrawStyle, style_of
 from flexor.draw.target import init_target
 from flexor.draw.upload import upload_scene
 from flexor.errors import ShapeError
-from flexor.scene.camera import Camera
-from flexor.scene.mesh import Mesh, Primitive
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.mesh import Mesh, Primitive
+from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Skeleton
 from tests.pose.test_node_motion import chain
 
 Rng = np.random.Generator

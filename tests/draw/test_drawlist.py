@@ -18,8 +18,8 @@ from flexor.draw.drawlist import (
     Strokes,
 )
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.camera import Camera
-from flexor.scene.light import DAYLIGHT
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import DAYLIGHT
 from tests.draw.shapes import floats
 
 QUAD = [[0, 1, 2, 3]]

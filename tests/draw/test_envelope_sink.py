@@ -24,11 +24,11 @@ from flexor.draw.target import init_target
 from flexor.draw.upload import upload_scene
 from flexor.errors import SettingError, ShapeError
 from flexor.pose.pose import Pose
-from flexor.scene.camera import Camera
-from flexor.scene.material import Material, TextureRef
-from flexor.scene.mesh import Mesh, MorphTarget, Primitive
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.material import Material, TextureRef
+from flexor.scene.character.mesh import Mesh, MorphTarget, Primitive
+from flexor.scene.character.weights import SkinWeights
 from flexor.scene.scene import Scene
-from flexor.scene.weights import SkinWeights
 from tests.draw.scenes import png, skeleton, square, square_scene
 from tests.draw.shapes import sphere
 from tests.scenes import bound_skin, random_scene

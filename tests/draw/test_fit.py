@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from flexor.draw.fit import direction_of, fit_camera, fit_shape
 from flexor.errors import SettingError
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
 
 Rng = np.random.Generator
 

@@ -21,9 +21,9 @@ from flexor.draw.ground_picture import COLOURS, MOST, paint_ground
 from flexor.draw.target import init_target
 from flexor.errors import SettingError
 from flexor.maths.colour import linear_from_srgb, srgb_from_linear
-from flexor.scene.camera import Camera
-from flexor.scene.ground import flat_ground, make_ground
-from flexor.scene.light import DAYLIGHT
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import DAYLIGHT
+from flexor.scene.stage.ground import flat_ground, make_ground
 from tests.oracle.movement import look_down
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from flexor.draw.heat import colour_ramp, joint_weights
-from flexor.scene.mesh import Mesh, Primitive
+from flexor.scene.character.mesh import Mesh, Primitive
+from flexor.scene.character.weights import Skin, SkinWeights
 from flexor.scene.scene import Scene
-from flexor.scene.weights import Skin, SkinWeights
 from tests.draw.scenes import skeleton
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import DrawItem
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
 from tests.draw.shapes import UNLIT, Shape, draw, floats, pixel_rays, plane, put
 from tests.oracle.raster_colour import encode
 

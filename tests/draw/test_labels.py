@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from flexor.draw.labels import label_points, text_strip
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
 
 CAMERA = Camera((0, 0, 10), (0, 0, 0), height=2.0)
 

@@ -10,8 +10,8 @@ import pytest
 from flexor.draw.fit import direction_of
 from flexor.draw.lighting import light_on, lights_of, lights_with_camera
 from flexor.draw.style import DrawStyle
-from flexor.scene.camera import Camera
-from flexor.scene.light import DAYLIGHT, Light
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import DAYLIGHT, Light
 from tests.oracle.raster_colour import light_sum
 
 

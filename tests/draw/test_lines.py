@@ -10,7 +10,7 @@ import pytest
 
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import DrawLines, Look
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
 from tests.draw.shapes import CLEAR, at_pixels, draw, floats, put, rectangle
 
 SIZE = (40, 32)

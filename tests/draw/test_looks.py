@@ -10,7 +10,7 @@ import pytest
 
 from flexor.draw.drawlist import Look
 from flexor.draw.looks import look_of, texture_transform
-from flexor.scene.material import Material, TextureRef
+from flexor.scene.character.material import Material, TextureRef
 from tests.draw.scenes import square
 
 

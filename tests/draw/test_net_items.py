@@ -26,7 +26,7 @@ from flexor.draw.net_items import (
 from flexor.draw.target import init_target
 from flexor.errors import SettingError, ShapeError
 from flexor.maths.colour import srgb_from_linear
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
 
 Rng = np.random.Generator
 COLUMN = 0.31  # metres between columns of nodes

@@ -23,9 +23,9 @@ from flexor.draw.target import init_target
 from flexor.draw.upload import upload_scene
 from flexor.draw.water_items import build_water, upload_water, water_cells
 from flexor.samples import mannequin
-from flexor.scene.camera import Camera
-from flexor.scene.ground import make_ground
-from flexor.scene.light import Light
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import Light
+from flexor.scene.stage.ground import make_ground
 
 WHITE = (Light("ambient", (1.0, 1.0, 1.0)),)
 

@@ -12,7 +12,7 @@ from flexor.draw.drawlist import DrawList
 from flexor.draw.rod_items import PAINT, SIDES, RodAssets, build_rods, upload_rods
 from flexor.draw.target import init_target
 from flexor.errors import ShapeError
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
 
 Rng = np.random.Generator
 # Two posts and a bar, metres; nothing of it is alike on both sides.

@@ -14,8 +14,8 @@ import pytest
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import DrawItem, DrawLines, Look, Strokes
 from flexor.draw.target import Target
-from flexor.scene.camera import Camera
-from flexor.scene.light import DAYLIGHT, Light
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import DAYLIGHT, Light
 from tests.draw.shapes import (
     Shape,
     checker,

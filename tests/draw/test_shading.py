@@ -11,8 +11,8 @@ import pytest
 
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import DrawItem, Look
-from flexor.scene.camera import Camera
-from flexor.scene.light import Light
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import Light
 from tests.draw.shapes import Shape, draw, floats, put, rectangle, sphere
 from tests.oracle.raster_colour import encode
 

@@ -13,9 +13,9 @@ from flexor.draw.ground_items import build_ground, shade_colours, upload_ground
 from flexor.draw.shadow_items import build_shadow, upload_cast_shadow
 from flexor.draw.target import init_target
 from flexor.errors import ShapeError
-from flexor.scene.camera import Camera
-from flexor.scene.ground import flat_ground
-from flexor.scene.light import Light
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import Light
+from flexor.scene.stage.ground import flat_ground
 
 WHITE = (Light("ambient", (1.0, 1.0, 1.0)),)
 QUADS = np.array([[0, 1, 2], [0, 2, 3], [4, 5, 6], [4, 6, 7]], np.int32)

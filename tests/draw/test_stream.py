@@ -8,7 +8,7 @@ import pytest
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawMesh
 from flexor.draw.raster.assets import KeptMesh, find_edges
 from flexor.draw.raster.stream import _line_runs, polygon_distances
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
 from tests.draw.shapes import floats
 
 AHEAD = Camera((0, 0, 10), (0, 0, 0))

@@ -13,9 +13,9 @@ from flexor.draw.backend import open_backend
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawList
 from flexor.draw.structure_items import build_structures, upload_structures
 from flexor.draw.target import init_target
-from flexor.scene.camera import Camera
-from flexor.scene.light import Light
-from flexor.scene.structure import Mode, Structure
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import Light
+from flexor.scene.stage.structure import Mode, Structure
 
 WHITE = (Light("ambient", (1.0, 1.0, 1.0)),)
 PILLAR = Structure(

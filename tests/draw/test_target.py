@@ -11,7 +11,7 @@ from flexor.draw.backend import Backend
 from flexor.draw.drawlist import DrawList
 from flexor.draw.target import Target, init_target
 from flexor.errors import SettingError
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
 
 
 @pytest.mark.parametrize(

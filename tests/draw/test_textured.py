@@ -9,7 +9,7 @@ import pytest
 
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import DrawItem, Look
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
 from tests.draw.shapes import (
     Shape,
     checker,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from flexor.draw.textures import CHECKER, decode_image, read_texture
-from flexor.scene.material import CLAMP, MIRROR, Image, Sampler
+from flexor.scene.character.material import CLAMP, MIRROR, Image, Sampler
 from tests.draw.scenes import png, square_scene
 
 Rng = np.random.Generator

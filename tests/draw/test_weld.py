@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from flexor.draw.weld import weld_vertices
-from flexor.scene.mesh import MorphTarget, Primitive
-from flexor.scene.weights import SkinWeights
+from flexor.scene.character.mesh import MorphTarget, Primitive
+from flexor.scene.character.weights import SkinWeights
 
 Rng = np.random.Generator
 PLACES = [(0, 0, 0), (1, 0, 0), (0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 0, 0)]

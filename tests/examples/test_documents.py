@@ -14,8 +14,8 @@ import pytest
 
 import flexor
 from flexor.app.cli.main import main
-from flexor.files.moves_read import read_moves
-from flexor.files.stage_read import read_stage
+from flexor.files.text.moves import read_moves
+from flexor.files.text.stage import read_stage
 from tests.app.test_motion import walker
 
 ROOT = Path(__file__).parents[2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flexor.files.bvh_read import read_bvh
+from flexor.files.bvh import read_bvh
 from flexor.scene.scene import Scene
 from tests.files.bvh_text import Read
 

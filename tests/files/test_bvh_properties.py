@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flexor.errors import AssetError
-from flexor.files.bvh_read import read_bvh
+from flexor.files.bvh import read_bvh
 from flexor.maths import quaternions
 from tests.conftest import find_assets
 from tests.files.bvh_text import (

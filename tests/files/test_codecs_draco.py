@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from flexor.errors import BackendMissing
 from flexor.files import codecs
 from flexor.files.codecs import CodecError, decode_draco
-from tests.files.packed import make_grid, part_of, read_glb, turned, unpack
+from tests.files.package.packed import make_grid, part_of, read_glb, turned, unpack
 
 draco = pytest.importorskip("DracoPy", reason="needs the extra flexor[codecs]")
 

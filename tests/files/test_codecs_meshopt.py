@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from flexor.files.codecs import CodecError
-from tests.files.packed import make_grid, part_of, read_glb, turned, unpack
+from tests.files.package.packed import make_grid, part_of, read_glb, turned, unpack
 
 meshopt = pytest.importorskip("meshoptimizer", reason="needs the extra flexor[codecs]")
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from flexor.maths import transforms
-from flexor.scene.mesh import Primitive
-from flexor.scene.normals import vertex_normals
-from flexor.scene.weights import Skin
+from flexor.scene.character.mesh import Primitive
+from flexor.scene.character.normals import vertex_normals
+from flexor.scene.character.weights import Skin
 
 
 def palette(skin: Skin, world: Any) -> Any:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from flexor.maths import quaternions
-from flexor.scene.mesh import Primitive
-from flexor.scene.weights import Skin
+from flexor.scene.character.mesh import Primitive
+from flexor.scene.character.weights import Skin
 from tests.oracle import deform as linear
 
 

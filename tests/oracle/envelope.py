@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from flexor.scene.envelope import (
+from flexor.scene.runtime.envelope import (
     AREA,
     BLOCK,
     DELTAS,

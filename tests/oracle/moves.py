@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from flexor.scene.moves import BUTTONS, Combination, Move, MoveTable
+from flexor.scene.stage.moves import BUTTONS, Combination, Move, MoveTable
 
 
 @dataclass

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from flexor.maths import quaternions, transforms
-from flexor.scene.packed_clip import BITS, PATHS, PackedClip
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.runtime.packed_clip import BITS, PATHS, PackedClip
 from tests.oracle.pose import sample_track, slerp
 
 

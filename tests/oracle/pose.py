@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from flexor.maths import transforms
-from flexor.scene.clip import Clip, Track
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Skeleton
 
 
 def slerp(a: Any, b: Any, u: float) -> Any:

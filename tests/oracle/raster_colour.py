@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from flexor.draw.drawlist import DrawTexture
-from flexor.scene.light import Light
+from flexor.scene.character.light import Light
 
 # The 8 x 8 ordered-dither matrix, 0 to 63: each 2 x 2 block of a matrix half the size
 # becomes 4 m + (0, 2; 3, 1).

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from flexor.draw.drawlist import DrawTexture, Look
-from flexor.scene.camera import Camera
-from flexor.scene.light import Light
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import Light
 from tests.oracle.raster_colour import light_sum, sample, unit
 
 STEPS = 256

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from flexor.scene.ground import Ground
+from flexor.scene.stage.ground import Ground
 
 Rows = Any  # float64 arrays
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from flexor.scene.ground import Ground
+from flexor.scene.stage.ground import Ground
 from tests.oracle.movement import look_down
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from flexor.scene.ground import Ground
-from flexor.scene.stage_plan import ROLES, WalkSettings
+from flexor.scene.stage.ground import Ground
+from flexor.scene.stage.plan import ROLES, WalkSettings
 from tests.oracle import movement
 
 FACING = 0.6  # radians

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from flexor.scene.zone import Zone
+from flexor.scene.stage.zone import Zone
 
 Point = tuple[float, float]
 Side = tuple[Point, Point]

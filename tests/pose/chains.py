@@ -9,8 +9,8 @@ import numpy as np
 from flexor.arrays import Floats
 from flexor.pose.layout import Layout, make_layout
 from flexor.pose.model_space import WorldState, init_world, world_from_local
-from flexor.scene.limits import Limits, free_limits
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.character.limits import Limits, free_limits
+from flexor.scene.character.skeleton import Skeleton
 from tests.scenes import plain_scene
 
 Rng = np.random.Generator

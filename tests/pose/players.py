@@ -13,9 +13,9 @@ from flexor.pose.layers import Layer
 from flexor.pose.layout import ROWS
 from flexor.pose.motion_set import make_motion_set
 from flexor.pose.player import PlayerState, advance, init_player
-from flexor.scene.clip import Clip, Track
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Skeleton
 from tests.scenes import plain_scene, random_skeleton
 
 Rng = np.random.Generator

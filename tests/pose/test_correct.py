@@ -22,7 +22,7 @@ from flexor.pose.correct import (
 )
 from flexor.pose.ik_two_bone import Limb, init_two_bone, limb_ends
 from flexor.pose.sample import init_sample, sample
-from flexor.scene.clip import Clip, Interpolation, Track
+from flexor.scene.character.clip import Clip, Interpolation, Track
 from tests.pose.chains import (
     angles_between,
     chain,

@@ -17,8 +17,8 @@ from flexor.pose.cut_clip import change_speed, concatenate, resample, reverse, t
 from flexor.pose.mirror_clip import mirror_clip
 from flexor.pose.retarget import retarget
 from flexor.pose.track_values import angles_between
-from flexor.scene.clip import Clip, Path, Track
-from flexor.scene.packed_clip import PackedClip
+from flexor.scene.character.clip import Clip, Path, Track
+from flexor.scene.runtime.packed_clip import PackedClip
 from tests.oracle import pose as oracle
 from tests.scenes import (
     INTERPOLATIONS,

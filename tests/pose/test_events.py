@@ -16,7 +16,7 @@ from flexor.pose.events import Event, make_events
 from flexor.pose.layers import Layer
 from flexor.pose.player import PlayerState, advance
 from flexor.pose.voices import Mode, play, stop
-from flexor.scene.clip import Clip, Track
+from flexor.scene.character.clip import Clip, Track
 from tests.oracle import player as oracle
 from tests.pose.players import player_of, positions, smooth_scene
 from tests.scenes import plain_scene, random_skeleton

@@ -13,9 +13,9 @@ from flexor.maths import quaternions, transforms
 from flexor.pose.human_frames import bone_direction, measure_body, palm
 from flexor.pose.human_limits import human_limits
 from flexor.pose.limit_angles import measure_angles, turn_joints
-from flexor.scene.humans import Human, find_human, other_side
-from flexor.scene.limits import Limits
-from flexor.scene.skeleton import Skeleton, rest_world
+from flexor.scene.character.limits import Limits
+from flexor.scene.character.skeleton import Skeleton, rest_world
+from flexor.scene.human.human import Human, find_human, other_side
 from tests.bodies import make_body
 
 UP, FORWARD, LEFT = np.array([0.0, 1, 0]), np.array([0.0, 0, 1]), np.array([1.0, 0, 0])

@@ -560,7 +560,7 @@ def test_a_goal_at_the_end_of_the_world_straightens_the_chain(far: float) -> Non
 
 def test_links_are_not_turned() -> None:
     from flexor.pose.layout import make_layout
-    from flexor.scene.skeleton import Link, Skeleton
+    from flexor.scene.character.skeleton import Link, Skeleton
     from tests.scenes import plain_scene
 
     skeleton = Skeleton(

@@ -15,9 +15,9 @@ from flexor.maths import quaternions
 from flexor.pose.cut_clip import concatenate
 from flexor.pose.join_places import go_on
 from flexor.pose.track_values import as_keys
-from flexor.scene.clip import Clip, Track
-from flexor.scene.humans import find_human
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.human.human import find_human
 from tests.pose.turned_rigs import places_at
 from tests.scenes import INTERPOLATIONS, random_clip, random_skeleton
 

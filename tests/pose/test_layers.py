@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from flexor.errors import SettingError, ShapeError
 from flexor.pose.layers import Layer, layer_mask, mask_nodes
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.character.skeleton import Skeleton
 
 NAMES = ("hips", "spine0", "spine1", "head", "l-arm", "l-hand", "r-arm", "l-leg")
 PARENTS = (-1, 0, 1, 2, 2, 4, 2, 0)

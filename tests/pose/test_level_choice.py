@@ -20,7 +20,7 @@ from flexor.pose.level_choice import (
     choose_levels,
     is_in_view,
 )
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
 
 Rng = np.random.Generator
 # Looks along -z; the picture is twice as wide as high. One metre in front of the eye

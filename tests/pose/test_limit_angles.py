@@ -13,8 +13,8 @@ from flexor.pose.limit_angles import (
     measure_excess,
     turn_joints,
 )
-from flexor.scene.limits import Limits, free_limits
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.character.limits import Limits, free_limits
+from flexor.scene.character.skeleton import Skeleton
 from tests.scenes import random_rotations, random_skeleton
 
 COUNT = 6

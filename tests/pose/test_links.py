@@ -16,8 +16,8 @@ from flexor.pose import link_tables
 from flexor.pose.kernels import links as kernel_links
 from flexor.pose.layout import ROWS, Layout, make_layout
 from flexor.pose.links import follow_links
-from flexor.scene.clip import Clip, Track
-from flexor.scene.skeleton import Link, Skeleton
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.skeleton import Link, Skeleton
 from tests.oracle import pose as oracle
 from tests.scenes import plain_scene, random_clip, random_rotations, random_skeleton
 

@@ -10,9 +10,9 @@ import pytest
 import flexor
 from flexor.errors import SettingError
 from flexor.pose.match_joints import Feed, match_joints
-from flexor.scene.clip import Clip, Track
-from flexor.scene.humans import Human, find_human
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.human.human import Human, find_human
 
 
 def chain(*names: str) -> Skeleton:

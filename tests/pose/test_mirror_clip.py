@@ -14,9 +14,9 @@ import flexor
 from flexor.errors import SettingError
 from flexor.maths import quaternions
 from flexor.pose.mirror_clip import mirror_clip
-from flexor.scene.clip import Clip
-from flexor.scene.mirror_pairs import find_mirror
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.character.clip import Clip
+from flexor.scene.character.mirror_pairs import find_mirror
+from flexor.scene.character.skeleton import Skeleton
 from tests.oracle import pose as oracle
 from tests.pose.turned_rigs import places_at
 from tests.scenes import INTERPOLATIONS, random_clip, random_rotations, rest_world

@@ -13,7 +13,7 @@ from flexor.errors import ShapeError
 from flexor.maths import quaternions, transforms
 from flexor.pose.layout import ROWS, make_layout
 from flexor.pose.model_space import init_world, world_from_local
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.character.skeleton import Skeleton
 from tests.oracle import pose as oracle
 from tests.scenes import (
     one_mesh_scene,

@@ -16,8 +16,8 @@ from flexor.pose.motion_set import make_motion_set
 from flexor.pose.player import advance, init_player
 from flexor.pose.root_motion import extract_root_motion, steady_motion
 from flexor.pose.voices import play
-from flexor.scene.clip import Clip
-from flexor.scene.packed_clip import PackedClip
+from flexor.scene.character.clip import Clip
+from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.scene import Scene
 from tests.pose.players import parts_of, positions, shown, smooth_scene
 from tests.scenes import plain_scene, random_clip, random_scene, random_skeleton

@@ -22,12 +22,12 @@ from flexor.pose.node_motion import (
     move_nodes,
 )
 from flexor.samples import mannequin
-from flexor.scene.clip import Clip, Track
-from flexor.scene.levels import Levels
-from flexor.scene.mesh import Primitive
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.mesh import Primitive
+from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.character.weights import Skin, SkinWeights
+from flexor.scene.runtime.levels import Levels
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Skeleton
-from flexor.scene.weights import Skin, SkinWeights
 from tests.level_bodies import make_hand_levels
 from tests.oracle import nodes as oracle
 from tests.scenes import one_mesh_scene, random_scene

@@ -18,11 +18,11 @@ from flexor.pose.node_motion import (
     frame_times,
     make_node_motion,
 )
-from flexor.scene.clip import Clip, Track
-from flexor.scene.levels import Levels
-from flexor.scene.packed_clip import PackedClip
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.skeleton import Link
+from flexor.scene.runtime.levels import Levels
+from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Link
 from tests.level_bodies import make_hand_levels
 from tests.pose.test_node_motion import bare, chain, moved
 

@@ -13,8 +13,8 @@ from flexor.pose.clip_tables import pack_clip
 from flexor.pose.kernels import packed as kernel_packed
 from flexor.pose.layout import make_layout
 from flexor.pose.sample import init_sample, sample
-from flexor.scene.clip import Track
-from flexor.scene.packed_clip import PackedClip
+from flexor.scene.character.clip import Track
+from flexor.scene.runtime.packed_clip import PackedClip
 from tests.oracle import packed as oracle
 from tests.packed_clips import arm, packed_clip
 from tests.scenes import plain_scene
@@ -106,7 +106,7 @@ def test_tracks_say_the_same_as_the_sampler(rng: Any) -> None:
     hero = Character(scene)
     moments = np.linspace(0, 1.3, 40)
     packed = hero.pose_many("packed", moments)
-    from flexor.scene.packed_clip import unpacked
+    from flexor.scene.runtime.packed_clip import unpacked
 
     plain = Character(plain_scene(arm(4), unpacked(clip))).pose_many("packed", moments)
     np.testing.assert_allclose(packed.world, plain.world, atol=1e-5)

@@ -15,7 +15,7 @@ from flexor.pose.kernels import travel as kernel_travel
 from flexor.pose.layers import Layer, layer_mask, mask_nodes
 from flexor.pose.player import advance, init_player
 from flexor.pose.voices import Mode, play, set_weight, stop
-from flexor.scene.clip import Clip
+from flexor.scene.character.clip import Clip
 from tests.oracle import player as oracle
 from tests.oracle.player import SlowPlayer
 from tests.pose.players import (

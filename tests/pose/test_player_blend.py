@@ -12,7 +12,7 @@ from flexor.maths import quaternions
 from flexor.pose.layers import Layer, mask_nodes
 from flexor.pose.player import advance
 from flexor.pose.voices import play, set_weight
-from flexor.scene.clip import Clip, Track
+from flexor.scene.character.clip import Clip, Track
 from tests.pose.players import parts_of, player_of, positions, shown, smooth_scene
 from tests.scenes import plain_scene, random_scene, random_skeleton
 

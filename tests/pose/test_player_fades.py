@@ -15,7 +15,7 @@ from flexor.pose.kernels.voice import FREE, KEPT
 from flexor.pose.layers import Layer
 from flexor.pose.player import PlayerState, advance
 from flexor.pose.voices import Mode, play, set_weight, stop
-from flexor.scene.clip import Clip, Track
+from flexor.scene.character.clip import Clip, Track
 from tests.pose.players import (
     parts_of,
     player_of,

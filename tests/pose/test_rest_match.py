@@ -8,8 +8,8 @@ import pytest
 import flexor
 from flexor.maths import quaternions
 from flexor.pose import rest_match
-from flexor.scene.humans import find_human
-from flexor.scene.skeleton import rest_world
+from flexor.scene.character.skeleton import rest_world
+from flexor.scene.human.human import find_human
 
 Rng = np.random.Generator
 

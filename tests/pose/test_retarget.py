@@ -17,9 +17,9 @@ from flexor.maths import quaternions
 from flexor.pose.retarget import retarget
 from flexor.pose.retarget_plan import plan_retarget
 from flexor.pose.track_values import as_keys
-from flexor.scene.clip import Clip, Track
-from flexor.scene.humans import find_human
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.human.human import find_human
 from tests.pose.turned_rigs import from_world, places_at, with_axes
 from tests.scenes import (
     random_clip,

@@ -12,9 +12,9 @@ import flexor
 from flexor.maths import quaternions
 from flexor.pose.joint_motion import from_rest, in_motion
 from flexor.pose.retarget import retarget
-from flexor.scene.clip import Clip, Track
-from flexor.scene.humans import Human, find_human
-from flexor.scene.skeleton import Skeleton, rest_world
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.skeleton import Skeleton, rest_world
+from flexor.scene.human.human import Human, find_human
 
 SIDES = ("left", "right")
 TIMES = np.linspace(0, 1, 6, dtype=np.float32)

@@ -8,7 +8,7 @@ import pytest
 import flexor
 from flexor.maths import quaternions
 from flexor.pose.retarget_plan import plan_retarget
-from flexor.scene.humans import find_human
+from flexor.scene.human.human import find_human
 from tests.pose.test_retarget import arms_down, as_mixamo
 from tests.pose.turned_rigs import with_axes
 from tests.scenes import random_skeleton

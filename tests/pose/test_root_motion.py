@@ -12,8 +12,8 @@ from flexor.app.playing import Player
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import quaternions, transforms
 from flexor.pose.root_motion import RootMotion, extract_root_motion, steady_motion
-from flexor.scene.clip import Clip, Track
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.skeleton import Skeleton
 from tests.scenes import plain_scene, random_rotations
 
 Rng = np.random.Generator

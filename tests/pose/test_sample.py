@@ -14,7 +14,7 @@ from flexor.maths import quaternions
 from flexor.pose.clip_tables import pack_clip
 from flexor.pose.layout import make_layout
 from flexor.pose.sample import init_sample, sample
-from flexor.scene.clip import Clip, Track
+from flexor.scene.character.clip import Clip, Track
 from tests.oracle import pose as oracle
 from tests.scenes import (
     INTERPOLATIONS,

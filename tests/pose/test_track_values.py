@@ -17,7 +17,7 @@ from flexor.pose.track_values import (
     sample_track,
     slerp,
 )
-from flexor.scene.skeleton import Link, Skeleton
+from flexor.scene.character.skeleton import Link, Skeleton
 from tests.oracle import pose as oracle
 from tests.scenes import (
     INTERPOLATIONS,

@@ -8,7 +8,7 @@ import numpy as np
 
 from flexor.maths import quaternions, transforms
 from flexor.pose.track_values import AnyClip, as_keys
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.character.skeleton import Skeleton
 from tests.oracle import pose as oracle
 from tests.scenes import random_rotations, rest_world
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from flexor.errors import ShapeError
-from flexor.scene.clip import Clip, Track
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.material import Material, TextureRef
+from flexor.scene.character.mesh import Mesh, MorphTarget, Primitive
+from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.character.weights import Skin, SkinWeights
 from flexor.scene.finding import Finding
-from flexor.scene.material import Material, TextureRef
-from flexor.scene.mesh import Mesh, MorphTarget, Primitive
 from flexor.scene.scene import RootSet, Scene
-from flexor.scene.skeleton import Skeleton
-from flexor.scene.weights import Skin, SkinWeights
 from tests.scenes import random_scene
 
 PARENTS = [2, -1, 1, -1, 3]  # 1 <- 2 <- 0 and 3 <- 4

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.scene.stage_plan import CameraRule
+from flexor.scene.stage.plan import CameraRule
 from flexor.stage.camera import (
     CLEAR,
     RISE,

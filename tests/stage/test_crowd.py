@@ -15,7 +15,7 @@ from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
 from flexor.pose.level_choice import LevelRule
 from flexor.pose.root_motion import steady_motion
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
 from flexor.stage import crowd as crowds
 from flexor.stage.crowd import (
     CrowdState,

@@ -17,10 +17,10 @@ from flexor.pose.kernels import crowd as kernel_crowd
 from flexor.pose.kernels import nodes as kernel_nodes
 from flexor.pose.level_choice import LevelRule
 from flexor.pose.root_motion import RootMotion, steady_motion
-from flexor.scene.camera import Camera
-from flexor.scene.clip import Clip, Track
-from flexor.scene.mesh import Mesh, Primitive
-from flexor.scene.packed_clip import PackedClip
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.mesh import Mesh, Primitive
+from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.stage import crowd as crowds
 from flexor.stage.crowd import (
     CrowdState,

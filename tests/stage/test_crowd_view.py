@@ -11,8 +11,8 @@ import pytest
 from flexor.app.character import Character
 from flexor.pose.level_choice import LevelRule
 from flexor.pose.root_motion import steady_motion
-from flexor.scene.camera import Camera
-from flexor.scene.clip import Clip, Track
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.clip import Clip, Track
 from flexor.stage.crowd import (
     CrowdState,
     advance_crowd,

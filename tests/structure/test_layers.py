@@ -24,8 +24,9 @@ MODULES = frozenset(
     f"flexor.{name}"
     for name in (
         "errors arrays maths maths.kernels maths.kernels.jit maths.quaternions scene "
-        "scene.mesh files files.replace pose pose.kernels pose.kernels.sample "
-        "pose.sample deform convert stage stage.frame stage.state draw draw.drawlist draw.cull output app app.character samples"
+        "scene.character scene.character.mesh files files.replace pose pose.kernels "
+        "pose.kernels.sample pose.sample deform convert stage stage.frame stage.state "
+        "draw draw.drawlist draw.cull output app app.character samples"
     ).split()
 ) | {"flexor"}
 PACKAGES = frozenset(m for m in MODULES if any(o.startswith(f"{m}.") for o in MODULES))
@@ -66,9 +67,13 @@ def test_every_kernel_is_tested() -> None:
 BAD = [
     (rules.layers, "flexor.errors", "import flexor.arrays"),
     (rules.layers, "flexor.arrays", "from flexor.maths import quaternions"),
-    (rules.layers, "flexor.maths.curves", "from flexor.scene.mesh import Mesh"),
-    (rules.layers, "flexor.scene.mesh", "from flexor.files.replace import x"),
-    (rules.layers, "flexor.scene.mesh", "from flexor import pose"),
+    (
+        rules.layers,
+        "flexor.maths.curves",
+        "from flexor.scene.character.mesh import Mesh",
+    ),
+    (rules.layers, "flexor.scene.character.mesh", "from flexor.files.replace import x"),
+    (rules.layers, "flexor.scene.character.mesh", "from flexor import pose"),
     (rules.layers, "flexor.files.replace", "from flexor.pose.sample import sample"),
     (rules.layers, "flexor.pose.sample", "import flexor.deform"),
     (rules.layers, "flexor.deform", "def f():\n    from flexor.pose import sample"),
@@ -79,7 +84,11 @@ BAD = [
     (rules.layers, "flexor.draw.cull", "from flexor.pose.sample import x"),
     (rules.layers, "flexor.output.image", "from flexor.draw.cull import x"),
     (rules.layers, "flexor.output.image", "from flexor.stage import state"),
-    (rules.layers, "flexor.scene.mesh", "from flexor.app.character import Character"),
+    (
+        rules.layers,
+        "flexor.scene.character.mesh",
+        "from flexor.app.character import Character",
+    ),
     (rules.layers, "flexor.samples.x", "from flexor.deform import x"),
     (rules.layers, "flexor.pose.sample", "import flexor"),
     (rules.layers, "flexor.pose.sample", "from flexor import load"),
@@ -92,7 +101,7 @@ BAD = [
         "from flexor.scene import Mesh",
     ),
     (rules.no_import_through_init, "flexor.app.x", "from flexor import load"),
-    (rules.no_import_through_init, "flexor.scene.mesh", "from . import Mesh"),
+    (rules.no_import_through_init, "flexor.scene.character.mesh", "from . import Mesh"),
     (rules.no_import_through_init, "flexor.scene", "from . import Mesh"),
     (rules.compiler_in_kernels, "flexor.pose.sample", "import numba"),
     (rules.compiler_in_kernels, "flexor.maths.x", "from llvmlite import ir"),

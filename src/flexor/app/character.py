@@ -18,19 +18,19 @@ from flexor.maths import threads
 from flexor.pose.clip_tables import ClipTables, pack_clip
 from flexor.pose.layout import ROWS, Layout, make_layout
 from flexor.pose.pose import Pose
-from flexor.scene.clip import Clip
+from flexor.scene.character.clip import Clip
+from flexor.scene.character.mesh import Mesh
+from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.finding import Finding
-from flexor.scene.mesh import Mesh
-from flexor.scene.packed_clip import PackedClip
+from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Skeleton
 
 if TYPE_CHECKING:
     from flexor.deform.bind import Bind
     from flexor.deform.skin_envelope import EnvelopeState
-    from flexor.scene.envelope import Envelopes
-    from flexor.scene.levels import Levels
-    from flexor.scene.package import Package
+    from flexor.scene.runtime.envelope import Envelopes
+    from flexor.scene.runtime.levels import Levels
+    from flexor.scene.runtime.package import Package
 
 __all__ = [
     "Character",
@@ -75,7 +75,7 @@ class Character:
         # Envelopes are large and can be made again; levels as they are cannot.
         if self.given_levels is None:
             return Character, (self.scene,)
-        from flexor.scene.package import Package
+        from flexor.scene.runtime.package import Package
 
         return Character, (Package(self.scene, _make_envelopes, self.given_levels),)
 
@@ -161,15 +161,15 @@ class Character:
 
     def with_envelopes(self, envelopes: Envelopes) -> Character:
         """The same character with envelopes that were made in another way."""
-        from flexor.scene.package import Package, check_envelopes
+        from flexor.scene.runtime.package import Package, check_envelopes
 
         check_envelopes(envelopes, self.scene)
         return Character(Package(self.scene, envelopes, lambda _: self.given_levels))
 
     def with_levels(self, levels: Levels | None) -> Character:
         """The same character with these levels of detail; None: with none given."""
-        from flexor.scene.levels import Levels, check_levels
-        from flexor.scene.package import Package
+        from flexor.scene.runtime.levels import Levels, check_levels
+        from flexor.scene.runtime.package import Package
 
         if levels is not None:
             if not isinstance(levels, Levels):
@@ -191,7 +191,7 @@ class Character:
         source = self._source
         if isinstance(source, Scene):
             return Character(scene)
-        from flexor.scene.package import Package
+        from flexor.scene.runtime.package import Package
 
         return Character(
             Package(scene, lambda _: source.envelopes, lambda _: source.levels)

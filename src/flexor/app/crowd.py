@@ -15,9 +15,9 @@ from flexor.app.playing import Travel, check_clips, find_travels
 from flexor.arrays import Floats, Ints
 from flexor.errors import SettingError, ShapeError
 from flexor.pose.level_choice import LevelRule
-from flexor.scene.camera import Camera
-from flexor.scene.clip import Clip
-from flexor.scene.packed_clip import PackedClip
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.clip import Clip
+from flexor.scene.runtime.packed_clip import PackedClip
 
 if TYPE_CHECKING:
     from flexor.app.crowd_drawing import CrowdPainter

@@ -40,9 +40,9 @@ from flexor.draw.target import init_target
 from flexor.errors import SettingError, ShapeError
 from flexor.output.png import encode_png
 from flexor.pose.pose import Pose
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import Light
 from flexor.scene.finding import Finding
-from flexor.scene.light import Light
 
 __all__ = ["Drawer", "contact_sheet", "draw", "picture_png"]
 

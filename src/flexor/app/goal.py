@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
 from flexor.stage.crowd import check_view
 from flexor.stage.goal.netting import FRAME, Netting
 from flexor.stage.goal.plan import BallSettings, NetSettings

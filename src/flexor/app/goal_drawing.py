@@ -33,7 +33,7 @@ from flexor.draw.net_items import (
 from flexor.draw.rod_items import build_rods, upload_rods
 from flexor.draw.style import DrawStyle, style_of
 from flexor.maths import quaternions
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
 from flexor.stage.goal.netting import Netting
 from flexor.stage.goal.sheet import FIXED
 from flexor.stage.goal.state import NettingState, pushes

@@ -20,11 +20,11 @@ from flexor.draw.style import DrawStyle
 from flexor.draw.target import init_target
 from flexor.draw.upload import upload_scene
 from flexor.pose.pose import Pose
-from flexor.scene.camera import Camera
-from flexor.scene.light import DAYLIGHT, Light
-from flexor.scene.material import Material
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import DAYLIGHT, Light
+from flexor.scene.character.material import Material
+from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Skeleton
 
 __all__ = ["SHOTS", "JointDrawer", "JointPictures", "draw_joints"]
 

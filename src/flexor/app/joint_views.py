@@ -16,9 +16,9 @@ from flexor.convert.bones import Bones
 from flexor.convert.sections import Sections, body_shape
 from flexor.maths import quaternions
 from flexor.pose.pose import Pose
-from flexor.scene.camera import Camera
-from flexor.scene.light import Vector
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import Vector
+from flexor.scene.character.skeleton import Skeleton
 
 __all__ = ["JointView", "joint_views", "turned_pose"]
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from flexor.app.character import Character
 from flexor.errors import AssetError, SettingError
-from flexor.files.bvh_read import read_bvh
+from flexor.files.bvh import read_bvh
 from flexor.files.gltf.read import read_gltf
 from flexor.files.gltf.write import write_gltf
-from flexor.files.package_read import read_package
-from flexor.files.package_write import write_package
-from flexor.scene.package import Package
-from flexor.scene.packed_clip import PackedClip
+from flexor.files.package.read import read_package
+from flexor.files.package.write import write_package
+from flexor.scene.runtime.package import Package
+from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.scene import Scene
 
 __all__ = ["load", "save"]

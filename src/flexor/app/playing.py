@@ -16,8 +16,8 @@ from flexor.pose.layers import Layer
 from flexor.pose.layout import ROWS
 from flexor.pose.pose import Pose
 from flexor.pose.root_motion import RootMotion, extract_root_motion
-from flexor.scene.clip import Clip
-from flexor.scene.packed_clip import PackedClip
+from flexor.scene.character.clip import Clip
+from flexor.scene.runtime.packed_clip import PackedClip
 
 if TYPE_CHECKING:
     from flexor.pose.events import Event

@@ -28,8 +28,8 @@ from flexor.pose.layout import ROWS
 from flexor.pose.model_space import WorldState, init_world, world_from_local
 from flexor.pose.pose import Pose
 from flexor.pose.reach import Effector, make_reach
-from flexor.scene.humans import Human, find_human
-from flexor.scene.limits import Limits
+from flexor.scene.character.limits import Limits
+from flexor.scene.human.human import Human, find_human
 
 __all__ = ["Limbs", "Look", "Reach", "find_limits"]
 
@@ -373,7 +373,7 @@ def find_limits(hero: Character, limits: Limits | str | Path | None) -> Limits |
         return human_limits(hero.skeleton, human)
     if not isinstance(limits, str | Path):
         raise SettingError(f"limits: {limits!r}, expected Limits, a file, or 'human'")
-    from flexor.files.limits_read import read_limits
+    from flexor.files.text.limits import read_limits
 
     return read_limits(limits, hero.skeleton)
 
@@ -466,7 +466,7 @@ class _Finder:
             return None
         from flexor.maths import quaternions
         from flexor.pose.human_limits import human_limits
-        from flexor.scene.skeleton import rest_world
+        from flexor.scene.character.skeleton import rest_world
 
         frame = human_limits(self.hero.skeleton, human).frames[node].astype(np.float64)
         world = rest_world(self.hero.skeleton)[node, :, :3]

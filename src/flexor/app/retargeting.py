@@ -11,7 +11,7 @@ import numpy as np
 
 from flexor.app.character import Character
 from flexor.errors import SettingError
-from flexor.scene.clip import Clip
+from flexor.scene.character.clip import Clip
 
 if TYPE_CHECKING:
     from flexor.pose.retarget_plan import Plan
@@ -91,7 +91,7 @@ def plan_clips(
 ) -> Plan:
     """How clips of another character would become clips of the hero."""
     from flexor.pose.retarget_plan import plan_retarget
-    from flexor.scene.humans import find_human
+    from flexor.scene.human.human import find_human
 
     clips = [other.clips[name] for name in names]
     if not clips:

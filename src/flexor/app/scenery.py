@@ -13,7 +13,7 @@ from flexor.draw.drawlist import DrawItem
 from flexor.draw.style import DrawStyle
 from flexor.draw.target import Target, init_target
 from flexor.maths.colour import linear_from_srgb
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
 
 __all__ = ["Field", "Targets"]
 

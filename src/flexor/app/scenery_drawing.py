@@ -16,8 +16,8 @@ from flexor.draw.particle_items import (
     upload_splashes,
 )
 from flexor.draw.water_items import build_water, upload_water
-from flexor.scene.camera import Camera
-from flexor.scene.moves import RATE
+from flexor.scene.character.camera import Camera
+from flexor.scene.stage.moves import RATE
 from flexor.stage.effects.churn import churn_quads
 from flexor.stage.effects.endless import blend_series, frame_at, water_series
 from flexor.stage.effects.leaves import leaf_quads

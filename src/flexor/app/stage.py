@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from flexor.app.character import Character
 from flexor.app.stage_cast import make_cast
 from flexor.errors import SettingError, ShapeError
-from flexor.files.stage_read import open_stage
-from flexor.scene.camera import Camera
-from flexor.scene.moves import ALL_BUTTONS, RATE, InputLog, button_mask
-from flexor.scene.stage_plan import CameraRule, StagePlan
+from flexor.files.text.stage import open_stage
+from flexor.scene.character.camera import Camera
+from flexor.scene.stage.moves import ALL_BUTTONS, RATE, InputLog, button_mask
+from flexor.scene.stage.plan import CameraRule, StagePlan
 from flexor.stage.camera import camera_of
 from flexor.stage.crowd import check_view
 
@@ -47,7 +47,7 @@ class Stage:
     Examples
     --------
     >>> import flexor
-    >>> from flexor.scene.stage_plan import Actor, StagePlan
+    >>> from flexor.scene.stage.plan import Actor, StagePlan
     >>> red = Actor(name="red", place=(-1, 0), heading=1.57)
     >>> blue = Actor(name="blue", place=(1, 0), heading=-1.57)
     >>> stage = flexor.Stage(StagePlan(cast=(red, blue)))
@@ -150,7 +150,7 @@ class Stage:
 
     def doing(self, who: str | int) -> str:
         """What a character is seen to do: a role such as "walk", or a move's name."""
-        from flexor.scene.stage_plan import ROLES
+        from flexor.scene.stage.plan import ROLES
 
         row = self.row(who) if isinstance(who, str) else who
         role = int(self.state.roles[row])

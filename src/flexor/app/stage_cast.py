@@ -19,23 +19,23 @@ from flexor.convert.hit_volumes import make_volumes
 from flexor.draw.build import part_names
 from flexor.draw.style import Style
 from flexor.errors import FlexorError, SettingError
-from flexor.files.toml_text import Keys, name_key, say_known
+from flexor.files.text.toml_text import Keys, name_key, say_known
 from flexor.pose.ik_two_bone import Limb
 from flexor.pose.mirror_clip import mirror_clip
+from flexor.scene.character.clip import Clip
 from flexor.scene.checks import check_kind
-from flexor.scene.clip import Clip
-from flexor.scene.effect_settings import AfterimageSettings
-from flexor.scene.humans import find_human
-from flexor.scene.moves import RATE, Move
-from flexor.scene.packed_clip import PackedClip, unpacked
-from flexor.scene.stage_plan import (
+from flexor.scene.human.human import find_human
+from flexor.scene.runtime.packed_clip import PackedClip, unpacked
+from flexor.scene.stage.effect_settings import AfterimageSettings
+from flexor.scene.stage.moves import RATE, Move
+from flexor.scene.stage.plan import (
     ROLES,
     Actor,
     StageLook,
     StagePlan,
     WalkSettings,
 )
-from flexor.scene.volumes import HitVolumes
+from flexor.scene.stage.volumes import HitVolumes
 from flexor.stage.cast import BodyPlan, Playing
 from flexor.stage.effects.afterimages import PartGroup, group_parts
 from flexor.stage.effects.scenery import CHECKED

@@ -28,10 +28,10 @@ from flexor.draw.style import DrawStyle, style_of
 from flexor.draw.upload import upload_scene
 from flexor.errors import SettingError
 from flexor.maths.colour import linear_from_srgb
-from flexor.scene.camera import Camera
-from flexor.scene.light import DAYLIGHT, Light
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import DAYLIGHT, Light
 from flexor.scene.scene import Scene
-from flexor.scene.stage_plan import StageLook, StagePlan
+from flexor.scene.stage.plan import StageLook, StagePlan
 from flexor.stage.effects.afterimages import strength_of
 from flexor.stage.frame import BodyFrame, Frame
 from flexor.stage.movement.ground import find_footing, init_footing

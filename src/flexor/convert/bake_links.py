@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats
 from flexor.maths import quaternions
 from flexor.pose.track_values import angles_between, one_sign, sample_track, slerp
-from flexor.scene.clip import Clip, Track
-from flexor.scene.packed_clip import PackedClip, unpacked
-from flexor.scene.skeleton import Link, Skeleton
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.skeleton import Link, Skeleton
+from flexor.scene.runtime.packed_clip import PackedClip, unpacked
 
 __all__ = ["TOLERANCE", "bake_links"]
 

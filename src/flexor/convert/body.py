@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints, first_same
 from flexor.convert.surface import Surface, make_surface
 from flexor.maths import transforms
-from flexor.scene.mesh import Primitive
-from flexor.scene.normals import vertex_normals
+from flexor.scene.character.mesh import Primitive
+from flexor.scene.character.normals import vertex_normals
+from flexor.scene.character.skeleton import Link, Skeleton, rest_world
+from flexor.scene.character.weights import Skin, SkinWeights
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Link, Skeleton, rest_world
-from flexor.scene.weights import Skin, SkinWeights
 
 __all__ = [
     "Body",

@@ -13,7 +13,7 @@ from flexor.arrays import Floats
 from flexor.convert.envelope_parts import EnvelopePart
 from flexor.convert.plan_envelope import Chunk, EnvelopePlan
 from flexor.errors import SettingError
-from flexor.scene.envelope import (
+from flexor.scene.runtime.envelope import (
     BLOCK,
     DRAW,
     DRAW_DEFERRED,

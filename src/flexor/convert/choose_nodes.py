@@ -13,8 +13,8 @@ from flexor.arrays import Floats, Ints
 from flexor.convert.drop_nodes import DropPlan
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import transforms
-from flexor.scene.level_settings import LevelChoice
-from flexor.scene.node_table import NodeTable
+from flexor.scene.runtime.level_settings import LevelChoice
+from flexor.scene.runtime.node_table import NodeTable
 
 __all__ = ["NodeWords", "SlotTable", "choose_slots", "read_words"]
 

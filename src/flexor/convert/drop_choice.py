@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints
 from flexor.convert.level_poses import LevelPoses
 from flexor.maths import transforms
-from flexor.scene.node_table import NodeTable
+from flexor.scene.runtime.node_table import NodeTable
 
 __all__ = [
     "Choice",

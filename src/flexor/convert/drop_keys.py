@@ -9,7 +9,7 @@ from flexor.convert.motion_error import Rows, measure_motion
 from flexor.convert.plan_motion import rest_reach
 from flexor.pose.clip_tables import ClipTables, lay_out_tracks
 from flexor.pose.track_values import slerp
-from flexor.scene.clip import Track
+from flexor.scene.character.clip import Track
 
 __all__ = ["drop_keys"]
 

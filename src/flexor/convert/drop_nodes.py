@@ -28,7 +28,7 @@ from flexor.convert.drop_choice import (
 )
 from flexor.convert.level_poses import LevelPoses
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.node_table import NodeTable
+from flexor.scene.runtime.node_table import NodeTable
 
 __all__ = [
     "DropPlan",

@@ -23,8 +23,8 @@ from flexor.convert.split_parts import (
     piece_lives,
     whole_parts,
 )
-from flexor.scene.envelope import Envelope, Envelopes
 from flexor.scene.finding import Finding
+from flexor.scene.runtime.envelope import Envelope, Envelopes
 from flexor.scene.scene import Scene
 
 __all__ = ["EnvelopeSettings", "convert_parts", "convert_scene"]

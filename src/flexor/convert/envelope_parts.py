@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from flexor.arrays import Floats, Ints, freeze
 from flexor.errors import ShapeError
 from flexor.maths import transforms
+from flexor.scene.character.mesh import MorphTarget
+from flexor.scene.character.skeleton import find_cycle
 from flexor.scene.finding import Finding
-from flexor.scene.mesh import MorphTarget
-from flexor.scene.skeleton import find_cycle
 
 __all__ = ["EnvelopePart", "check_influences", "tree_part"]
 

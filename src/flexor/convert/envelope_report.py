@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flexor.scene.envelope import (
+from flexor.scene.runtime.envelope import (
     DRAW,
     DRAW_DEFERRED,
     FACES,

@@ -15,8 +15,8 @@ from flexor.convert.level_body import LevelBody, skin_body, tidy_influences
 from flexor.convert.level_error import MOST_POSES, WholeSkin, skin_error, thin_out
 from flexor.convert.level_surfaces import LevelSkin
 from flexor.convert.simplify_body import simplify, weld_corners
-from flexor.scene.level_settings import ROWS, LevelChoice
-from flexor.scene.node_table import NodeTable
+from flexor.scene.runtime.level_settings import ROWS, LevelChoice
+from flexor.scene.runtime.node_table import NodeTable
 
 __all__ = ["FittedLevel", "LevelGoals", "Measure", "fit_level", "make_measure"]
 

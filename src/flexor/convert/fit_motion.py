@@ -12,8 +12,8 @@ from flexor.convert.motion_error import Rows
 from flexor.convert.pack_numbers import pack_numbers
 from flexor.convert.plan_motion import MotionPlan, middle_rotation
 from flexor.maths import quaternions
-from flexor.scene.clip import Track
-from flexor.scene.packed_clip import BITS, PATHS, PackedClip
+from flexor.scene.character.clip import Track
+from flexor.scene.runtime.packed_clip import BITS, PATHS, PackedClip
 
 __all__ = ["Fit", "fit_motion", "property_bytes", "refit_motion"]
 

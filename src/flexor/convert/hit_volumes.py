@@ -7,9 +7,9 @@ import numpy as np
 from flexor.convert.body import gather_bodies
 from flexor.convert.sections import body_shape
 from flexor.maths import transforms
-from flexor.scene.humans import find_human
+from flexor.scene.human.human import find_human
 from flexor.scene.scene import Scene
-from flexor.scene.volumes import HitVolumes
+from flexor.scene.stage.volumes import HitVolumes
 
 __all__ = ["make_volumes"]
 

@@ -13,7 +13,7 @@ from flexor.convert.body import Body
 from flexor.convert.bones import Bones, ties
 from flexor.convert.sections import Sections
 from flexor.convert.surface import Surface
-from flexor.scene.skeleton import Link
+from flexor.scene.character.skeleton import Link
 
 __all__ = ["Region", "joint_regions", "region_volume"]
 

@@ -12,11 +12,11 @@ from flexor.arrays import Floats, Ints
 from flexor.convert.envelope_parts import check_influences
 from flexor.errors import ShapeError
 from flexor.maths import transforms
+from flexor.scene.character.mesh import Primitive
+from flexor.scene.character.normals import vertex_normals
+from flexor.scene.character.skeleton import rest_world
 from flexor.scene.finding import Finding
-from flexor.scene.mesh import Primitive
-from flexor.scene.normals import vertex_normals
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import rest_world
 
 __all__ = ["LevelBody", "make_level_body", "skin_body", "tidy_influences"]
 

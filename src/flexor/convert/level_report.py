@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from flexor.scene.level_settings import ROWS, LevelSettings
-from flexor.scene.levels import Levels
+from flexor.scene.runtime.level_settings import ROWS, LevelSettings
+from flexor.scene.runtime.levels import Levels
 
 __all__ = ["VIEW", "LevelReport", "border_distance", "report_level"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
 from flexor.convert.level_body import LevelBody, tidy_influences
-from flexor.scene.levels import LevelSurface
+from flexor.scene.runtime.levels import LevelSurface
 
 __all__ = ["LevelSkin", "make_surfaces"]
 

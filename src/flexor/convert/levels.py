@@ -27,12 +27,12 @@ from flexor.convert.level_poses import level_poses
 from flexor.convert.level_report import LevelReport, report_level
 from flexor.convert.level_surfaces import LevelSkin, make_surfaces
 from flexor.pose.layout import make_layout
+from flexor.scene.character.skeleton import rest_world
 from flexor.scene.finding import Finding
-from flexor.scene.level_settings import ROWS, LevelChoice, LevelSettings
-from flexor.scene.levels import Levels
-from flexor.scene.node_table import NodeTable, make_node_table
+from flexor.scene.runtime.level_settings import ROWS, LevelChoice, LevelSettings
+from flexor.scene.runtime.levels import Levels
+from flexor.scene.runtime.node_table import NodeTable, make_node_table
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import rest_world
 
 __all__ = ["LevelChoice", "LevelReport", "LevelSettings", "make_levels"]
 

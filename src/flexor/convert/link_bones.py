@@ -21,10 +21,10 @@ from flexor.convert.sections import body_shape
 from flexor.errors import SettingError
 from flexor.maths import quaternions, transforms
 from flexor.pose.track_values import slerp
+from flexor.scene.character.skeleton import Link, Skeleton, rest_world
+from flexor.scene.character.weights import Skin
 from flexor.scene.finding import Finding
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Link, Skeleton, rest_world
-from flexor.scene.weights import Skin
 
 __all__ = ["LinkSettings", "link_bones", "own_meshes"]
 

@@ -22,8 +22,8 @@ from flexor.convert.sections import Shape, body_shape
 from flexor.convert.surface import Surface
 from flexor.maths import quaternions
 from flexor.pose.layout import ROWS, Layout, make_layout
+from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Skeleton
 
 __all__ = ["JointMeasure", "MeasurePlan", "measure_joints", "plan_measures"]
 

@@ -10,7 +10,7 @@ from flexor.arrays import Ints
 from flexor.convert.body import Body, Pull, merge_same
 from flexor.convert.transfer_weights import transfer_pull
 from flexor.errors import SettingError
-from flexor.scene.mirror_pairs import find_mirror
+from flexor.scene.character.mirror_pairs import find_mirror
 
 __all__ = ["Side", "mirror_weights"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from flexor.scene.humans import SIDES, find_human
-from flexor.scene.skeleton import Skeleton, rest_world
+from flexor.scene.character.skeleton import Skeleton, rest_world
+from flexor.scene.human.human import SIDES, find_human
 
 __all__ = ["guess_unit"]
 

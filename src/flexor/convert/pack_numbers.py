@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.scene.packed_clip import BITS, BLOCK, LEVELS, words_for
+from flexor.scene.runtime.packed_clip import BITS, BLOCK, LEVELS, words_for
 
 __all__ = ["SEGMENTS", "pack_numbers"]
 

@@ -13,8 +13,8 @@ from flexor.maths import quaternions
 from flexor.pose.clip_tables import ClipTables
 from flexor.pose.layout import Layout
 from flexor.pose.sample import init_sample, sample
-from flexor.scene.clip import Clip, Track
-from flexor.scene.packed_clip import MOST_FRAMES, MOST_VALUES
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.runtime.packed_clip import MOST_FRAMES, MOST_VALUES
 
 __all__ = [
     "Grid",

@@ -29,8 +29,8 @@ from flexor.errors import SettingError
 from flexor.maths.threads import thread_count
 from flexor.pose.clip_tables import ClipTables, pack_clip
 from flexor.pose.layout import Layout, make_layout
-from flexor.scene.clip import Clip, Track
-from flexor.scene.packed_clip import PackedClip, track_bytes
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.runtime.packed_clip import PackedClip, track_bytes
 from flexor.scene.scene import Scene
 
 __all__ = ["MotionReport", "MotionSettings", "reduce_clip", "reduce_motion"]

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.maths import transforms
-from flexor.scene.clip import Clip
+from flexor.scene.character.clip import Clip
+from flexor.scene.character.mesh import Primitive
+from flexor.scene.character.skeleton import rest_world
 from flexor.scene.finding import Finding
-from flexor.scene.mesh import Primitive
-from flexor.scene.packed_clip import PackedClip
+from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import rest_world
 
 __all__ = ["ClipReport", "MeshReport", "SceneReport", "SkinReport", "report_scene"]
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from flexor.arrays import Ints
 from flexor.convert.envelope_parts import EnvelopePart, check_influences
 from flexor.errors import ShapeError
+from flexor.scene.character.mesh import MorphTarget, Primitive
+from flexor.scene.character.normals import vertex_normals
+from flexor.scene.character.weights import Skin
 from flexor.scene.finding import Finding
-from flexor.scene.mesh import MorphTarget, Primitive
-from flexor.scene.normals import vertex_normals
 from flexor.scene.scene import Scene
-from flexor.scene.weights import Skin
 
 __all__ = ["scene_parts", "take_vertices"]
 

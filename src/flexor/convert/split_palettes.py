@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from flexor.arrays import Ints
 from flexor.convert.palettes import PaletteGroup, face_joints, palette_groups
 from flexor.errors import SettingError
-from flexor.scene.clip import Clip
-from flexor.scene.finding import Finding
-from flexor.scene.mesh import (
+from flexor.scene.character.clip import Clip
+from flexor.scene.character.mesh import (
     LINE_LOOP,
     LINE_STRIP,
     LINES,
@@ -24,11 +23,12 @@ from flexor.scene.mesh import (
     MorphTarget,
     Primitive,
 )
-from flexor.scene.normals import vertex_normals
-from flexor.scene.packed_clip import PackedClip
+from flexor.scene.character.normals import vertex_normals
+from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.character.weights import Skin, SkinWeights
+from flexor.scene.finding import Finding
+from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Skeleton
-from flexor.scene.weights import Skin, SkinWeights
 
 __all__ = ["split_palettes"]
 

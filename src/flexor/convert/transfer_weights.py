@@ -21,10 +21,10 @@ from flexor.convert.closest_points import closest_points
 from flexor.convert.edit_weights import limit_influences
 from flexor.errors import SettingError
 from flexor.maths import transforms
+from flexor.scene.character.skeleton import rest_world
+from flexor.scene.character.weights import Skin
 from flexor.scene.finding import Finding
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import rest_world
-from flexor.scene.weights import Skin
 
 __all__ = ["transfer_pull", "transfer_weights"]
 

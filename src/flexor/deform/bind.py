@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
-from flexor.scene.mesh import Primitive
-from flexor.scene.normals import vertex_normals
+from flexor.scene.character.mesh import Primitive
+from flexor.scene.character.normals import vertex_normals
 from flexor.scene.scene import Scene
 
 __all__ = ["Bind", "Blocks", "bind_primitive", "bind_scene", "block_vertices"]

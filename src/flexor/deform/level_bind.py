@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints, check_array, check_input
 from flexor.deform.bind import BLOCK, Blocks, block_vertices
 from flexor.errors import ShapeError
-from flexor.scene.levels import Levels
-from flexor.scene.mesh import Primitive
-from flexor.scene.normals import vertex_normals
+from flexor.scene.character.mesh import Primitive
+from flexor.scene.character.normals import vertex_normals
+from flexor.scene.character.skeleton import rest_world
+from flexor.scene.runtime.levels import Levels
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import rest_world
 
 __all__ = ["LevelBind", "bind_level", "rest_vertices", "skin_level"]
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints, address, check_array, check_input
 from flexor.deform.kernels import envelope as kernel
 from flexor.errors import ShapeError
-from flexor.scene import envelope as at
-from flexor.scene.envelope import BLOCK, Envelope
+from flexor.scene.runtime import envelope as at
+from flexor.scene.runtime.envelope import BLOCK, Envelope
 
 __all__ = [
     "EnvelopeSink",

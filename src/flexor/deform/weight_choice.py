@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, check_array, check_input
 from flexor.errors import SettingError
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
 
 __all__ = ["WeightRule", "choose_weights"]
 

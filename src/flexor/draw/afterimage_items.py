@@ -10,7 +10,7 @@ import numpy as np
 from flexor.arrays import Floats, Ints
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawMesh, Look
 from flexor.draw.upload import SceneAssets
-from flexor.scene.effect_settings import AfterimageStyle
+from flexor.scene.stage.effect_settings import AfterimageStyle
 
 __all__ = ["AfterimageAssets", "build_afterimage", "upload_afterimages"]
 

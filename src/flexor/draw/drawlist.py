@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints, check_input, freeze
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.camera import Camera
-from flexor.scene.light import DAYLIGHT, Light
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import DAYLIGHT, Light
 
 __all__ = [
     "Alpha",

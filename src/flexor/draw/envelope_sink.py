@@ -10,7 +10,7 @@ from flexor.arrays import Floats, Ints
 from flexor.draw.build import Dress, DressedPart, build_items
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawMesh
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.envelope import NODE, PRIMITIVE, Envelope
+from flexor.scene.runtime.envelope import NODE, PRIMITIVE, Envelope
 
 __all__ = ["EnvelopeDraw"]
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexor.errors import SettingError
-from flexor.scene.camera import Camera
-from flexor.scene.light import Vector
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import Vector
 
 __all__ = ["THREE_QUARTER", "direction_of", "fit_camera"]
 

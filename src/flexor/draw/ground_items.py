@@ -16,8 +16,8 @@ from flexor.draw.backend import Backend
 from flexor.draw.drawlist import RGB, DrawItem, DrawMesh, DrawTexture, Look
 from flexor.draw.ground_picture import COLOURS, GroundPicture, Plain, paint_ground
 from flexor.draw.lighting import light_on
-from flexor.scene.ground import SURFACES, Ground
-from flexor.scene.light import Light
+from flexor.scene.character.light import Light
+from flexor.scene.stage.ground import SURFACES, Ground
 
 __all__ = [
     "ApronAssets",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
 
 __all__ = ["label_points", "text_strip"]
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from flexor.arrays import Floats
 from flexor.draw.style import DrawStyle
-from flexor.scene.camera import Camera
-from flexor.scene.light import DAYLIGHT, Light, Vector
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import DAYLIGHT, Light, Vector
 
 __all__ = ["light_on", "lights_of", "lights_with_camera"]
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable
 
 from flexor.draw.drawlist import RGB, RGBA, Alpha, Look
+from flexor.scene.character.material import Material, TextureRef
+from flexor.scene.character.mesh import Primitive
 from flexor.scene.finding import Finding
-from flexor.scene.material import Material, TextureRef
-from flexor.scene.mesh import Primitive
 
 __all__ = ["look_of", "texture_transform"]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import RGBA, DrawItem, DrawLines, DrawMesh, Look
-from flexor.scene.structure import Structure
+from flexor.scene.stage.structure import Structure
 
 __all__ = ["StructureAssets", "build_structures", "upload_structures"]
 

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from flexor.draw.drawlist import RGBA, Order
 from flexor.draw.target import Buffer
 from flexor.errors import SettingError
-from flexor.scene.light import Light
+from flexor.scene.character.light import Light
 
 __all__ = ["DrawStyle", "Style", "style_of"]
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.draw.drawlist import DrawTexture, Wrap
+from flexor.scene.character.material import CLAMP, MIRROR, Image, Sampler
 from flexor.scene.finding import Finding
-from flexor.scene.material import CLAMP, MIRROR, Image, Sampler
 from flexor.scene.scene import Scene
 
 __all__ = ["CHECKER", "decode_image", "read_texture"]

@@ -14,9 +14,9 @@ from flexor.draw.drawlist import DrawMesh, Look
 from flexor.draw.looks import look_of
 from flexor.draw.textures import read_texture
 from flexor.draw.weld import weld_vertices
+from flexor.scene.character.material import Material
+from flexor.scene.character.mesh import LINE_LOOP, LINE_STRIP, LINES, POINTS, Primitive
 from flexor.scene.finding import Finding
-from flexor.scene.material import Material
-from flexor.scene.mesh import LINE_LOOP, LINE_STRIP, LINES, POINTS, Primitive
 from flexor.scene.scene import Scene
 
 __all__ = ["Part", "SceneAssets", "upload_scene"]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Ints, first_same
-from flexor.scene.mesh import Primitive
+from flexor.scene.character.mesh import Primitive
 
 __all__ = ["weld_vertices"]
 

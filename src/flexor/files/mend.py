@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Floats
-from flexor.scene.weights import SkinWeights
+from flexor.scene.character.weights import SkinWeights
 
 __all__ = ["WeightReport", "mend_directions", "mend_times", "mend_weights"]
 

@@ -13,8 +13,8 @@ import numpy as np
 from flexor.arrays import Floats, Ints
 from flexor.pose.layout import Layout
 from flexor.pose.packed_tables import PackedTables, lay_out_packed
-from flexor.scene.clip import Clip, Track
-from flexor.scene.packed_clip import PackedClip
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.runtime.packed_clip import PackedClip
 
 __all__ = ["ClipTables", "lay_out_tracks", "pack_clip"]
 

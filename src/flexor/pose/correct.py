@@ -28,7 +28,7 @@ from flexor.pose.model_space import WorldState, init_world, world_from_local
 from flexor.pose.reach import as_floats
 from flexor.pose.sample import init_sample, sample
 from flexor.pose.track_values import one_sign, sample_slopes
-from flexor.scene.clip import Clip, Track
+from flexor.scene.character.clip import Clip, Track
 
 __all__ = [
     "bend_end",

@@ -27,8 +27,8 @@ from flexor.pose.track_values import (
     share_times,
     slerp,
 )
-from flexor.scene.clip import Clip, Interpolation, Path, Track
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.character.clip import Clip, Interpolation, Path, Track
+from flexor.scene.character.skeleton import Skeleton
 
 __all__ = ["change_speed", "concatenate", "resample", "reverse", "trim"]
 

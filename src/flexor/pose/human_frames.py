@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.scene.bone_frames import Vector, square
-from flexor.scene.humans import Human
-from flexor.scene.skeleton import Skeleton, rest_world
+from flexor.scene.character.bone_frames import Vector, square
+from flexor.scene.character.skeleton import Skeleton, rest_world
+from flexor.scene.human.human import Human
 
 __all__ = [
     "Body",

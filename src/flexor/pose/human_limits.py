@@ -38,10 +38,10 @@ from flexor.pose.human_frames import (
     measure_body,
     palm,
 )
-from flexor.scene.bone_frames import Vector, bone_frame, node_axes, square
-from flexor.scene.humans import Human, find_human
-from flexor.scene.limits import FREE, Limits
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.character.bone_frames import Vector, bone_frame, node_axes, square
+from flexor.scene.character.limits import FREE, Limits
+from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.human.human import Human, find_human
 
 __all__ = ["human_limits"]
 

@@ -24,8 +24,8 @@ from flexor.pose.reach import (
     is_above,
     refuse_links,
 )
-from flexor.scene.limits import Limits
-from flexor.scene.skeleton import rest_world
+from flexor.scene.character.limits import Limits
+from flexor.scene.character.skeleton import rest_world
 
 __all__ = ["Aim", "AimState", "init_aim", "solve_aim"]
 

@@ -22,7 +22,7 @@ from flexor.pose.reach import (
     is_above,
     refuse_links,
 )
-from flexor.scene.skeleton import rest_world
+from flexor.scene.character.skeleton import rest_world
 
 __all__ = ["Limb", "TwoBoneState", "init_two_bone", "limb_ends", "solve_two_bone"]
 

@@ -18,9 +18,9 @@ from flexor.arrays import Floats
 from flexor.errors import SettingError
 from flexor.maths import quaternions, transforms
 from flexor.pose.joint_motion import Motion, from_rest, in_motion, parents_of
-from flexor.scene.clip import Clip, Path, Track
-from flexor.scene.humans import find_human
-from flexor.scene.skeleton import Skeleton, rest_world
+from flexor.scene.character.clip import Clip, Path, Track
+from flexor.scene.character.skeleton import Skeleton, rest_world
+from flexor.scene.human.human import find_human
 
 __all__ = ["go_on"]
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from flexor.maths import quaternions, transforms
 from flexor.pose.track_values import local_rows
-from flexor.scene.clip import Clip
-from flexor.scene.skeleton import Skeleton, rest_world
+from flexor.scene.character.clip import Clip
+from flexor.scene.character.skeleton import Skeleton, rest_world
 
 __all__ = [
     "Motion",

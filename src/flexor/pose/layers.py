@@ -11,7 +11,7 @@ import numpy as np
 
 from flexor.arrays import Floats
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.character.skeleton import Skeleton
 
 __all__ = ["Layer", "Mask", "Reference", "layer_mask", "mask_nodes"]
 

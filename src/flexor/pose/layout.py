@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
 from flexor.pose.link_tables import LinkTables, order_lanes, pack_links
+from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Skeleton
 
 __all__ = ["Layout", "make_layout"]
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, check_array, check_input
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
 
 __all__ = ["LevelRule", "LevelView", "choose_levels", "is_in_view"]
 

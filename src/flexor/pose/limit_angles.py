@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from flexor.errors import ShapeError
 from flexor.maths import quaternions
 from flexor.maths.euler import clamp_angles, from_euler, to_euler
-from flexor.scene.limits import Limits
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.character.limits import Limits
+from flexor.scene.character.skeleton import Skeleton
 
 __all__ = ["clamp_pose", "measure_angles", "measure_excess", "turn_joints"]
 

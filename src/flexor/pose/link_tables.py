@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.character.skeleton import Skeleton
 
 __all__ = ["LinkTables", "order_lanes", "pack_links"]
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from flexor.errors import SettingError, ShapeError
 from flexor.pose.track_values import AnyClip
-from flexor.scene.humans import PARTS, Human, find_human
-from flexor.scene.mirror_pairs import swap_side
-from flexor.scene.skeleton import Skeleton, rest_world
+from flexor.scene.character.mirror_pairs import swap_side
+from flexor.scene.character.skeleton import Skeleton, rest_world
+from flexor.scene.human.human import PARTS, Human, find_human
 
 __all__ = ["Feed", "Match", "match_joints"]
 

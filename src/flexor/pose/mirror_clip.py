@@ -22,9 +22,9 @@ from flexor.pose.match_joints import Feed, Match
 from flexor.pose.retarget import transfer
 from flexor.pose.retarget_plan import Plan
 from flexor.pose.track_values import AnyClip, as_keys
-from flexor.scene.clip import Clip, Track
-from flexor.scene.mirror_pairs import find_mirror, swap_side
-from flexor.scene.skeleton import Skeleton, rest_world
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.mirror_pairs import find_mirror, swap_side
+from flexor.scene.character.skeleton import Skeleton, rest_world
 
 __all__ = ["mirror_clip"]
 

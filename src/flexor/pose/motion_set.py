@@ -21,8 +21,8 @@ from flexor.pose.kernels import voice as kernel_voice
 from flexor.pose.layout import Layout
 from flexor.pose.root_motion import RootMotion
 from flexor.pose.sample import init_sample, sample
-from flexor.scene.clip import Clip
-from flexor.scene.packed_clip import PackedClip
+from flexor.scene.character.clip import Clip
+from flexor.scene.runtime.packed_clip import PackedClip
 
 __all__ = ["MotionSet", "make_motion_set"]
 

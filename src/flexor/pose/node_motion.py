@@ -20,9 +20,9 @@ from flexor.errors import SettingError, ShapeError
 from flexor.maths import quaternions
 from flexor.pose.clip_tables import pack_clip
 from flexor.pose.layout import Layout
-from flexor.scene.clip import Clip
-from flexor.scene.levels import Levels
-from flexor.scene.packed_clip import PackedClip
+from flexor.scene.character.clip import Clip
+from flexor.scene.runtime.levels import Levels
+from flexor.scene.runtime.packed_clip import PackedClip
 
 __all__ = [
     "LANES",

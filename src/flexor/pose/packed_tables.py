@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints
 from flexor.maths import quaternions
 from flexor.pose.layout import ROWS, Layout
-from flexor.scene.clip import Track
-from flexor.scene.packed_clip import BITS, BLOCK, PATHS, PackedClip
+from flexor.scene.character.clip import Track
+from flexor.scene.runtime.packed_clip import BITS, BLOCK, PATHS, PackedClip
 
 __all__ = ["PackedTables", "lay_out_packed"]
 

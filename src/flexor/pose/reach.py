@@ -25,8 +25,8 @@ from flexor.pose.kernels.ik_descent import (
     WEIGHT,
 )
 from flexor.pose.layout import Layout
-from flexor.scene.limits import Limits
-from flexor.scene.skeleton import Skeleton, rest_world
+from flexor.scene.character.limits import Limits
+from flexor.scene.character.skeleton import Skeleton, rest_world
 
 __all__ = [
     "Effector",

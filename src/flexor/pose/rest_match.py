@@ -8,8 +8,8 @@ from itertools import pairwise, permutations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.scene.humans import MAIN_PARTS, Human
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.human.human import MAIN_PARTS, Human
 
 __all__ = [
     "SAME_SHAPE",

@@ -35,9 +35,9 @@ from flexor.pose.retarget_feet import ground_shift, with_flat_soles
 from flexor.pose.retarget_places import joint_place, placed_joints
 from flexor.pose.retarget_plan import Moves, Plan, plan_retarget
 from flexor.pose.track_values import AnyClip, as_keys, one_sign, sample_track, slerp
-from flexor.scene.clip import Clip, Path, Track
-from flexor.scene.humans import Human
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.character.clip import Clip, Path, Track
+from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.human.human import Human
 
 __all__ = ["retarget", "transfer"]
 

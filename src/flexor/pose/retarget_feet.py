@@ -18,7 +18,7 @@ from flexor.pose import rest_match
 from flexor.pose.joint_motion import Motion, from_rest, parents_of
 from flexor.pose.retarget_places import is_from_motion
 from flexor.pose.retarget_plan import Plan
-from flexor.scene.skeleton import rest_world
+from flexor.scene.character.skeleton import rest_world
 
 __all__ = ["ground_shift", "with_flat_soles"]
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from flexor.pose import rest_match
 from flexor.pose.joint_motion import Motion, from_rest, parents_of
 from flexor.pose.retarget_plan import Plan
-from flexor.scene.clip import Clip
-from flexor.scene.humans import Human
+from flexor.scene.character.clip import Clip
+from flexor.scene.human.human import Human
 
 __all__ = ["is_from_motion", "joint_place", "placed_joints"]
 

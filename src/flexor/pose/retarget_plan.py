@@ -14,8 +14,8 @@ from flexor.pose import rest_match
 from flexor.pose.joint_motion import parents_of
 from flexor.pose.match_joints import Match, match_joints
 from flexor.pose.track_values import AnyClip
-from flexor.scene.humans import MAIN_PARTS, Human
-from flexor.scene.skeleton import Skeleton, rest_world
+from flexor.scene.character.skeleton import Skeleton, rest_world
+from flexor.scene.human.human import MAIN_PARTS, Human
 
 __all__ = ["Moves", "Plan", "plan_retarget"]
 

@@ -20,9 +20,9 @@ from flexor.arrays import freeze
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import quaternions, transforms
 from flexor.pose.track_values import angles_between, one_sign, sample_track, slerp
-from flexor.scene.clip import Clip, Path, Track
-from flexor.scene.packed_clip import PackedClip
-from flexor.scene.skeleton import Skeleton, rest_world
+from flexor.scene.character.clip import Clip, Path, Track
+from flexor.scene.character.skeleton import Skeleton, rest_world
+from flexor.scene.runtime.packed_clip import PackedClip
 
 __all__ = ["RootMotion", "extract_root_motion", "steady_motion"]
 

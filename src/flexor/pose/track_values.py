@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats
 from flexor.maths import quaternions
-from flexor.scene.clip import Clip, Track
-from flexor.scene.packed_clip import PackedClip
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.runtime.packed_clip import PackedClip
 
 __all__ = [
     "AnyClip",

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints, freeze
 from flexor.errors import ShapeError
-from flexor.scene.clip import Clip
+from flexor.scene.character.clip import Clip
+from flexor.scene.character.material import Image, Material, Sampler, Texture
+from flexor.scene.character.mesh import Mesh
+from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.character.weights import Skin
 from flexor.scene.finding import Finding
-from flexor.scene.material import Image, Material, Sampler, Texture
-from flexor.scene.mesh import Mesh
-from flexor.scene.packed_clip import PackedClip
-from flexor.scene.skeleton import Skeleton
+from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.unchecked import filled
-from flexor.scene.weights import Skin
 
 __all__ = ["RootSet", "Scene"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Ints
-from flexor.scene.camera import Camera
-from flexor.scene.light import Vector
-from flexor.scene.stage_plan import CameraRule
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import Vector
+from flexor.scene.stage.plan import CameraRule
 
 __all__ = [
     "CameraState",

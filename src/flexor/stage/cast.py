@@ -22,12 +22,12 @@ from flexor.pose.layout import Layout
 from flexor.pose.model_space import WorldState, init_world
 from flexor.pose.motion_set import make_motion_set
 from flexor.pose.player import PlayerState, init_player
-from flexor.scene.clip import Clip
-from flexor.scene.effect_settings import AfterimageSettings
-from flexor.scene.moves import Move
-from flexor.scene.packed_clip import PackedClip
-from flexor.scene.stage_plan import ROLES
-from flexor.scene.volumes import HitVolumes
+from flexor.scene.character.clip import Clip
+from flexor.scene.runtime.packed_clip import PackedClip
+from flexor.scene.stage.effect_settings import AfterimageSettings
+from flexor.scene.stage.moves import Move
+from flexor.scene.stage.plan import ROLES
+from flexor.scene.stage.volumes import HitVolumes
 from flexor.stage.effects.afterimages import (
     Afterimages,
     PartGroup,

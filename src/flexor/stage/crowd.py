@@ -22,7 +22,7 @@ from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
 from flexor.pose.level_choice import LevelRule, choose_levels, is_in_view
 from flexor.pose.node_motion import move_nodes
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
 from flexor.stage.crowd_kind import CrowdKind
 
 __all__ = [

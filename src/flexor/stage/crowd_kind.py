@@ -15,11 +15,11 @@ from flexor.maths import transforms
 from flexor.pose.layout import Layout
 from flexor.pose.node_motion import DEFINED, NodeMotion, make_node_motion
 from flexor.pose.root_motion import RootMotion
-from flexor.scene.clip import Clip
-from flexor.scene.levels import Levels
-from flexor.scene.packed_clip import PackedClip
+from flexor.scene.character.clip import Clip
+from flexor.scene.character.skeleton import rest_world
+from flexor.scene.runtime.levels import Levels
+from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import rest_world
 
 __all__ = ["CrowdKind", "make_kind"]
 

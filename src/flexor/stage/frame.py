@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
-from flexor.scene.camera import Camera
-from flexor.scene.moves import RATE
+from flexor.scene.character.camera import Camera
+from flexor.scene.stage.moves import RATE
 from flexor.stage.camera import camera_of
 from flexor.stage.cast import Body, skin_body, whole_positions
 from flexor.stage.effects.afterimages import Afterimage, keep_afterimages

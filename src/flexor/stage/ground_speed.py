@@ -12,7 +12,7 @@ import numpy as np
 
 from flexor.arrays import Floats, check_input
 from flexor.errors import SettingError
-from flexor.scene.light import Vector
+from flexor.scene.character.light import Vector
 
 __all__ = ["ground_velocity"]
 

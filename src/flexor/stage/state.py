@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Ints
 from flexor.errors import SettingError
-from flexor.scene.stage_plan import NEAREST, NOBODY, ROLES, StagePlan
-from flexor.scene.structure import Structure
-from flexor.scene.zone import Zone
+from flexor.scene.stage.plan import NEAREST, NOBODY, ROLES, StagePlan
+from flexor.scene.stage.structure import Structure
+from flexor.scene.stage.zone import Zone
 from flexor.stage.camera import CameraState, init_camera
 from flexor.stage.cast import Body, BodyPlan, init_body
 from flexor.stage.effects.scenery import Scenery, init_scenery

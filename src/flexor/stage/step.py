@@ -20,8 +20,8 @@ from flexor.pose.links import follow_links
 from flexor.pose.model_space import world_from_local
 from flexor.pose.player import advance
 from flexor.pose.voices import play, stop
-from flexor.scene.moves import KINDS, RATE
-from flexor.scene.stage_plan import ROLES
+from flexor.scene.stage.moves import KINDS, RATE
+from flexor.scene.stage.plan import ROLES
 from flexor.stage.camera import (
     keep_above,
     look_over,

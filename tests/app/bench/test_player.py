@@ -12,7 +12,7 @@ from flexor.pose.layers import layer_mask
 from flexor.pose.motion_set import MotionSet, make_motion_set
 from flexor.pose.player import advance
 from flexor.pose.root_motion import steady_motion
-from flexor.scene.clip import Clip
+from flexor.scene.character.clip import Clip
 
 
 @pytest.mark.slow

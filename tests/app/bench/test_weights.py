@@ -16,7 +16,7 @@ from flexor.app.character import Character
 from flexor.convert.body import Body, Pull
 from flexor.convert.bones import top_down
 from flexor.errors import BackendMissing, SettingError
-from flexor.scene.clip import Clip, Track
+from flexor.scene.character.clip import Clip, Track
 from tests.app.bench.closed_tube import closed_tube
 from tests.convert.tubes import skinned_scene
 

@@ -7,7 +7,7 @@ import hashlib
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.scene.moves import InputLog
+from flexor.scene.stage.moves import InputLog
 
 
 class FakeGame:

@@ -13,7 +13,7 @@ from flexor.app.play import arena
 from flexor.app.play.arena import Arena, make_arena
 from flexor.app.play.hud import draw_bar, draw_text, shade, text_size
 from flexor.errors import AssetError
-from flexor.scene.moves import button_mask
+from flexor.scene.stage.moves import button_mask
 from flexor.stage.movement.fight import PARRIED
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from flexor.app.cli import play as cli
-from flexor.files.moves_read import write_log
+from flexor.files.text.moves import write_log
 from tests.app.play.fake import FakeGame, make_log
 
 Made = list[cli.Choice]

@@ -24,7 +24,7 @@ from flexor.app.play.keeper_mind import think
 from flexor.errors import SettingError, ShapeError
 from flexor.pose.layout import ROWS
 from flexor.pose.limit_angles import measure_excess
-from flexor.scene.moves import InputLog, button_mask
+from flexor.scene.stage.moves import InputLog, button_mask
 from flexor.stage.goal.state import init_netting, shoot
 
 pytestmark = pytest.mark.slow  # thousands of ticks

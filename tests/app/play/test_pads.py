@@ -16,7 +16,7 @@ from flexor.app.play.pads import (
     stick_mask,
 )
 from flexor.app.play.window import COMMANDS
-from flexor.scene.moves import BUTTONS, button_mask, button_text
+from flexor.scene.stage.moves import BUTTONS, button_mask, button_text
 
 pygame = pytest.importorskip("pygame")
 

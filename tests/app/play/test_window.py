@@ -23,8 +23,8 @@ from flexor.app.play.window import (
     open_window,
 )
 from flexor.errors import BackendError, BackendMissing
-from flexor.files.moves_read import read_log
-from flexor.scene.moves import button_mask
+from flexor.files.text.moves import read_log
+from flexor.scene.stage.moves import button_mask
 from tests.app.play.fake import FakeClock, FakeGame
 
 pygame = pytest.importorskip("pygame")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from flexor.scene.clip import Track
+from flexor.scene.character.clip import Track
 from tests.files.gltf.reading import put, read, refuse
 from tests.gltf_builder import Builder, mini, with_values
 

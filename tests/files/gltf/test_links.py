@@ -12,7 +12,7 @@ import pytest
 
 from flexor.files.gltf.read import read_gltf
 from flexor.files.gltf.write import write_gltf
-from flexor.scene.skeleton import Link
+from flexor.scene.character.skeleton import Link
 from tests.files.gltf.reading import read
 from tests.same import differences
 from tests.scenes import plain_scene, random_clip, random_skeleton

@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from flexor.scene.material import TextureRef
+from flexor.scene.character.material import TextureRef
 from tests.files.gltf.reading import check_refusal, put, read, refuse
 from tests.gltf_builder import PNG, mini, write_gltf
 

@@ -15,10 +15,16 @@ from hypothesis import strategies as st
 from flexor.errors import AssetError
 from flexor.files.gltf.read import read_gltf
 from flexor.files.gltf.write import write_gltf
-from flexor.scene.material import Image, Material, Sampler, Texture, TextureRef
-from flexor.scene.mesh import Mesh, Primitive
+from flexor.scene.character.material import (
+    Image,
+    Material,
+    Sampler,
+    Texture,
+    TextureRef,
+)
+from flexor.scene.character.mesh import Mesh, Primitive
+from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.scene import RootSet, Scene
-from flexor.scene.skeleton import Skeleton
 from tests.same import differences
 from tests.scenes import random_scene
 

@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 from flexor.errors import SettingError
-from flexor.scene.effect_settings import AfterimageSettings, EffectPlan, GustSettings
+from flexor.scene.stage.effect_settings import (
+    AfterimageSettings,
+    EffectPlan,
+    GustSettings,
+)
 from flexor.stage.effects.afterimages import (
     Afterimages,
     group_parts,

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.effect_settings import RADII, ChurnSettings
-from flexor.scene.ground import SURFACES, Ground, make_ground
+from flexor.scene.stage.effect_settings import RADII, ChurnSettings
+from flexor.scene.stage.ground import SURFACES, Ground, make_ground
 from flexor.stage.effects.churn import (
     CONTINUING,
     KICK_UP,

@@ -16,7 +16,7 @@ from flexor.app.character import Character
 from flexor.app.drawing import Drawer
 from flexor.errors import SettingError, ShapeError
 from flexor.maths.colour import linear_from_srgb, srgb_from_linear
-from flexor.scene.effect_settings import EndlessSettings
+from flexor.scene.stage.effect_settings import EndlessSettings
 from flexor.stage.effects.endless import (
     blend_frame,
     blend_series,

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.effect_settings import LeafSettings
-from flexor.scene.ground import Ground, flat_ground, make_ground
+from flexor.scene.stage.effect_settings import LeafSettings
+from flexor.scene.stage.ground import Ground, flat_ground, make_ground
 from flexor.stage.effects import leaves as module
 from flexor.stage.effects.kernels import leaves as kernel_leaves
 from flexor.stage.effects.leaves import (

@@ -13,7 +13,7 @@ import pytest
 import flexor
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
-from flexor.scene.ground import Ground, flat_ground, make_ground
+from flexor.scene.stage.ground import Ground, flat_ground, make_ground
 from flexor.stage.effects import shadows
 from flexor.stage.effects.kernels import shadows as kernel_shadows
 from tests.oracle import shadows as slow

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.effect_settings import SWIRLS, SnowSettings
-from flexor.scene.ground import Ground, flat_ground, make_ground
+from flexor.scene.stage.effect_settings import SWIRLS, SnowSettings
+from flexor.scene.stage.ground import Ground, flat_ground, make_ground
 from flexor.stage.effects import snow as module
 from flexor.stage.effects.snow import Snow, init_snow, snow_quads, step_snow
 from tests.oracle import snow as plain

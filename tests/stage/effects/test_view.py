@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.stage_settings import ViewSettings
-from flexor.scene.structure import Structure, circle_of
+from flexor.scene.stage.settings import ViewSettings
+from flexor.scene.stage.structure import Structure, circle_of
 from flexor.stage.effects.kernels import view as kernel_view
 from flexor.stage.effects.view import init_view, make_view, obstructs, step_view
 from tests.oracle import view as plain

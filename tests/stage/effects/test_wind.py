@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.effect_settings import WindSettings
+from flexor.scene.stage.effect_settings import WindSettings
 from flexor.stage.effects.wind import Wind, find_wind
 from tests.oracle import leaves as plain
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flexor.scene.ground import Ground, flat_ground, make_ground
-from flexor.scene.ground_shapes import Patch, shape_ground
-from flexor.scene.stage_settings import FrictionSettings
+from flexor.scene.stage.ground import Ground, flat_ground, make_ground
+from flexor.scene.stage.ground_shapes import Patch, shape_ground
+from flexor.scene.stage.settings import FrictionSettings
 from flexor.stage.movement.bodies import (
     REACH,
     Standing,

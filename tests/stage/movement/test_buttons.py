@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flexor.errors import SettingError, ShapeError
-from flexor.files.moves_read import read_log, write_log
-from flexor.scene.moves import ALL_BUTTONS
+from flexor.files.text.moves import read_log, write_log
+from flexor.scene.stage.moves import ALL_BUTTONS
 from flexor.stage.movement.buttons import (
     InputLog,
     buttons_at,

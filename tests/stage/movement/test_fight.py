@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from flexor.errors import SettingError
-from flexor.scene.moves import Move, MoveTable
-from flexor.scene.stage_settings import FightSettings
+from flexor.scene.stage.moves import Move, MoveTable
+from flexor.scene.stage.settings import FightSettings
 from flexor.stage.movement.fight import (
     GUARDED,
     HIT,

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flexor.errors import SettingError
-from flexor.scene.ground import Ground, flat_ground, make_ground
-from flexor.scene.stage_settings import FrictionSettings
+from flexor.scene.stage.ground import Ground, flat_ground, make_ground
+from flexor.scene.stage.settings import FrictionSettings
 from flexor.stage.movement.ground import Footing, find_footing, init_footing, slide_down
 from tests.oracle import movement as oracle
 

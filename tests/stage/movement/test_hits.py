@@ -8,7 +8,7 @@ import pytest
 import flexor
 from flexor.convert.hit_volumes import make_volumes
 from flexor.errors import ShapeError
-from flexor.scene.volumes import HitVolumes
+from flexor.scene.stage.volumes import HitVolumes
 from flexor.stage.movement.hits import Hits, find_hits, init_hits, place_volumes
 from tests.oracle import hits as oracle
 

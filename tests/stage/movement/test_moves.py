@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flexor.errors import SettingError, ShapeError
-from flexor.files.moves_read import read_log, write_log
-from flexor.scene.moves import (
+from flexor.files.text.moves import read_log, write_log
+from flexor.scene.stage.moves import (
     BUTTONS,
     Combination,
     Move,
@@ -22,7 +22,7 @@ from flexor.scene.moves import (
     button_mask,
     read_commands,
 )
-from flexor.scene.stage_settings import MoveSettings
+from flexor.scene.stage.settings import MoveSettings
 from flexor.stage.movement.buttons import (
     buttons_at,
     find_pressed,

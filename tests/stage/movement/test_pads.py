@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flexor.scene.moves import BUTTONS, button_mask
-from flexor.scene.stage_plan import WalkSettings
+from flexor.scene.stage.moves import BUTTONS, button_mask
+from flexor.scene.stage.plan import WalkSettings
 from flexor.stage.movement.pads import CONTROLS, read_pads
 from tests.oracle import stage as oracle
 

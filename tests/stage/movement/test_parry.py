@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from flexor.errors import SettingError
-from flexor.scene.stage_settings import ParrySettings
+from flexor.scene.stage.settings import ParrySettings
 from flexor.stage.movement.parry import init_recoil, is_in_front, start, step_recoil
 
 

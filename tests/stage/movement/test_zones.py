@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.zone import Zone
+from flexor.scene.stage.zone import Zone
 from flexor.stage.movement.kernels import zones as kernel_zones
 from flexor.stage.movement.zones import keep_in_zones, make_zones
 from tests.oracle import zones as oracle

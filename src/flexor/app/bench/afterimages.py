@@ -8,9 +8,9 @@ from flexor import samples
 from flexor.app.bench.timing import Result, best_seconds
 from flexor.app.stage import Stage
 from flexor.draw.style import DrawStyle
-from flexor.scene.ground_shapes import shape_ground
-from flexor.scene.moves import Move, MoveTable
-from flexor.scene.stage_plan import Actor, CameraRule, StagePlan
+from flexor.scene.stage.ground_shapes import shape_ground
+from flexor.scene.stage.moves import Move, MoveTable
+from flexor.scene.stage.plan import Actor, CameraRule, StagePlan
 from flexor.stage.frame import make_frame
 
 __all__ = ["run"]

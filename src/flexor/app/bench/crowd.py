@@ -19,7 +19,7 @@ from flexor.app.character import Character
 from flexor.app.crowd import Crowd
 from flexor.draw.style import DrawStyle
 from flexor.maths import threads
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
 from flexor.stage.crowd import move_crowd, skin_crowd
 
 __all__ = ["run"]

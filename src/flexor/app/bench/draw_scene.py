@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints
 from flexor.draw.drawlist import DrawItem, DrawList, DrawMesh, DrawTexture, Look
 from flexor.errors import SettingError
-from flexor.scene.camera import Camera
-from flexor.scene.light import Light
-from flexor.scene.mesh import Primitive
-from flexor.scene.normals import vertex_normals
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import Light
+from flexor.scene.character.mesh import Primitive
+from flexor.scene.character.normals import vertex_normals
 
 __all__ = [
     "AMBIENT",

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from flexor.app.bench import afterimages
 from flexor.app.bench.timing import Result, best_seconds, use_threads
 from flexor.maths import threads
-from flexor.scene.effect_settings import LeafSettings
-from flexor.scene.ground import Ground, make_ground
-from flexor.scene.light import Vector
+from flexor.scene.character.light import Vector
+from flexor.scene.stage.effect_settings import LeafSettings
+from flexor.scene.stage.ground import Ground, make_ground
 from flexor.stage.effects.churn import churn_quads, init_churn, step_churn
 from flexor.stage.effects.kernels.leaves import lay_down
 from flexor.stage.effects.leaves import Leaves, init_leaves, leaf_quads, step_leaves

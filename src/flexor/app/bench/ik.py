@@ -18,9 +18,9 @@ from flexor.pose.ik_two_bone import Limb, init_two_bone, solve_two_bone
 from flexor.pose.layout import Layout, make_layout
 from flexor.pose.model_space import WorldState, init_world, world_from_local
 from flexor.pose.reach import Effector, make_reach
-from flexor.scene.limits import Limits
+from flexor.scene.character.limits import Limits
+from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Skeleton
 
 __all__ = ["make_task", "run"]
 

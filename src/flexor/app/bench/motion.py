@@ -15,8 +15,8 @@ from flexor.convert.reduce_motion import MotionReport, MotionSettings, reduce_cl
 from flexor.pose.clip_tables import ClipTables, pack_clip
 from flexor.pose.layout import Layout
 from flexor.pose.sample import init_sample, sample
-from flexor.scene.clip import Clip
-from flexor.scene.packed_clip import PackedClip
+from flexor.scene.character.clip import Clip
+from flexor.scene.runtime.packed_clip import PackedClip
 
 __all__ = ["run"]
 

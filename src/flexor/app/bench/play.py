@@ -12,7 +12,7 @@ from flexor.app.play.arena import Arena, make_arena
 from flexor.app.play.game import Game
 from flexor.app.play.goal_game import make_goal_game
 from flexor.maths import threads
-from flexor.scene.moves import InputLog
+from flexor.scene.stage.moves import InputLog
 from flexor.stage.movement.buttons import buttons_at, init_replay
 
 __all__ = ["run"]

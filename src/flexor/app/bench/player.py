@@ -16,7 +16,7 @@ from flexor.pose.player import PlayerState, advance, init_player
 from flexor.pose.root_motion import steady_motion
 from flexor.pose.sample import init_sample, sample
 from flexor.pose.voices import play
-from flexor.scene.clip import Clip
+from flexor.scene.character.clip import Clip
 
 __all__ = ["run"]
 

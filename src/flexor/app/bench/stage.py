@@ -12,11 +12,11 @@ import numpy as np
 from flexor import samples
 from flexor.app.bench.timing import Result, best_seconds, use_threads
 from flexor.app.stage import Stage
-from flexor.scene.ground_shapes import Patch, shape_ground
-from flexor.scene.moves import Combination, Move, MoveTable, read_commands
-from flexor.scene.stage_plan import Actor, StagePlan
-from flexor.scene.structure import Structure
-from flexor.scene.zone import Zone
+from flexor.scene.stage.ground_shapes import Patch, shape_ground
+from flexor.scene.stage.moves import Combination, Move, MoveTable, read_commands
+from flexor.scene.stage.plan import Actor, StagePlan
+from flexor.scene.stage.structure import Structure
+from flexor.scene.stage.zone import Zone
 from flexor.stage.frame import make_frame
 from flexor.stage.state import StageState, hash_state
 from flexor.stage.step import read_input, step_stage

@@ -6,11 +6,11 @@ import numpy as np
 
 from flexor.app.character import Character
 from flexor.arrays import Floats
-from flexor.scene.clip import Clip, Track
-from flexor.scene.mesh import Mesh, Primitive
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.mesh import Mesh, Primitive
+from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.character.weights import Skin, SkinWeights
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import Skeleton
-from flexor.scene.weights import Skin, SkinWeights
 
 __all__ = ["make_character"]
 

@@ -17,8 +17,8 @@ from flexor import samples
 from flexor.arrays import Ints
 from flexor.convert.body import Body, Pull, body_surface, gather_bodies
 from flexor.errors import SettingError
-from flexor.scene.mesh import Primitive
-from flexor.scene.normals import vertex_normals
+from flexor.scene.character.mesh import Primitive
+from flexor.scene.character.normals import vertex_normals
 
 __all__ = ["make_body"]
 

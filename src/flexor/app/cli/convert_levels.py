@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from flexor.app.cli.level_table import report_stored
 from flexor.errors import BackendMissing
-from flexor.files.levels_read import read_levels
-from flexor.files.toml_text import read_toml
+from flexor.files.text.levels import read_levels
+from flexor.files.text.toml_text import read_toml
 from flexor.scene.finding import Finding
-from flexor.scene.level_settings import LevelSettings
+from flexor.scene.runtime.level_settings import LevelSettings
 
 if TYPE_CHECKING:
     from flexor.app.character import Character
     from flexor.convert.level_report import LevelReport
-    from flexor.scene.levels import Levels
+    from flexor.scene.runtime.levels import Levels
     from flexor.scene.scene import Scene
 
 __all__ = ["NONE", "check_wanted", "levels_of"]

@@ -9,7 +9,7 @@ from flexor.app.cli.tables import add_row, new_table, open_console, say_count
 
 if TYPE_CHECKING:
     from flexor.convert.level_report import LevelReport
-    from flexor.scene.levels import Levels
+    from flexor.scene.runtime.levels import Levels
 
 __all__ = ["LEVEL_LEGEND", "print_levels", "report_stored", "say_levels"]
 
@@ -29,7 +29,7 @@ def report_stored(levels: Levels) -> list[LevelReport]:
     character that is no taller in the picture than where its errors are at the goals.
     """
     from flexor.convert.level_report import report_level
-    from flexor.scene.level_settings import ROWS, LevelSettings
+    from flexor.scene.runtime.level_settings import ROWS, LevelSettings
 
     goals = LevelSettings()
     found = []

@@ -14,7 +14,7 @@ from flexor.app.cli.tables import add_row, new_table, open_console, say_count, s
 from flexor.app.cli.texts import say_names
 from flexor.errors import AssetError, SettingError
 from flexor.files.replace import check_parent, replace_file
-from flexor.files.toml_text import find_line, read_toml
+from flexor.files.text.toml_text import find_line, read_toml
 
 if TYPE_CHECKING:
     from flexor.app.character import Character

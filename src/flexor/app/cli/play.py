@@ -12,13 +12,13 @@ import typer
 from flexor.app.cli.progress import show_progress, show_status, tidy_when_ended
 from flexor.app.cli.texts import parse_size, say_names
 from flexor.errors import SettingError
-from flexor.files.moves_read import read_log
+from flexor.files.text.moves import read_log
 from flexor.output.frames import check_size
 from flexor.output.movie import MOVIES, is_folder
 
 if TYPE_CHECKING:
     from flexor.app.play.game import Game
-    from flexor.scene.moves import InputLog
+    from flexor.scene.stage.moves import InputLog
 
 __all__ = ["play"]
 

@@ -29,7 +29,7 @@ from flexor.output.movie import MOVIES, is_folder, open_movie
 if TYPE_CHECKING:
     from flexor.app.character import Character, Method, Weights
     from flexor.app.drawing import Drawer
-    from flexor.scene.camera import Camera
+    from flexor.scene.character.camera import Camera
     from flexor.scene.finding import Finding
 
 __all__ = ["render"]

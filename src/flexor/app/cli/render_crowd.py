@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from flexor.app.cli.render import Shot
     from flexor.app.crowd import Crowd
     from flexor.pose.root_motion import RootMotion
-    from flexor.scene.camera import Camera
-    from flexor.scene.clip import Clip
-    from flexor.scene.packed_clip import PackedClip
+    from flexor.scene.character.camera import Camera
+    from flexor.scene.character.clip import Clip
+    from flexor.scene.runtime.packed_clip import PackedClip
 
 __all__ = ["CROWD_VIEW", "check_crowd", "render_crowd"]
 

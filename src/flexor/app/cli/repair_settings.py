@@ -10,7 +10,7 @@ from flexor.convert.link_weights import LinkSettings
 from flexor.convert.repair import JointRule, RepairSettings
 from flexor.convert.smooth_weights import SmoothSettings
 from flexor.errors import AssetError
-from flexor.files.toml_text import find_line, read_table, read_toml
+from flexor.files.text.toml_text import find_line, read_table, read_toml
 
 __all__ = ["read_settings"]
 

@@ -11,14 +11,14 @@ import typer
 from flexor.app.cli.progress import show_progress, show_status, tidy_when_ended
 from flexor.app.cli.texts import parse_size
 from flexor.errors import SettingError
-from flexor.files.moves_read import read_log
+from flexor.files.text.moves import read_log
 from flexor.output.image import IMAGES, save_image
 from flexor.output.movie import MOVIES, is_folder, open_movie
-from flexor.scene.moves import RATE
+from flexor.scene.stage.moves import RATE
 
 if TYPE_CHECKING:
     from flexor.app.stage import Stage
-    from flexor.scene.moves import InputLog
+    from flexor.scene.stage.moves import InputLog
 
 __all__ = ["stage"]
 
@@ -99,7 +99,7 @@ def _open(file: Path) -> Stage:
 
 
 def _say_cast(own: Stage) -> None:
-    from flexor.scene.stage_plan import ROLES
+    from flexor.scene.stage.plan import ROLES
 
     plan = own.plan
     rows, columns = plan.ground.surfaces.shape

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.draw.fit import direction_of, fit_camera
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
 
 __all__ = ["fit_turning"]
 

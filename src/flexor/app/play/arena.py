@@ -23,12 +23,12 @@ from flexor.app.play.spectators import Spectators
 from flexor.app.retargeting import retarget
 from flexor.app.stage import Stage
 from flexor.draw.style import DrawStyle
-from flexor.files.moves_read import read_moves
-from flexor.files.stage_read import read_stage
-from flexor.scene.camera import Camera
-from flexor.scene.humans import find_human
-from flexor.scene.moves import InputLog, button_mask
-from flexor.scene.stage_plan import CameraRule, StagePlan
+from flexor.files.text.moves import read_moves
+from flexor.files.text.stage import read_stage
+from flexor.scene.character.camera import Camera
+from flexor.scene.human.human import find_human
+from flexor.scene.stage.moves import InputLog, button_mask
+from flexor.scene.stage.plan import CameraRule, StagePlan
 from flexor.stage.movement.buttons import init_recorder, record, recorded
 
 __all__ = ["Arena", "Versus", "make_arena"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from flexor.app.stage import Stage
-from flexor.scene.ground import SURFACES
-from flexor.scene.moves import KINDS
+from flexor.scene.stage.ground import SURFACES
+from flexor.scene.stage.moves import KINDS
 from flexor.stage.effects.scenery import CHECKED
 from flexor.stage.movement.fight import GUARDED, HIT, PARRIED
 

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.scene.moves import RATE
+from flexor.scene.stage.moves import RATE
 
 __all__ = ["PADS", "RATE", "Game"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flexor.scene.moves import InputLog, button_mask
+from flexor.scene.stage.moves import InputLog, button_mask
 
 __all__ = ["make_demo", "make_log"]
 

@@ -30,7 +30,7 @@ from flexor.app.play.keeper_body import KeeperBody, load_keeper
 from flexor.app.play.keeper_contact import step_with_body
 from flexor.app.play.keeper_mind import Plan, follow_plan, play_keeper, think, ways_of
 from flexor.arrays import check_input
-from flexor.scene.moves import button_mask
+from flexor.scene.stage.moves import button_mask
 from flexor.stage.goal.plan import BallSettings
 from flexor.stage.goal.soccer import make_goal
 from flexor.stage.goal.state import NET, ROD, SCORED, init_netting, shoot, step_netting

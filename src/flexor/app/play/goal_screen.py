@@ -16,8 +16,8 @@ from flexor.app.play.keeper_body import KeeperBody
 from flexor.app.play.keeper_drawing import KeeperPainter
 from flexor.draw.style import DrawStyle
 from flexor.pose.pose import Pose
-from flexor.scene.camera import Camera
-from flexor.scene.light import Vector
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import Vector
 from flexor.stage.goal.netting import Netting
 
 __all__ = ["GoalScreen", "View", "camera_of"]

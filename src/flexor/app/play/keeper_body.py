@@ -24,7 +24,7 @@ from flexor.pose.ik_ccd import CcdSettings
 from flexor.pose.layout import ROWS
 from flexor.pose.limit_angles import clamp_pose
 from flexor.pose.reach import Effector
-from flexor.scene.humans import find_human
+from flexor.scene.human.human import find_human
 
 __all__ = ["KeeperBody", "load_keeper"]
 

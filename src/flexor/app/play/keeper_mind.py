@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from flexor.app.play.goal_shot import Crossing
 from flexor.app.play.keeper import PLANE, Keeper
-from flexor.scene.moves import button_mask
+from flexor.scene.stage.moves import button_mask
 
 __all__ = ["Plan", "follow_plan", "play_keeper", "think", "ways_of"]
 

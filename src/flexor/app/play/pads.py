@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.app.play.game import PADS
-from flexor.scene.moves import BUTTONS, button_mask
+from flexor.scene.stage.moves import BUTTONS, button_mask
 
 __all__ = [
     "KEYS",

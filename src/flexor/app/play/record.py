@@ -15,7 +15,7 @@ from flexor.app.play.sounds import SOUND_RATE, Samples
 from flexor.errors import SettingError
 from flexor.files.replace import new_file, writing
 from flexor.output.movie import open_movie
-from flexor.scene.moves import InputLog
+from flexor.scene.stage.moves import InputLog
 from flexor.stage.movement.buttons import buttons_at, init_replay
 
 __all__ = ["Played", "add_sound", "demo_of", "play_game"]

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from flexor.app.stage import Stage
-from flexor.scene.moves import KINDS, button_mask
+from flexor.scene.stage.moves import KINDS, button_mask
 from flexor.stage.camera import view_of
 from flexor.stage.movement.moves import HITTING, START_UP
 

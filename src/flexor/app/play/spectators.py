@@ -15,9 +15,9 @@ from flexor.draw.drawlist import DrawItem
 from flexor.draw.style import DrawStyle
 from flexor.errors import BackendMissing
 from flexor.pose.level_choice import LevelRule
-from flexor.scene.camera import Camera
-from flexor.scene.level_settings import LevelSettings
-from flexor.scene.moves import RATE
+from flexor.scene.character.camera import Camera
+from flexor.scene.runtime.level_settings import LevelSettings
+from flexor.scene.stage.moves import RATE
 
 __all__ = ["Spectators"]
 

@@ -28,7 +28,7 @@ from flexor.app.play.pace import FrameRate, Ladder, Ticker
 from flexor.app.play.pads import KEY_HELP, PAD_HELP, Pads
 from flexor.app.play.speaker import Speaker, no_chatter
 from flexor.errors import BackendError, BackendMissing, FlexorError
-from flexor.files.moves_read import write_log
+from flexor.files.text.moves import write_log
 from flexor.output.image import save_image
 from flexor.stage.movement.buttons import (
     InputRecorder,

@@ -29,8 +29,8 @@ from flexor.maths.kernels.lanes import (
 )
 from flexor.maths.kernels.points import scatter8
 
-# What steps do, and their columns; see scene/envelope.py. The model is a row of the
-# models that are used, a command names its part, and IS_EXACT marks a run that must
+# What steps do, and their columns; see scene/runtime/envelope.py. The model is a row
+# of the models that are used, a command names its part, and IS_EXACT marks a run that must
 # not be stored beyond its end.
 NATIVE, START, MIDDLE, END, NO_DRAW, DRAW = range(6)
 OP, MODEL, ENTRY, COUNT, DATA, IS_EXACT = range(6)
@@ -46,8 +46,8 @@ POSITIONS, NORMALS, LENGTH = range(3)
 def morph_data(morphs, columns, weights, data, deltas, out):
     """Data of an envelope with morphs added.
 
-    morphs: (R, 5), see scene/envelope.py; columns: (R,), of `weights` (W,); data, out:
-    (D,).
+    morphs: (R, 5), see scene/runtime/envelope.py; columns: (R,), of `weights` (W,);
+    data, out: (D,).
     """
     for i in range(len(data)):
         out[i] = data[i]

@@ -17,7 +17,7 @@ from flexor.arrays import Floats, Ints
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawList
 from flexor.draw.raster import layout as at
 from flexor.draw.raster.assets import KeptMesh
-from flexor.scene.camera import Camera
+from flexor.scene.character.camera import Camera
 
 __all__ = ["Stream", "make_stream", "polygon_distances"]
 

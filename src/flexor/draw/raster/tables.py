@@ -18,8 +18,8 @@ from flexor.draw.raster.stream import make_stream
 from flexor.draw.target import Target
 from flexor.errors import SettingError
 from flexor.maths.colour import linear_from_srgb
-from flexor.scene.camera import Camera
-from flexor.scene.light import Light
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import Light
 
 __all__ = ["Tables", "make_tables"]
 

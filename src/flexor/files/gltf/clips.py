@@ -13,7 +13,7 @@ from flexor.files import mend
 from flexor.files.gltf.accessors import Accessors, check_finite
 from flexor.files.gltf.carried import carried_of
 from flexor.files.gltf.checked import Checked
-from flexor.scene.clip import WIDTH, Clip, Interpolation, Path, Track
+from flexor.scene.character.clip import WIDTH, Clip, Interpolation, Path, Track
 from flexor.scene.finding import Finding
 
 __all__ = ["ClipReader"]

@@ -11,8 +11,8 @@ from typing import Any
 
 from flexor.errors import AssetError
 from flexor.files.gltf.checked import Checked
+from flexor.scene.character.skeleton import Link, find_link_fault
 from flexor.scene.finding import Finding
-from flexor.scene.skeleton import Link, find_link_fault
 
 __all__ = ["add_link", "read_links", "without_link"]
 

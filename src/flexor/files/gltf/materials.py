@@ -8,8 +8,7 @@ from flexor.files.gltf.accessors import Accessors
 from flexor.files.gltf.carried import carried_of
 from flexor.files.gltf.checked import Checked
 from flexor.files.gltf.container import Container
-from flexor.scene.finding import Finding
-from flexor.scene.material import (
+from flexor.scene.character.material import (
     CLAMP,
     MIRROR,
     REPEAT,
@@ -19,6 +18,7 @@ from flexor.scene.material import (
     Texture,
     TextureRef,
 )
+from flexor.scene.finding import Finding
 
 __all__ = [
     "material_json",

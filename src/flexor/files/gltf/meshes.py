@@ -13,10 +13,16 @@ from flexor.files import codecs, mend
 from flexor.files.gltf.accessors import Accessors
 from flexor.files.gltf.carried import carried_of
 from flexor.files.gltf.checked import Checked
+from flexor.scene.character.mesh import (
+    TRIANGLE_STRIP,
+    TRIANGLES,
+    Mesh,
+    MorphTarget,
+    Primitive,
+)
+from flexor.scene.character.normals import vertex_normals
+from flexor.scene.character.weights import SkinWeights
 from flexor.scene.finding import Finding
-from flexor.scene.mesh import TRIANGLE_STRIP, TRIANGLES, Mesh, MorphTarget, Primitive
-from flexor.scene.normals import vertex_normals
-from flexor.scene.weights import SkinWeights
 
 __all__ = ["MeshReader"]
 

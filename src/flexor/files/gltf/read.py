@@ -30,11 +30,11 @@ from flexor.files.gltf.materials import (
 )
 from flexor.files.gltf.meshes import DRACO, MeshReader
 from flexor.maths import transforms
-from flexor.scene.clip import Clip
+from flexor.scene.character.clip import Clip
+from flexor.scene.character.skeleton import Skeleton, find_cycle
+from flexor.scene.character.weights import Skin
 from flexor.scene.finding import Finding
 from flexor.scene.scene import RootSet, Scene
-from flexor.scene.skeleton import Skeleton, find_cycle
-from flexor.scene.weights import Skin
 
 __all__ = ["read_gltf"]
 

@@ -21,12 +21,12 @@ from flexor.files.gltf.links import add_link
 from flexor.files.gltf.materials import material_json, sampler_json
 from flexor.files.gltf.write_buffer import INDICES, VERTICES, BufferWriter
 from flexor.files.replace import replace_file
-from flexor.scene.clip import Clip
-from flexor.scene.material import Image, Texture
-from flexor.scene.mesh import TRIANGLES, Mesh, MorphTarget, Primitive
-from flexor.scene.packed_clip import PackedClip
+from flexor.scene.character.clip import Clip
+from flexor.scene.character.material import Image, Texture
+from flexor.scene.character.mesh import TRIANGLES, Mesh, MorphTarget, Primitive
+from flexor.scene.character.weights import Skin, SkinWeights
+from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.scene import Scene
-from flexor.scene.weights import Skin, SkinWeights
 
 __all__ = ["write_gltf"]
 

@@ -7,12 +7,18 @@ import numpy as np
 from flexor.maths import transforms
 from flexor.samples.maker.clips import ClipParts
 from flexor.samples.maker.make import MannequinParts
-from flexor.scene.clip import Clip, Track
-from flexor.scene.material import Image, Material, Sampler, Texture, TextureRef
-from flexor.scene.mesh import Mesh, Primitive
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.material import (
+    Image,
+    Material,
+    Sampler,
+    Texture,
+    TextureRef,
+)
+from flexor.scene.character.mesh import Mesh, Primitive
+from flexor.scene.character.skeleton import Skeleton, rest_world
+from flexor.scene.character.weights import Skin, SkinWeights
 from flexor.scene.scene import RootSet, Scene
-from flexor.scene.skeleton import Skeleton, rest_world
-from flexor.scene.weights import Skin, SkinWeights
 
 __all__ = ["make_scene"]
 

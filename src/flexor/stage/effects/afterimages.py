@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
 from flexor.errors import SettingError
-from flexor.scene.effect_settings import AfterimageSettings
+from flexor.scene.stage.effect_settings import AfterimageSettings
 
 __all__ = [
     "Afterimage",

@@ -26,10 +26,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexor.arrays import Floats, Ints, check_array, check_input
 from flexor.errors import SettingError
+from flexor.scene.character.light import as_vector
 from flexor.scene.checks import check_kind, check_number
-from flexor.scene.effect_settings import FARTHEST, RADII, ChurnSettings
-from flexor.scene.ground import Ground
-from flexor.scene.light import as_vector
+from flexor.scene.stage.effect_settings import FARTHEST, RADII, ChurnSettings
+from flexor.scene.stage.ground import Ground
 
 __all__ = [
     "CONTINUING",

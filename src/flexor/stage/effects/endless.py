@@ -46,7 +46,7 @@ from flexor.arrays import Floats, Ints, check_array, check_input
 from flexor.errors import SettingError, ShapeError
 from flexor.maths.colour import linear_from_srgb, srgb_from_linear
 from flexor.scene.checks import check_kind, check_number
-from flexor.scene.effect_settings import MOST_FRAMES, EndlessSettings
+from flexor.scene.stage.effect_settings import MOST_FRAMES, EndlessSettings
 
 __all__ = [
     "blend_frame",

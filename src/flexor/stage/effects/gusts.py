@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from flexor.scene.effect_settings import GustSettings
-from flexor.scene.light import Vector
-from flexor.scene.moves import RATE
+from flexor.scene.character.light import Vector
+from flexor.scene.stage.effect_settings import GustSettings
+from flexor.scene.stage.moves import RATE
 
 __all__ = ["gust_at"]
 

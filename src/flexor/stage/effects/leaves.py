@@ -26,8 +26,8 @@ from flexor.arrays import Floats, Ints, check_array
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
 from flexor.scene.checks import check_kind
-from flexor.scene.effect_settings import FARTHEST, LeafSettings
-from flexor.scene.ground import Ground
+from flexor.scene.stage.effect_settings import FARTHEST, LeafSettings
+from flexor.scene.stage.ground import Ground
 from flexor.stage.effects.wind import Wind
 
 __all__ = ["Leaves", "init_leaves", "leaf_quads", "step_leaves"]

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.scene.effect_settings import EffectPlan
-from flexor.scene.ground import SURFACES, Ground
+from flexor.scene.stage.effect_settings import EffectPlan
+from flexor.scene.stage.ground import SURFACES, Ground
 from flexor.stage.effects.churn import Churn, init_churn, step_churn
 from flexor.stage.effects.gusts import gust_at
 from flexor.stage.effects.leaves import Leaves, init_leaves, step_leaves

@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints, check_array, check_input, freeze
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads, transforms
-from flexor.scene.ground import Ground
-from flexor.scene.humans import Human, find_human
-from flexor.scene.light import as_vector
+from flexor.scene.character.light import as_vector
+from flexor.scene.character.skeleton import rest_world
+from flexor.scene.human.human import Human, find_human
 from flexor.scene.scene import Scene
-from flexor.scene.skeleton import rest_world
+from flexor.scene.stage.ground import Ground
 
 __all__ = [
     "ShadowParts",

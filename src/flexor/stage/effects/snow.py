@@ -25,10 +25,10 @@ from numpy.typing import ArrayLike, NDArray
 from flexor.arrays import Floats, check_array
 from flexor.errors import SettingError
 from flexor.maths import threads
+from flexor.scene.character.light import as_vector
 from flexor.scene.checks import check_kind
-from flexor.scene.effect_settings import STRONGEST, SnowSettings
-from flexor.scene.ground import Ground
-from flexor.scene.light import as_vector
+from flexor.scene.stage.effect_settings import STRONGEST, SnowSettings
+from flexor.scene.stage.ground import Ground
 
 __all__ = ["Snow", "init_snow", "snow_quads", "step_snow"]
 

@@ -25,9 +25,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexor.arrays import check_array, freeze
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.moves import RATE
-from flexor.scene.stage_settings import MOST_MARGIN, ViewSettings
-from flexor.scene.structure import FARTHEST, Structure
+from flexor.scene.stage.moves import RATE
+from flexor.scene.stage.settings import MOST_MARGIN, ViewSettings
+from flexor.scene.stage.structure import FARTHEST, Structure
 
 __all__ = [
     "ViewState",

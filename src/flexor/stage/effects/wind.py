@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from flexor.arrays import check_input
 from flexor.errors import SettingError, ShapeError
+from flexor.scene.character.light import Vector, as_vector
 from flexor.scene.checks import check_kind
-from flexor.scene.effect_settings import FARTHEST, STRONGEST, WindSettings
-from flexor.scene.light import Vector, as_vector
+from flexor.scene.stage.effect_settings import FARTHEST, STRONGEST, WindSettings
 
 __all__ = ["Wind", "find_wind"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Ints
-from flexor.scene.ground import Ground
+from flexor.scene.stage.ground import Ground
 
 __all__ = [
     "Standing",

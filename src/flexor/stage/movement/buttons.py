@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Ints, check_array, check_input
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.moves import ALL_BUTTONS, InputLog
+from flexor.scene.stage.moves import ALL_BUTTONS, InputLog
 
 __all__ = [
     "InputLog",

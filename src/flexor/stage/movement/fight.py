@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Ints
-from flexor.scene.moves import KINDS
-from flexor.scene.stage_settings import FightSettings
+from flexor.scene.stage.moves import KINDS
+from flexor.scene.stage.settings import FightSettings
 from flexor.stage.movement.moves import HITTING, MoveState, MoveTables, stop_moves
 from flexor.stage.movement.parry import (
     Recoil,

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.scene.ground import Ground
-from flexor.scene.stage_settings import FrictionSettings
+from flexor.scene.stage.ground import Ground
+from flexor.scene.stage.settings import FrictionSettings
 
 __all__ = ["Footing", "find_footing", "init_footing", "slide_down"]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints, check_array, check_input
 from flexor.errors import ShapeError
-from flexor.scene.volumes import HitVolumes
+from flexor.scene.stage.volumes import HitVolumes
 
 __all__ = ["Hits", "find_hits", "init_hits", "place_volumes"]
 

@@ -25,14 +25,14 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Ints, check_array, check_input, freeze
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.moves import (
+from flexor.scene.stage.moves import (
     BUTTONS,
     HEIGHTS,
     KINDS,
     MoveTable,
     button_mask,
 )
-from flexor.scene.stage_settings import MoveSettings
+from flexor.scene.stage.settings import MoveSettings
 from flexor.stage.movement.buttons import Masks
 
 __all__ = [

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Ints
-from flexor.scene.stage_plan import WalkSettings
+from flexor.scene.stage.plan import WalkSettings
 from flexor.stage.movement.buttons import Masks
 
 __all__ = ["CONTROLS", "read_pads"]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Ints
-from flexor.scene.stage_settings import ParrySettings
+from flexor.scene.stage.settings import ParrySettings
 
 __all__ = [
     "Recoil",

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Ints, check_array, check_input, freeze
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.zone import Zone
+from flexor.scene.stage.zone import Zone
 from flexor.stage.movement.kernels import zones as kernel_zones
 
 __all__ = ["ZoneTables", "keep_in_zones", "make_zones"]

@@ -16,7 +16,7 @@ from flexor.maths.kernels.jit import inline, jit
 from flexor.stage.effects.kernels.leaves import find_cell, ground_height
 from flexor.stage.effects.kernels.snow import scramble
 
-PLAIN, SAND, WATER = 0, 1, 2  # those of flexor.scene.ground.SURFACES
+PLAIN, SAND, WATER = 0, 1, 2  # those of flexor.scene.stage.ground.SURFACES
 NONE, LANDING, KICK_UP, CONTINUING = 0, 1, 2, 3
 WIDEST = 0.75 * math.pi  # 135 degrees
 PATTERNS = 32

@@ -1,0 +1,1 @@
+"""The runtime package, a .flexor file, read and written."""

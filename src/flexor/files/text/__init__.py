@@ -1,0 +1,1 @@
+"""Text files that people write (TOML), read and written."""

@@ -1,0 +1,1 @@
+"""What a character file holds: nodes, surfaces, weights, clips, looks, cameras."""

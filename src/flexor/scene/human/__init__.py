@@ -1,0 +1,1 @@
+"""Which nodes of a skeleton are which parts of a human body."""

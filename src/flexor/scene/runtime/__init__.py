@@ -1,0 +1,1 @@
+"""What is made of a character to run fast: envelopes, levels, packed motion."""

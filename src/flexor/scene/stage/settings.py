@@ -1,0 +1,152 @@
+"""How the rules of a stage work: settings of each."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Integral
+
+from flexor.errors import SettingError
+from flexor.scene.checks import check_kind, check_number
+from flexor.scene.stage.ground import SURFACES
+from flexor.scene.stage.moves import MOST_TICKS
+
+__all__ = [
+    "FightSettings",
+    "FrictionSettings",
+    "MoveSettings",
+    "ParrySettings",
+    "ViewSettings",
+]
+
+LONGEST_WINDOW = 30  # ticks
+MOST_MARGIN, LONGEST_FADE = 100.0, 60.0  # metres, seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrictionSettings:
+    """How ground holds.
+
+    still, moving: coefficients of friction of who stands and of who moves; factors: of
+    plain ground, sand and water; paces: how fast one walks on each, in parts; gravity:
+    metres a second squared.
+    """
+
+    still: float = 0.6
+    moving: float = 0.4
+    factors: tuple[float, ...] = (1.0, 2.0, 3.0)
+    paces: tuple[float, ...] = (1.0, 0.8, 0.6)
+    gravity: float = 9.81
+
+    def __post_init__(self) -> None:
+        for name, most in (("still", 100.0), ("moving", 100.0), ("gravity", 1000.0)):
+            value = check_number(getattr(self, name), name, 0, most)
+            object.__setattr__(self, name, value)
+        if self.still < self.moving:
+            raise SettingError(
+                f"still: {self.still:g}, expected at least moving, {self.moving:g}"
+            )
+        for name in ("factors", "paces"):
+            given = getattr(self, name)
+            try:
+                given = tuple(given)
+                is_right = len(given) == len(SURFACES)
+            except TypeError:
+                is_right = False
+            if not is_right:
+                kinds = ", ".join(SURFACES)
+                raise SettingError(f"{name}: {given!r}, expected one each for {kinds}")
+            values = tuple(check_number(value, name, 0, 100) for value in given)
+            object.__setattr__(self, name, values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveSettings:
+    """How inputs are taken.
+
+    chord_ticks: buttons that are pressed no more ticks than this after the first one
+    count as pressed at once; only a button that is part of a chord waits for others;
+    late_ticks: how long an input in a return phase is kept for when the move is over,
+    0: not at all.
+    """
+
+    chord_ticks: int = 2
+    late_ticks: int = 0
+
+    def __post_init__(self) -> None:
+        for name, most in (("chord_ticks", LONGEST_WINDOW), ("late_ticks", MOST_TICKS)):
+            value = getattr(self, name)
+            is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+            if not is_whole or not 0 <= value <= most:
+                raise SettingError(f"{name}: {value!r}, expected 0 to {most} ticks")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParrySettings:
+    """What a parry does: metres that the attacker recoils, over how many ticks, and
+    the speed of its clock meanwhile; angle: radians to either side of the defender's
+    heading within which an attacker is in front.
+    """
+
+    amount: float = 0.6
+    ticks: int = 40
+    speed: float = 0.5
+    angle: float = math.radians(75)
+
+    def __post_init__(self) -> None:
+        check_kind(self.ticks, Integral, "ticks")
+        least = {"amount": 0.0, "ticks": 1, "speed": 0.0, "angle": 0.0}
+        most = {"amount": 100.0, "ticks": 10_000, "speed": 1.0, "angle": math.pi}
+        for name in least:
+            value = check_number(
+                getattr(self, name),
+                name,
+                least[name],
+                most[name],
+                is_above=name in ("speed", "angle"),
+            )
+            object.__setattr__(self, name, int(value) if name == "ticks" else value)
+
+
+USUAL_PARRY = ParrySettings()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FightSettings:
+    """What attacks do.
+
+    energy: points that each begins with; stun, guard_stun: ticks in which who was hit,
+    or has guarded, can do nothing; guard_share: part of the damage that goes through a
+    guard; push_ticks: over which who was hit is pushed; parry: what a parry does.
+    """
+
+    energy: float = 100.0
+    stun: int = 18
+    guard_stun: int = 8
+    guard_share: float = 0.1
+    push_ticks: int = 12
+    parry: ParrySettings = USUAL_PARRY
+
+    def __post_init__(self) -> None:
+        check_number(self.energy, "energy", 0, 1e9, is_above=True)
+        check_number(self.guard_share, "guard_share", 0, 1)
+        for name, least in (("stun", 0), ("guard_stun", 0), ("push_ticks", 1)):
+            check_kind(getattr(self, name), int, name)
+            check_number(getattr(self, name), name, least, 10_000)
+        check_kind(self.parry, ParrySettings, "parry")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewSettings:
+    """fade: seconds in which a structure vanishes or comes back, 0 for at once; margin:
+    metres by which the region seen is larger all around, such as half the breadth of a
+    character.
+    """
+
+    fade: float = 0.25
+    margin: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name, most in (("fade", LONGEST_FADE), ("margin", MOST_MARGIN)):
+            value = check_number(getattr(self, name), name, 0, most)
+            object.__setattr__(self, name, value)

@@ -1,0 +1,117 @@
+"""Links in packages: there and back, and links that someone made up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from flexor.errors import AssetError
+from flexor.files.package import tensors
+from flexor.files.package.read import read_package
+from flexor.files.package.write import write_package
+from flexor.scene.character.skeleton import Link, Skeleton
+from flexor.scene.scene import Scene
+from tests.files.package.packages import forge, plain_package, small_scene, unlike
+
+LINKS = {3: Link(1, 0.25), 2: Link(1, 1 / 3), 5: Link(0, 1 - 1e-12)}
+
+
+def linked_scene() -> Scene:
+    """Two roots, one with four children."""
+    parents = np.array([-1, 0, 0, 0, 0, -1])
+    skeleton = Skeleton(
+        tuple("abcdef"),
+        parents,
+        np.zeros((6, 3)),
+        np.tile([0.0, 0, 0, 1], (6, 1)),
+        np.ones((6, 3)),
+        links=LINKS,
+    )
+    none = np.full(6, -1)
+    return Scene(skeleton, none, none.copy())
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    place = tmp_path / "linked.flexor"
+    write_package(plain_package(linked_scene()), place)
+    return place
+
+
+def test_links_come_back(path: Path) -> None:
+    scene = read_package(path).scene
+    assert list(unlike(linked_scene(), scene)) == []
+    assert dict(scene.skeleton.links) == LINKS
+    with pytest.raises(TypeError):
+        scene.skeleton.links[1] = Link(4, 0.5)  # type: ignore[index]
+
+
+def test_without_links_nothing_is_written(tmp_path: Path) -> None:
+    """Then the file is the same as before there were links."""
+    write_package(plain_package(small_scene()), tmp_path / "a.flexor")
+    names = tensors.open_tensors(tmp_path / "a.flexor").entries
+    assert not {"links", "link_fractions"} & set(names)
+
+
+def test_they_are_arrays_that_others_pass_over(path: Path) -> None:
+    """A reader that does not know them finds the same nodes, and no links."""
+
+    def rename(arrays: dict[str, Any]) -> None:
+        for name in ("links", "link_fractions"):
+            arrays[f"unknown_{name}"] = arrays.pop(name)
+
+    forge(path, arrays=rename)
+    plain = linked_scene()
+    plain = replace(plain, skeleton=replace(plain.skeleton, links={}))
+    assert list(unlike(plain, read_package(path).scene)) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "fractions", "words"),
+    [
+        ([[3, 1], [2, 1]], [0.5], "1 for 2 links"),
+        ([], [0.5], "1 for 0 links"),
+        ([[3, 1], [3, 1]], [0.5, 0.25], "twice"),
+        ([[6, 1]], [0.5], "no such node"),
+        ([[-1, 1]], [0.5], "no such node"),
+        ([[3, 6]], [0.5], "must lie in 0..5"),
+        ([[3, -1]], [0.5], "must lie in 0..5"),
+        ([[3, -(2**31)]], [0.5], "must lie in 0..5"),
+        ([[3, 3]], [0.5], "cannot follow itself"),
+        ([[3, 0]], [0.5], "another parent"),
+        ([[3, 1], [2, 3]], [0.5, 0.5], "a link itself"),
+        ([[3, 1]], [0.0], "must be more than 0"),
+        ([[3, 1]], [1.0], "less than 1"),
+        ([[3, 1]], [float("nan")], "must be more than 0"),
+        ([[3, 1]], [float("inf")], "less than 1"),
+    ],
+)
+def test_hostile_links(path: Path, rows: Any, fractions: Any, words: str) -> None:
+    def change(arrays: dict[str, Any]) -> None:
+        arrays["links"] = np.array(rows, np.int32).reshape(-1, 2)
+        arrays["link_fractions"] = np.array(fractions, np.float64)
+
+    forge(path, arrays=change)
+    with pytest.raises(AssetError, match=words) as caught:
+        _ = read_package(path).scene
+    assert caught.value.path == path
+    assert "link" in caught.value.pointer
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("links", np.zeros((3, 3), np.int32)),
+        ("links", np.zeros((3, 2), np.int64)),
+        ("link_fractions", np.full(3, 0.5, np.float32)),
+        ("link_fractions", np.full((3, 1), 0.5)),
+    ],
+)
+def test_arrays_of_another_kind(path: Path, name: str, value: Any) -> None:
+    forge(path, arrays=lambda arrays: arrays.update({name: value}))
+    with pytest.raises(AssetError, match="expected"):
+        _ = read_package(path).scene

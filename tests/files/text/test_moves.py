@@ -1,0 +1,402 @@
+"""Texts about moves, and logs of buttons: what they say, and faults by line and key."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from flexor.errors import AssetError, SettingError, VersionError
+from flexor.files.text import moves as moves_read
+from flexor.files.text.moves import (
+    log_text,
+    moves_text,
+    read_log,
+    read_moves,
+    write_log,
+)
+from flexor.scene.stage.moves import (
+    HEIGHTS,
+    KINDS,
+    Combination,
+    Command,
+    InputLog,
+    Move,
+    MoveTable,
+)
+
+LETTERS = '[buttons]\nP = "B"\nK = "C"\n'
+PUNCH = '[move.punch]\nbutton = "B"\nstart = 6\nhit = 3\nback = 12\n'
+KICK = '[move."high kick"]\nbutton = "C"\nstart = 9\nhit = 4\nback = 16\n'
+BOTH = PUNCH + KICK  # 10 lines
+
+
+def write(folder: Path, text: str) -> Path:
+    file = folder / "moves.toml"
+    file.write_text(text, "utf-8")
+    return file
+
+
+def example() -> str:
+    words = inspect.getdoc(moves_read) or ""
+    text = words.split("\n\n", 1)[1].partition("\n\nButtons are")[0]
+    return inspect.cleandoc(text)
+
+
+def test_the_example_of_the_module(tmp_path: Path) -> None:
+    table = read_moves(write(tmp_path, example()))
+    assert [move.name for move in table.moves] == ["punch", "kick", "guard", "throw"]
+    assert table.moves[0] == Move(
+        *("punch", 6, 3, 12, "Punch"),
+        parts=("rightHand",),
+        height="high",
+        damage=10.0,
+        push=0.2,
+        afterimages=("rightLowerArm", "rightHand"),
+    )
+    assert table.moves[2].kind == "guard"
+    assert table.singles == {"B": "punch", "C": "kick", "A": "guard"}
+    assert table.chords == {"B+C": "throw"}
+    assert table.combinations == (
+        Combination(
+            "rush",
+            "X",
+            (Command("B", 12), Command("B", 10), Command("C"), Command("B+C", 24)),
+        ),
+    )
+
+
+def test_what_is_left_out(tmp_path: Path) -> None:
+    assert read_moves(write(tmp_path, "")) == MoveTable(())
+    one = read_moves(str(write(tmp_path, "[move.a]\nstart=1\nhit=1\nback=0")))
+    assert one == MoveTable((Move("a", 1, 1, 0),))
+
+
+def test_letters_and_names_of_buttons(tmp_path: Path) -> None:
+    more = '[[combination]]\nname = "a"\nbutton = "P"\ncommands = "P B:2 K C"'
+    table = read_moves(write(tmp_path, LETTERS + BOTH + more))
+    own = table.combinations[0]
+    assert own.button == "B"
+    assert [str(one) for one in own.commands] == ["B", "B:2", "C", "C"]
+
+
+NAMES = st.text(
+    st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1, max_size=9
+)
+
+
+@settings(max_examples=50)
+@given(st.data())
+def test_a_table_survives_its_text(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    some = st.lists(NAMES, unique=True, max_size=3).map(tuple)
+    ticks = st.integers(1, 600)
+    names = data.draw(st.lists(NAMES, unique=True, max_size=4))
+    moves = tuple(
+        data.draw(
+            st.builds(
+                Move,
+                *(st.just(name), ticks, ticks, st.integers(0, 600), NAMES),
+                kind=st.sampled_from(KINDS),
+                parts=some,
+                height=st.sampled_from(HEIGHTS),
+                damage=st.floats(0, 1e6),
+                push=st.floats(-100, 100),
+                can_be_parried=st.booleans(),
+                afterimages=some,
+            )
+        )
+        for name in names
+    )
+    free = ["A", "B+left", "C", "A+B+C"][: len(names)]
+    bound = dict(zip(free, names, strict=True))
+    commands = tuple(Command(text, data.draw(st.none() | ticks)) for text in free)
+    table = MoveTable(
+        moves,
+        (Combination("all", "X", commands),) if commands else (),
+        {text: name for text, name in bound.items() if "+" not in text},
+        {text: name for text, name in bound.items() if "+" in text},
+    )
+    file = write(Path(tmp_path_factory.mktemp("moves")), moves_text(table))
+    assert read_moves(file) == table
+
+
+def test_a_move_of_two_buttons_has_no_text() -> None:
+    table = MoveTable((Move("a", 1, 1, 1),), (), {"A": "a", "B": "a"})
+    with pytest.raises(SettingError, match="'a' is done by A, B, expected one"):
+        moves_text(table)
+
+
+def combination(button: str = '"X"', commands: str = '"B C"', name: str = '"a"') -> str:
+    """Three lines behind a head, 11 to 14 after BOTH."""
+    return (
+        f"{BOTH}[[combination]]\nname = {name}\nbutton = {button}\n"
+        f"commands = {commands}\n"
+    )
+
+
+def with_move(line: str) -> str:
+    """A punch with a sixth line."""
+    return f"{PUNCH}{line}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "words"),
+    [
+        ("moves = 1", "line 1", "moves: not known; there are: buttons, move"),
+        ("move = 1", "line 1", "move: 1, expected a table"),
+        ("[move]\npunch = 1", "line 2", "move.punch: 1, expected a table"),
+        ("combination = 1", "line 1", "combination: 1, expected tables"),
+        ("buttons = 'B'", "line 1", "buttons: 'B', expected a table"),
+        ("[buttons]\nP = 3", "line 2", "buttons.P: 3, expected the name of a button"),
+        ("[buttons]\nP = 'Q'", "line 2", "buttons.P: 'Q', expected one of up, down"),
+        ("[buttons]\nA = 'B'", "line 2", "buttons.A: 'B', expected another letter"),
+        ("[buttons]\n'P K' = 'B'", "line 2", "expected a name without spaces"),
+        (with_move("strt = 6"), "line 6", "move.punch.strt: not known; there are:"),
+        (with_move("strt = 6"), "line 6", "button, clip, kind, start, hit, back"),
+        (with_move("damage = '3'"), "line 6", "move.punch.damage: '3', expected a num"),
+        (with_move("damage = -1"), "line 6", "move.punch.damage: -1, expected 0 to"),
+        (with_move("damage = nan"), "line 6", "move.punch.damage: nan, expected 0"),
+        (with_move("push = 1e9"), "line 6", "move.punch.push: 1000000000.0, expected"),
+        (with_move("height = 'up'"), "line 6", "'up', expected one of high, mid, low"),
+        (with_move("kind = 'hit'"), "line 6", "'hit', expected one of attack, guard"),
+        (with_move("parts = 'hand'"), "line 6", "expected a list of texts"),
+        (with_move("parts = ['a', 'a']"), "line 6", "parts: 'a' is there twice"),
+        (with_move("afterimages = ['']"), "line 6", "'', expected a text of 1 to 100"),
+        (with_move("can_be_parried = 1"), "line 6", "expected true or false"),
+        (with_move("clip = 3"), "line 6", "move.punch.clip: 3, expected a text"),
+        (PUNCH.replace("6", "601"), "line 3", "move.punch.start: 601, expected 0 to 6"),
+        (PUNCH.replace("6", "6.0"), "line 3", "start: 6.0, expected a whole number"),
+        (PUNCH.replace("6", "true"), "line 3", "start: True, expected a whole number"),
+        (PUNCH.replace("3", "0"), "line 4", "move.punch.hit: 0, expected 1 tick"),
+        (
+            PUNCH.replace("hit = 3\n", ""),
+            "line 1",
+            "move.punch: no hit, expected start",
+        ),
+        (PUNCH.replace('"B"', '"Q"'), "line 2", "move.punch.button: no button 'Q'"),
+        (PUNCH.replace('"B"', '"rigt"'), "line 2", "there are: 'right'"),
+        (PUNCH.replace('"B"', '"B+B"'), "line 2", "names the button 'B' twice"),
+        (PUNCH.replace('"B"', "3"), "line 2", "move.punch.button: 3, expected a text"),
+        (PUNCH.replace('"B"', '""'), "line 2", "move.punch.button: no button ''"),
+        (PUNCH.replace("punch", '""'), "line 1", "name: '', expected a text"),
+        (
+            BOTH.replace('"C"', '"B"'),
+            "line 7",
+            "move.high kick.button: 'B' does 'punch' already, expected other buttons",
+        ),
+        (
+            BOTH.replace('"C"', '"B+A"').replace('"B"', '"A+B"'),
+            "line 7",
+            "'B+A' does 'punch' already",
+        ),
+        (combination(button='"Q"'), "line 13", "combination 1.button: no button 'Q'"),
+        (combination(button='"B+C"'), "line 13", "'B+C', expected one button"),
+        (combination(button="3"), "line 13", "combination 1.button: 3, expected a"),
+        (combination(name="3"), "line 12", "combination 1.name: 3, expected a text"),
+        (combination(name='""'), "line 12", "combination 1.name: '', expected a"),
+        (combination(commands="3"), "line 14", "combination 1.commands: 3, expected"),
+        (combination(commands='""'), "line 14", "0 commands, expected 1 to 100"),
+        (combination(commands='"B Q"'), "line 14", "commands: no button 'Q'; there"),
+        (combination(commands='"B P"'), "line 14", "commands: no button 'P'; there"),
+        (combination(commands='"B:0"'), "line 14", "'B:0', expected 1 to 600 ticks"),
+        (combination(commands='"B:601"'), "line 14", "expected 1 to 600 ticks"),
+        (combination(commands='"B:x"'), "line 14", "'B:x', expected buttons and"),
+        (combination(commands='"B A:3"'), "line 14", "'A:3' does no move; there are:"),
+        (combination(commands='"B+C"'), "line 14", "'B+C' does no move"),
+        (combination(commands='"X"'), "line 14", "'X' does no move; there are: 'B'"),
+        (combination() + "frames = 3", "line 15", "combination 1.frames: not known"),
+        (
+            combination().replace('name = "a"\n', ""),
+            "line 11",
+            "combination 1: no name, expected name, button, commands",
+        ),
+        (
+            combination() + combination(name='"b"')[len(BOTH) :],
+            "line 17",
+            "combination 2.button: 'X' is that of 'a', expected another",
+        ),
+        (
+            combination() + combination(button='"Y"')[len(BOTH) :],
+            "line 16",
+            "combination 2.name: 'a' is that of 'a', expected another",
+        ),
+    ],
+)
+def test_faults_name_line_and_key(
+    tmp_path: Path, text: str, place: str, words: str
+) -> None:
+    with pytest.raises(AssetError) as caught:
+        read_moves(write(tmp_path, text))
+    assert words in str(caught.value)
+    assert caught.value.pointer == place
+    assert "moves.toml" in str(caught.value)
+
+
+def test_clips_and_parts_that_are_there(tmp_path: Path) -> None:
+    text = with_move("clip = 'Punch'\nparts = ['head']\nafterimages = ['hips']")
+    file = write(tmp_path, text)
+    names: dict[str, Any] = {"clips": ["Punch"], "parts": ["head", "hips"]}
+    assert read_moves(file, **names).moves[0].clip == "Punch"
+    for change, place, words in (
+        ({"clips": ["Puch"]}, "line 6", "move.punch.clip: no 'Punch'; there are: 'Pu"),
+        ({"parts": ["hips"]}, "line 7", "move.punch.parts: no 'head'; there are"),
+        ({"parts": ["head"]}, "line 8", "move.punch.afterimages: no 'hips'; there"),
+    ):
+        with pytest.raises(AssetError, match=words) as caught:
+            read_moves(file, **names | change)
+        assert caught.value.pointer == place
+    with pytest.raises(AssetError, match="no 'punch'; there are none") as caught:
+        read_moves(write(tmp_path, PUNCH), clips=[])
+    assert caught.value.pointer == "line 1"
+
+
+def test_more_than_a_table_may_hold(tmp_path: Path) -> None:
+    text = "".join(f"[move.m{n}]\nstart=1\nhit=1\nback=1\n" for n in range(1001))
+    with pytest.raises(AssetError, match="moves: expected 1000 or less"):
+        read_moves(write(tmp_path, text))
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(AssetError, match="No such file"):
+        read_moves(tmp_path / "none.toml")
+    with pytest.raises(AssetError, match="is no TOML"):
+        read_moves(write(tmp_path, "[[move]"))
+    with pytest.raises(AssetError, match="is a directory"):
+        read_moves(tmp_path)
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                *("[move.a]", "[move.b]", "[[combination]]", "[buttons]", "[move]"),
+                *('button = "B"', 'button = "B+C"', "start = 3", "hit = 4", "back = 5"),
+                *('name = "a"', 'commands = "B C:4"', "hit = [", 'P = "B"', "a = {}"),
+                *("a.b.c = 3", "move = 4", "\x00", 'kind = "guard"', "start = 1e400"),
+            ]
+        ),
+        max_size=12,
+    )
+)
+def test_any_text_is_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str]
+) -> None:
+    file = write(Path(tmp_path_factory.mktemp("moves")), "\n".join(lines))
+    try:
+        table = read_moves(file)
+    except AssetError:
+        return
+    assert isinstance(table, MoveTable)
+
+
+LOG = "flexor inputs 1\nticks 600\n120 0 left+B\n120 2 A\n131 0 -\n"
+
+
+def test_a_log_in_lines(tmp_path: Path) -> None:
+    file = tmp_path / "match.txt"
+    log = InputLog([120, 120, 131], [0, 2, 0], [36, 16, 0], 600)  # type: ignore[arg-type]
+    assert log_text(log) == LOG
+    write_log(file, log)
+    assert file.read_bytes() == LOG.encode()
+    again = read_log(str(file))
+    assert again.ticks.tolist() == [120, 120, 131]
+    assert again.who.tolist() == [0, 2, 0]
+    assert again.states.tolist() == [36, 16, 0]
+    assert again.length == 600
+
+
+def test_a_log_that_someone_wrote(tmp_path: Path) -> None:
+    file = tmp_path / "match.txt"
+    text = "flexor inputs 1\r\n# a match\r\n\r\n3 0 B+left # now\r\n 7  0 - \r\n"
+    file.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    log = read_log(file)
+    assert log.ticks.tolist() == [3, 7]
+    assert log.states.tolist() == [36, 0]
+    assert log.length == 8
+    file.write_text("flexor inputs 1")
+    assert len(read_log(file)) == 0
+
+
+def test_a_log_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    log = InputLog([], [], [])  # type: ignore[arg-type]
+    with pytest.raises(AssetError, match="there is no folder"):
+        write_log(tmp_path / "none" / "match.txt", log)
+    with pytest.raises(AssetError, match="is not a plain file"):
+        write_log(tmp_path, log)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "words"),
+    [
+        ("", "line 1", "expected 'flexor inputs 1': is no such log"),
+        ("\n", "line 1", "is no such log"),
+        ("1", "line 1", "is no such log"),
+        ("other inputs 1", "line 1", "is no such log"),
+        (LOG.replace("120 0 left", "12 left"), "line 3", "expected '120 0 B+left'"),
+        (LOG + "140 0 B extra", "line 6", "expected '120 0 B+left'"),
+        (LOG + "ticks 700", "line 6", "expected '120 0 B+left'"),
+        (LOG + "x 0 B", "line 6", "'x', expected a whole number"),
+        (LOG + "-1 0 B", "line 6", "'-1', expected a whole number"),
+        (LOG + "1e9 0 B", "line 6", "'1e9', expected a whole number"),
+        (LOG + "140 99999999999 B", "line 6", "expected a whole number"),
+        (LOG + "2147483647 0 B", "line 6", "expected a whole number"),
+        (LOG + "9" * 9999 + " 0 B", "line 6", "expected a whole number"),
+        (LOG + "\u0663 0 B", "line 6", "expected a whole number"),
+        (LOG + "131 0 B", "line 6", "tick 131 of character 0, expected them to rise"),
+        (LOG + "5 1 B", "line 6", "expected them to rise"),
+        (LOG + "140 0 Q", "line 6", "no button 'Q'; there are: 'up'"),
+        (LOG + "140 0 rigt", "line 6", "no button 'rigt'; there are: 'right'"),
+        (LOG + "140 0 B+B", "line 6", "names the button 'B' twice"),
+        (LOG + "140 0 B+" + "x" * 9999, "line 6", "no button 'xxx"),
+        (LOG.replace("600", "131"), "line 2", "length: 131, expected whole ticks, 132"),
+        (LOG.replace("600", "many"), "line 2", "'many', expected a whole number"),
+    ],
+)
+def test_faults_of_logs(tmp_path: Path, text: str, place: str, words: str) -> None:
+    file = tmp_path / "match.txt"
+    file.write_text(text, "utf-8")
+    with pytest.raises(AssetError) as caught:
+        read_log(file)
+    assert words in str(caught.value)
+    assert caught.value.pointer == place
+    assert len(str(caught.value)) < 400 + len(str(file))
+
+
+def test_logs_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "match.txt"
+    with pytest.raises(AssetError, match="No such file"):
+        read_log(file)
+    with pytest.raises(AssetError, match="is a directory"):
+        read_log(tmp_path)
+    file.write_bytes(b"flexor inputs 1\n\xff")
+    with pytest.raises(AssetError, match="is no text"):
+        read_log(file)
+    file.write_text(LOG.replace("inputs 1", "inputs 2"))
+    with pytest.raises(VersionError, match="version '2', expected 1"):
+        read_log(file)
+    file.write_text(LOG)
+    monkeypatch.setattr(moves_read, "MOST_BYTES", 10)
+    with pytest.raises(AssetError, match="is larger than 10 bytes"):
+        read_log(file)
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    file = Path(tmp_path_factory.mktemp("log")) / "match.txt"
+    file.write_bytes(b"flexor inputs 1\n" + data)
+    try:
+        log = read_log(file)
+    except AssetError:
+        return
+    assert isinstance(log.states, np.ndarray)
