@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import flexor
-from flexor.convert.body import Pull, gather_bodies, with_pulls
+from flexor.convert.shape.body import Pull, gather_bodies, with_pulls
 from flexor.draw.sheet import join_pictures
 from flexor.output.image import save_image
 

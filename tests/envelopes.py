@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from flexor.convert.envelope_parts import EnvelopePart
+from flexor.convert.envelope.parts import EnvelopePart
 from flexor.maths import transforms
 from flexor.scene.character.mesh import MorphTarget
 from tests.scenes import ScaleKind, random_parents, random_rotations, random_scales

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from flexor.convert.level_body import make_level_body
-from flexor.convert.level_report import LevelReport
+from flexor.convert.levels.body import make_level_body
+from flexor.convert.levels.report import LevelReport
 from flexor.scene.runtime.levels import Levels, check_levels
 from flexor.scene.runtime.node_table import counter_from_masks
 from flexor.scene.scene import Scene

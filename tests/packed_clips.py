@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from flexor.convert.pack_numbers import pack_numbers
+from flexor.convert.motion.pack_numbers import pack_numbers
 from flexor.scene.character.clip import Clip, Track
 from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.runtime.packed_clip import PackedClip

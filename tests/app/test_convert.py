@@ -18,9 +18,9 @@ import pytest
 import flexor
 from flexor.app import load_save
 from flexor.app.character import Character
-from flexor.convert import envelope as converter
-from flexor.convert.envelope import EnvelopeSettings, convert_scene
-from flexor.convert.envelope_report import report_envelope
+from flexor.convert.envelope import make as converter
+from flexor.convert.envelope.make import EnvelopeSettings, convert_scene
+from flexor.convert.envelope.report import report_envelope
 from flexor.errors import ShapeError
 from flexor.files.gltf.write import write_gltf
 from flexor.scene.character.weights import SkinWeights

@@ -14,9 +14,9 @@ import pytest
 import flexor
 from flexor.app.character import Character
 from flexor.app.cli.level_table import print_levels, report_stored
-from flexor.convert import levels as converter
-from flexor.convert.level_report import border_distance
-from flexor.convert.levels import make_levels
+from flexor.convert.levels import make as converter
+from flexor.convert.levels.make import make_levels
+from flexor.convert.levels.report import border_distance
 from flexor.scene.runtime.level_settings import LevelChoice, LevelSettings
 from flexor.scene.runtime.levels import Levels
 from tests.app.conftest import Done

@@ -17,14 +17,14 @@ import pytest
 import flexor
 from flexor.app.character import Character
 from flexor.app.drawing import Drawer, contact_sheet
-from flexor.convert import envelope as converter
-from flexor.convert.envelope import (
+from flexor.convert.envelope import make as converter
+from flexor.convert.envelope.make import (
     EnvelopeSettings,
     convert_parts,
     convert_scene,
 )
-from flexor.convert.one_weight import one_weight
-from flexor.convert.scene_parts import scene_parts
+from flexor.convert.envelope.one_weight import one_weight
+from flexor.convert.envelope.scene_parts import scene_parts
 from flexor.deform.skin_envelope import skin_envelope
 from flexor.deform.weight_choice import WeightRule
 from flexor.draw.record.backend import RecordBackend

@@ -13,7 +13,7 @@ import pytest
 
 import flexor
 from flexor.app.character import Character
-from flexor.convert import levels as converter
+from flexor.convert.levels import make as converter
 from flexor.errors import ShapeError
 from flexor.scene.character.clip import Clip
 from tests.files.package.packages import (

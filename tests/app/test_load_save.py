@@ -10,7 +10,7 @@ import pytest
 
 import flexor
 from flexor.app.character import Character
-from flexor.convert.reduce_motion import reduce_motion
+from flexor.convert.motion.reduce import reduce_motion
 from flexor.errors import AssetError, SettingError, ShapeError
 from flexor.scene.character.skeleton import Link, Skeleton
 from flexor.scene.runtime.packed_clip import PackedClip

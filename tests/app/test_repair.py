@@ -15,7 +15,7 @@ import pytest
 
 import flexor
 from flexor.app.character import Character
-from flexor.convert.body import Pull, gather_bodies, with_pulls
+from flexor.convert.shape.body import Pull, gather_bodies, with_pulls
 from tests.same import differences
 
 pytestmark = pytest.mark.slow  # thousands of vertices

@@ -17,10 +17,10 @@ from flexor.app.character import Character
 from flexor.app.joint_pictures import SHOTS, draw_joints
 from flexor.app.joint_views import joint_views, turned_pose
 from flexor.app.repair_page import SIZE, repair_page
-from flexor.convert.body import gather_bodies
-from flexor.convert.link_bones import LinkSettings, link_bones
-from flexor.convert.measure_joints import JointMeasure
-from flexor.convert.repair_report import JointChange, RepairReport, report_repair
+from flexor.convert.links.link_bones import LinkSettings, link_bones
+from flexor.convert.repair.report import JointChange, RepairReport, report_repair
+from flexor.convert.shape.body import gather_bodies
+from flexor.convert.shape.measure_joints import JointMeasure
 from flexor.errors import SettingError
 from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.finding import Finding

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from flexor.app.cli.repair_settings import read_settings
-from flexor.convert.link_weights import LinkSettings
-from flexor.convert.repair import JointRule, RepairSettings
-from flexor.convert.smooth_weights import SmoothSettings
+from flexor.convert.links.link_weights import LinkSettings
+from flexor.convert.repair.recipe import JointRule, RepairSettings
+from flexor.convert.weights.smooth_weights import SmoothSettings
 from flexor.errors import AssetError
 
 WHOLE = """

@@ -16,12 +16,12 @@ import pytest
 
 import flexor
 from flexor.app.character import Character, SkinnedPrimitive
-from flexor.convert.envelope import EnvelopeSettings, convert_parts
-from flexor.convert.join_pieces import join_pieces
-from flexor.convert.plan_envelope import depth_first
-from flexor.convert.scene_parts import scene_parts
-from flexor.convert.search_trace import placed_peak, search_trace
-from flexor.convert.split_parts import cut_parts, piece_lives
+from flexor.convert.envelope.join_pieces import join_pieces
+from flexor.convert.envelope.make import EnvelopeSettings, convert_parts
+from flexor.convert.envelope.plan import depth_first
+from flexor.convert.envelope.scene_parts import scene_parts
+from flexor.convert.envelope.search_trace import placed_peak, search_trace
+from flexor.convert.envelope.split_parts import cut_parts, piece_lives
 from flexor.deform.skin_envelope import skin_envelope
 from flexor.draw.style import DrawStyle
 from flexor.pose.pose import Pose

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import flexor
-from flexor.convert.levels import make_levels
+from flexor.convert.levels.make import make_levels
 from tests.level_checks import check_made
 
 # Skinned with clips, without clips and flat shaded, of rigid parts, a hand, a morph.

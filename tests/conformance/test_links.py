@@ -15,8 +15,8 @@ import pytest
 
 import flexor
 from flexor.app.character import Character
-from flexor.convert.body import gather_bodies
-from flexor.convert.link_bones import LinkSettings, link_bones
+from flexor.convert.links.link_bones import LinkSettings, link_bones
+from flexor.convert.shape.body import gather_bodies
 from tests.conformance.test_reference import height_of
 from tests.conformance.test_validator import errors_of, validator_folder
 from tests.conftest import find_assets

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import flexor
-from flexor.convert.motion_error import motion_errors
-from flexor.convert.reduce_motion import MotionSettings, reduce_clip
+from flexor.convert.motion.error import motion_errors
+from flexor.convert.motion.reduce import MotionSettings, reduce_clip
 from flexor.pose.clip_tables import pack_clip
 from flexor.scene.character.clip import Clip
 from tests.conftest import asset_files, find_assets

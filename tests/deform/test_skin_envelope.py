@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flexor.convert.build_envelope import build_envelope
-from flexor.convert.envelope_parts import EnvelopePart
-from flexor.convert.one_weight import one_weight
-from flexor.convert.plan_envelope import EnvelopePlan, plan_envelope
+from flexor.convert.envelope.build import build_envelope
+from flexor.convert.envelope.one_weight import one_weight
+from flexor.convert.envelope.parts import EnvelopePart
+from flexor.convert.envelope.plan import EnvelopePlan, plan_envelope
 from flexor.deform.kernels import envelope as kernel
 from flexor.deform.skin_envelope import (
     EnvelopeState,

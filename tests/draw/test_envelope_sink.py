@@ -11,7 +11,7 @@ import pytest
 
 import flexor
 from flexor.app.character import Character, Weights
-from flexor.convert.envelope import EnvelopeSettings, convert_scene
+from flexor.convert.envelope.make import EnvelopeSettings, convert_scene
 from flexor.deform.skin_envelope import trace_envelope
 from flexor.draw.backend import Backend
 from flexor.draw.build import Dress, build_items, dress_scene

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from flexor.convert.body import Pull
-from flexor.convert.surface import Surface
+from flexor.convert.shape.body import Pull
+from flexor.convert.shape.surface import Surface
 
 
 def edge_steps(surface: Surface, pull: Pull, thickness: Any) -> list[Any]:

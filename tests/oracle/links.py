@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from flexor.convert.body import Body
-from flexor.convert.bones import Bones
-from flexor.convert.link_weights import LinkSettings
-from flexor.convert.sections import Sections
+from flexor.convert.links.link_weights import LinkSettings
+from flexor.convert.shape.body import Body
+from flexor.convert.shape.bones import Bones
+from flexor.convert.shape.sections import Sections
 
 
 def below(parents: Any, joint: int) -> list[int]:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from flexor.convert.body import Body
-from flexor.convert.joint_regions import Region
-from flexor.convert.surface import Surface
+from flexor.convert.shape.body import Body
+from flexor.convert.shape.joint_regions import Region
+from flexor.convert.shape.surface import Surface
 from flexor.scene.scene import Scene
 from tests.oracle import deform
 from tests.oracle import pose as poses

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from flexor.convert.palettes import PaletteGroup
+from flexor.convert.weights.palettes import PaletteGroup
 
 
 def joints_of(face: Any, joints: Any, weights: Any) -> set[int]:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from flexor.convert.body import Pull
-from flexor.convert.bones import Bones
-from flexor.convert.sections import Sections
+from flexor.convert.shape.body import Pull
+from flexor.convert.shape.bones import Bones
+from flexor.convert.shape.sections import Sections
 
 
 def point_thickness(

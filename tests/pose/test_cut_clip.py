@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import flexor
-from flexor.convert.reduce_motion import reduce_clip
+from flexor.convert.motion.reduce import reduce_clip
 from flexor.errors import SettingError
 from flexor.maths import quaternions
 from flexor.pose.cut_clip import change_speed, concatenate, resample, reverse, trim

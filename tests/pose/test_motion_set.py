@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from flexor.app.character import Character
-from flexor.convert.reduce_motion import MotionSettings, reduce_clip
+from flexor.convert.motion.reduce import MotionSettings, reduce_clip
 from flexor.errors import SettingError
 from flexor.pose.layers import Layer
 from flexor.pose.layout import make_layout

@@ -155,7 +155,7 @@ class Character:
         """
         if self.given_levels is not None:
             return self.given_levels
-        from flexor.convert.levels import make_levels
+        from flexor.convert.levels.make import make_levels
 
         return make_levels(self.scene)[0]
 
@@ -454,7 +454,7 @@ class Character:
 
 
 def _make_envelopes(scene: Scene) -> Envelopes:
-    from flexor.convert.envelope import convert_scene
+    from flexor.convert.envelope.make import convert_scene
 
     return convert_scene(scene)[0]
 

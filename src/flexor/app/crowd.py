@@ -453,7 +453,7 @@ def _make_kind(
     expand: Collection[str],
     has_levels: bool,
 ) -> CrowdKind:
-    from flexor.convert.levels import LevelSettings, make_levels
+    from flexor.convert.levels.make import LevelSettings, make_levels
     from flexor.stage.crowd_kind import make_kind
 
     found, ways = find_travels(hero, named, root_motion)

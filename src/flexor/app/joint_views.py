@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from flexor.app.character import Character
 from flexor.arrays import Floats
-from flexor.convert.body import Body, gather_bodies
-from flexor.convert.bones import Bones
-from flexor.convert.sections import Sections, body_shape
+from flexor.convert.shape.body import Body, gather_bodies
+from flexor.convert.shape.bones import Bones
+from flexor.convert.shape.sections import Sections, body_shape
 from flexor.maths import quaternions
 from flexor.pose.pose import Pose
 from flexor.scene.character.camera import Camera

@@ -80,7 +80,7 @@ def _with_link_tracks(scene: Scene) -> Scene:
     packed = [n for n, clip in scene.clips.items() if isinstance(clip, PackedClip)]
     if not links or not packed:
         return scene
-    from flexor.convert.bake_links import bake_links
+    from flexor.convert.links.bake_links import bake_links
 
     clips = {
         name: bake_links(clip, scene.skeleton, links) if name in packed else clip

@@ -19,7 +19,7 @@ from flexor.output.image import encode_webp
 from flexor.scene.finding import Finding
 
 if TYPE_CHECKING:
-    from flexor.convert.repair_report import JointChange, RepairReport
+    from flexor.convert.repair.report import JointChange, RepairReport
 
 __all__ = ["repair_page"]
 

@@ -10,7 +10,7 @@ from flexor.app.character import Character
 from flexor.errors import SettingError
 
 if TYPE_CHECKING:
-    from flexor.convert.repair_report import RepairReport
+    from flexor.convert.repair.report import RepairReport
 
 __all__ = ["repair"]
 
@@ -53,9 +53,9 @@ def repair(
     >>> len(better.skeleton.links)
     6
     """
-    from flexor.convert.link_weights import LinkSettings
-    from flexor.convert.repair import RepairSettings, repair_scene
-    from flexor.convert.smooth_weights import SmoothSettings
+    from flexor.convert.links.link_weights import LinkSettings
+    from flexor.convert.repair.recipe import RepairSettings, repair_scene
+    from flexor.convert.weights.smooth_weights import SmoothSettings
 
     given = {"character": character}
     if weights_from is not None:

@@ -200,6 +200,6 @@ def _with_links(clip: Clip, hero: Character) -> Clip:
     """The clip with the movement of links, for programs that know none."""
     if not hero.skeleton.links:
         return clip
-    from flexor.convert.bake_links import bake_links
+    from flexor.convert.links.bake_links import bake_links
 
     return bake_links(clip, hero.skeleton, hero.skeleton.links)

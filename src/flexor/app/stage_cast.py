@@ -15,7 +15,7 @@ from flexor.app.character import Character
 from flexor.app.load_save import load
 from flexor.app.reaching import LIMBS, Limbs
 from flexor.arrays import Ints
-from flexor.convert.hit_volumes import make_volumes
+from flexor.convert.shape.hit_volumes import make_volumes
 from flexor.draw.build import part_names
 from flexor.draw.style import Style
 from flexor.errors import FlexorError, SettingError

@@ -7,7 +7,7 @@ import pytest
 
 from flexor.app.bench import motion
 from flexor.app.character import Character
-from flexor.convert.reduce_motion import reduce_motion
+from flexor.convert.motion.reduce import reduce_motion
 from tests.bodies import make_body
 from tests.packed_clips import arm, wave, wave_scene
 from tests.scenes import plain_scene

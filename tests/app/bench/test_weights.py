@@ -13,12 +13,12 @@ from flexor.app.bench.peer_bbw import BbwTask
 from flexor.app.bench.timing import Result
 from flexor.app.bench.weights_body import make_body
 from flexor.app.character import Character
-from flexor.convert.body import Body, Pull
-from flexor.convert.bones import top_down
+from flexor.convert.shape.body import Body, Pull
+from flexor.convert.shape.bones import top_down
 from flexor.errors import BackendMissing, SettingError
 from flexor.scene.character.clip import Clip, Track
 from tests.app.bench.closed_tube import closed_tube
-from tests.convert.tubes import skinned_scene
+from tests.convert.shape.tubes import skinned_scene
 
 
 def hero(*clips: str) -> Character:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import flexor
-from flexor.convert.hit_volumes import make_volumes
+from flexor.convert.shape.hit_volumes import make_volumes
 from flexor.errors import ShapeError
 from flexor.scene.stage.volumes import HitVolumes
 from flexor.stage.movement.hits import Hits, find_hits, init_hits, place_volumes

@@ -16,8 +16,8 @@ from flexor.app.bench.timing import Result, best_seconds
 from flexor.app.character import Character, Weights
 from flexor.app.drawing import Drawer
 from flexor.arrays import Floats
-from flexor.convert.envelope import EnvelopeSettings, convert_scene
-from flexor.convert.envelope_report import PLACE_BYTES
+from flexor.convert.envelope.make import EnvelopeSettings, convert_scene
+from flexor.convert.envelope.report import PLACE_BYTES
 from flexor.deform.skin_envelope import (
     EnvelopeState,
     skin_envelope,

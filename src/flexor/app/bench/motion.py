@@ -10,8 +10,8 @@ import numpy as np
 from flexor import samples
 from flexor.app.bench.timing import Result, best_seconds
 from flexor.app.character import Character
-from flexor.convert.motion_unit import guess_unit
-from flexor.convert.reduce_motion import MotionReport, MotionSettings, reduce_clip
+from flexor.convert.motion.reduce import MotionReport, MotionSettings, reduce_clip
+from flexor.convert.motion.unit import guess_unit
 from flexor.pose.clip_tables import ClipTables, pack_clip
 from flexor.pose.layout import Layout
 from flexor.pose.sample import init_sample, sample

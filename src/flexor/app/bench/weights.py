@@ -21,7 +21,7 @@ from flexor.app.bench.peer_bbw import BbwTask, solve_bbw
 from flexor.app.bench.timing import Result
 from flexor.app.bench.weights_body import make_body
 from flexor.app.character import Character
-from flexor.convert.body import (
+from flexor.convert.shape.body import (
     Body,
     Pull,
     body_surface,
@@ -29,7 +29,7 @@ from flexor.convert.body import (
     merge_same,
     with_pulls,
 )
-from flexor.convert.regenerate_weights import assign_bones, regenerate_weights
+from flexor.convert.weights.regenerate_weights import assign_bones, regenerate_weights
 from flexor.errors import BackendMissing
 from flexor.maths import quaternions
 from flexor.maths.threads import thread_count

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from flexor import samples
 from flexor.arrays import Ints
-from flexor.convert.body import Body, Pull, body_surface, gather_bodies
+from flexor.convert.shape.body import Body, Pull, body_surface, gather_bodies
 from flexor.errors import SettingError
 from flexor.scene.character.mesh import Primitive
 from flexor.scene.character.normals import vertex_normals

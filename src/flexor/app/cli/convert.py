@@ -24,10 +24,10 @@ from flexor.errors import FlexorError, SettingError
 from flexor.files.replace import check_parent, writing
 
 if TYPE_CHECKING:
-    from flexor.convert.envelope import EnvelopeSettings
-    from flexor.convert.envelope_report import EnvelopeReport
-    from flexor.convert.level_report import LevelReport
-    from flexor.convert.reduce_motion import MotionReport, MotionSettings
+    from flexor.convert.envelope.make import EnvelopeSettings
+    from flexor.convert.envelope.report import EnvelopeReport
+    from flexor.convert.levels.report import LevelReport
+    from flexor.convert.motion.reduce import MotionReport, MotionSettings
 
 __all__ = ["convert"]
 
@@ -147,8 +147,8 @@ def convert(
     places = _places(files, out)
     check_wanted(levels)
 
-    from flexor.convert.envelope import EnvelopeSettings
-    from flexor.convert.reduce_motion import MotionSettings
+    from flexor.convert.envelope.make import EnvelopeSettings
+    from flexor.convert.motion.reduce import MotionSettings
 
     unit = 1.0 if motion_unit is None else motion_unit
     motion = MotionSettings(error=motion_error, unit=unit)
@@ -203,10 +203,10 @@ def _convert(file: Path, place: Path | None, wanted: Wanted) -> Converted:
     """Convert one file; place: None to write nothing."""
     from flexor.app.character import Character
     from flexor.app.load_save import load, save
-    from flexor.convert.envelope import DEFAULTS, convert_scene
-    from flexor.convert.envelope_report import report_envelope
-    from flexor.convert.motion_unit import guess_unit
-    from flexor.convert.reduce_motion import reduce_motion
+    from flexor.convert.envelope.make import DEFAULTS, convert_scene
+    from flexor.convert.envelope.report import report_envelope
+    from flexor.convert.motion.reduce import reduce_motion
+    from flexor.convert.motion.unit import guess_unit
 
     character = load(file)
     size = file.stat().st_size  # now: it may be what is written

@@ -16,7 +16,7 @@ from flexor.scene.runtime.level_settings import LevelSettings
 
 if TYPE_CHECKING:
     from flexor.app.character import Character
-    from flexor.convert.level_report import LevelReport
+    from flexor.convert.levels.report import LevelReport
     from flexor.scene.runtime.levels import Levels
     from flexor.scene.scene import Scene
 
@@ -46,7 +46,7 @@ def levels_of(character: Character, scene: Scene, wanted: str, bar: Bar) -> Made
     given = character.given_levels
     if not wanted and given is not None:
         return given, report_stored(given), []
-    from flexor.convert.levels import make_levels
+    from flexor.convert.levels.make import make_levels
 
     settings = LevelSettings()
     if wanted:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flexor.app.cli.tables import add_row, new_table, open_console, say_count
 
 if TYPE_CHECKING:
-    from flexor.convert.envelope_report import EnvelopeReport
+    from flexor.convert.envelope.report import EnvelopeReport
 
 __all__ = ["LEGEND", "print_envelopes"]
 

@@ -12,7 +12,7 @@ import typer
 from flexor.app.cli.envelope_table import print_envelopes
 from flexor.app.cli.level_table import LEVEL_LEGEND, print_levels, report_stored
 from flexor.app.cli.tables import add_row, new_table, open_console, say_count, say_plain
-from flexor.convert.envelope_report import EnvelopeReport, report_envelope
+from flexor.convert.envelope.report import EnvelopeReport, report_envelope
 from flexor.convert.report import SceneReport, report_scene
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from flexor.app.cli.tables import add_row, new_table, open_console, say_count
 
 if TYPE_CHECKING:
-    from flexor.convert.level_report import LevelReport
+    from flexor.convert.levels.report import LevelReport
     from flexor.scene.runtime.levels import Levels
 
 __all__ = ["LEVEL_LEGEND", "print_levels", "report_stored", "say_levels"]
@@ -28,7 +28,7 @@ def report_stored(levels: Levels) -> list[LevelReport]:
     Levels do not keep the heights that they were made for. A level will do for every
     character that is no taller in the picture than where its errors are at the goals.
     """
-    from flexor.convert.level_report import report_level
+    from flexor.convert.levels.report import report_level
     from flexor.scene.runtime.level_settings import ROWS, LevelSettings
 
     goals = LevelSettings()

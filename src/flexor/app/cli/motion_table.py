@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from flexor.app.cli.tables import add_row, new_table, open_console, say_count
 
 if TYPE_CHECKING:
-    from flexor.convert.reduce_motion import MotionReport
+    from flexor.convert.motion.reduce import MotionReport
 
 __all__ = ["print_motion", "say_motion"]
 

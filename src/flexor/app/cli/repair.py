@@ -19,8 +19,8 @@ from flexor.files.replace import check_parent, replace_file
 
 if TYPE_CHECKING:
     from flexor.app.character import Character
-    from flexor.convert.repair import RepairSettings
-    from flexor.convert.repair_report import RepairReport
+    from flexor.convert.repair.recipe import RepairSettings
+    from flexor.convert.repair.report import RepairReport
 
 __all__ = ["RepairCommand", "repair"]
 
@@ -183,8 +183,8 @@ class RepairCommand(TyperCommand):
 def _settings(path: Path | None, **words: Any) -> RepairSettings:
     """The settings of a file, if there is one, with those of the command line."""
     from flexor.app.cli.repair_settings import read_settings
-    from flexor.convert.repair import RepairSettings
-    from flexor.convert.smooth_weights import SmoothSettings
+    from flexor.convert.repair.recipe import RepairSettings
+    from flexor.convert.weights.smooth_weights import SmoothSettings
 
     chosen = RepairSettings() if path is None else read_settings(path)
     steps, count = words.pop("smooth"), words.pop("links")
@@ -224,7 +224,7 @@ def _repair(
     """Repair a file; writes nothing before all is made, and what it wrote to a list."""
     from flexor.app.character import Character
     from flexor.app.load_save import load, save
-    from flexor.convert.repair import repair_scene
+    from flexor.convert.repair.recipe import repair_scene
 
     with show_status("reading") as say:
         before = load(file)
@@ -311,8 +311,8 @@ def _as_json(value: Any) -> Any:
 def _check(file: Path, as_json: bool) -> None:
     """Say what is wrong with the weights and joints of a file."""
     from flexor.app.load_save import load
-    from flexor.convert.check_weights import check_weights
-    from flexor.convert.repair import rigid_meshes
+    from flexor.convert.repair.recipe import rigid_meshes
+    from flexor.convert.weights.check_weights import check_weights
 
     with tidy_when_ended(), show_status("checking"):
         scene = load(file).scene

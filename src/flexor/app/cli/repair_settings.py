@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from flexor.convert.link_weights import LinkSettings
-from flexor.convert.repair import JointRule, RepairSettings
-from flexor.convert.smooth_weights import SmoothSettings
+from flexor.convert.links.link_weights import LinkSettings
+from flexor.convert.repair.recipe import JointRule, RepairSettings
+from flexor.convert.weights.smooth_weights import SmoothSettings
 from flexor.errors import AssetError
 from flexor.files.text.toml_text import find_line, read_table, read_toml
 

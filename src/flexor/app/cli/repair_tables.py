@@ -10,9 +10,9 @@ from flexor.app.cli.tables import add_row, new_table, open_console, say_count, s
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from flexor.convert.check_weights import BodyCheck, StepCheck, WeightCheck
-    from flexor.convert.measure_joints import JointMeasure
-    from flexor.convert.repair_report import JointChange, RepairReport
+    from flexor.convert.repair.report import JointChange, RepairReport
+    from flexor.convert.shape.measure_joints import JointMeasure
+    from flexor.convert.weights.check_weights import BodyCheck, StepCheck, WeightCheck
     from flexor.scene.finding import Finding
 
 __all__ = ["print_check", "print_report"]

@@ -17,7 +17,7 @@ from flexor.app.play.keeper_contact import Capsules
 from flexor.app.playing import Player
 from flexor.app.reaching import Limbs, Look, Reach, find_limits
 from flexor.arrays import Floats
-from flexor.convert.hit_volumes import make_volumes
+from flexor.convert.shape.hit_volumes import make_volumes
 from flexor.errors import SettingError
 from flexor.maths import quaternions
 from flexor.pose.ik_ccd import CcdSettings

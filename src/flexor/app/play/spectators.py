@@ -9,7 +9,7 @@ import numpy as np
 from flexor import samples
 from flexor.app.crowd import Crowd
 from flexor.app.crowd_drawing import CrowdPainter
-from flexor.convert.levels import make_levels
+from flexor.convert.levels.make import make_levels
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import DrawItem
 from flexor.draw.style import DrawStyle

@@ -1,0 +1,1 @@
+"""Scenes as envelopes: vertices sorted by the joint that pulls them."""

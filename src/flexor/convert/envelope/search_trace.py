@@ -1,0 +1,142 @@
+"""A better order of visits: one in which the common buffer can be smaller."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexor.convert.envelope.plan import depth_first, place_areas
+
+__all__ = ["Lives", "live_peak", "placed_peak", "search_trace"]
+
+Rows = NDArray[np.intp]
+
+MOST_STEPS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Lives:
+    """What decides how long a part needs how much room: the model that owns it, those
+    that pull its vertices, and how many vertices it has.
+    """
+
+    owner: int
+    models: tuple[int, ...]
+    size: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Table:
+    """Lives as flat arrays: models of all, where each begins, owners and sizes."""
+
+    models: Rows
+    begin: Rows
+    owners: Rows
+    sizes: NDArray[np.int64]
+
+
+def live_peak(lives: Sequence[Lives], rank: Rows) -> int:
+    """The most vertices that are in the buffer at once; rank: (M,), of each model."""
+    return _cost(_table(lives), rank)[0]
+
+
+def placed_peak(lives: Sequence[Lives], rank: Rows) -> int:
+    """How many places the buffer needs, with the holes that remain between areas."""
+    table = _table(lives)
+    if not len(table.sizes):
+        return 0
+    first, last = _spans(table, rank)
+    return place_areas(first.tolist(), last.tolist(), table.sizes.tolist())[1]
+
+
+def _table(lives: Sequence[Lives]) -> _Table:
+    used = [one for one in lives if one.models]
+    counts = [len(one.models) for one in used]
+    return _Table(
+        np.array([model for one in used for model in one.models], np.intp),
+        np.cumsum([0, *counts[:-1]]),
+        np.array([one.owner for one in used], np.intp),
+        np.array([one.size for one in used], np.int64),
+    )
+
+
+def _cost(table: _Table, rank: Rows) -> tuple[int, int]:
+    """The most vertices at once, and their sum over all visits."""
+    if not len(table.sizes):
+        return 0, 0
+    first, last = _spans(table, rank)
+    steps = np.bincount(first, table.sizes, len(rank) + 1)
+    steps -= np.bincount(last + 1, table.sizes, len(rank) + 1)
+    return int(np.cumsum(steps).max()), int(((last - first + 1) * table.sizes).sum())
+
+
+def _spans(table: _Table, rank: Rows) -> tuple[Rows, Rows]:
+    """The visit that first writes to each part, and the one that draws it."""
+    ranks = rank[table.models]
+    first = np.minimum.reduceat(ranks, table.begin)
+    last = np.maximum.reduceat(ranks, table.begin)
+    return first, np.maximum(last, rank[table.owners])
+
+
+def search_trace(
+    parents: ArrayLike, lives: Sequence[Lives], *, tries: int = 2000, seed: int = 0
+) -> list[int]:
+    """An order of visits, parents before children, with a low peak.
+
+    Starts depth first and then tries to visit single models, or models with all that
+    is below them, earlier or later; what is not worse is kept. Tried by the sum of what
+    is needed at once; if holes between areas spoil what was found, depth first remains.
+    """
+    above = np.asarray(parents, np.intp)
+    best = depth_first(above)
+    table = _table(lives)
+    rank = np.argsort(best)
+    cost = _cost(table, rank)
+    rng = np.random.default_rng(seed)
+    if len(best) < 3 or cost[0] <= max((one.size for one in lives), default=0):
+        return best
+    # What is below a model follows it depth first.
+    walk, below = list(best), _counts_below(above)
+    place = np.argsort(walk)
+    # A try takes as long as there are models.
+    draws = rng.random((min(tries, MOST_STEPS // len(best)), 3))
+    for what, start, to in draws.tolist():
+        model = int(what * len(best))
+        count = below[model] if start < 0.5 else 1
+        group = set(walk[place[model] : place[model] + count])
+        trace = _moved(best, above, group, to)
+        if trace is None:
+            continue
+        new = _cost(table, np.argsort(trace))
+        if new <= cost:
+            best, cost = trace, new
+    is_better = placed_peak(lives, np.argsort(best)) <= placed_peak(lives, place)
+    return best if is_better else walk
+
+
+def _counts_below(parents: Rows) -> list[int]:
+    """Of each model: how many there are with it and all that is below it."""
+    counts = [1] * len(parents)
+    for model in reversed(depth_first(parents)):
+        if parents[model] >= 0:
+            counts[parents[model]] += counts[model]
+    return counts
+
+
+def _moved(
+    trace: Sequence[int], parents: Rows, group: set[int], to: float
+) -> list[int] | None:
+    """The trace with a group at another place; None if it has none."""
+    own = [model for model in trace if model in group]
+    rest = [model for model in trace if model not in group]
+    place = {model: at for at, model in enumerate(rest)}
+    low = max((place.get(int(parents[model]), -1) + 1 for model in own), default=0)
+    children = [place[m] for m in rest if int(parents[m]) in group]
+    high = min(children, default=len(rest))
+    if high < low or len(rest) == 0:
+        return None
+    at = low + int(to * (high - low + 1))
+    return [*rest[:at], *own, *rest[at:]]

@@ -1,0 +1,1 @@
+"""Links: small bones that keep the volume of joints."""

@@ -1,0 +1,303 @@
+"""Links put into a scene: nodes, skins, weights and clips."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Ints
+from flexor.convert.links.bake_links import bake_links
+from flexor.convert.links.link_weights import (
+    Chain,
+    LinkSettings,
+    link_chains,
+    link_weights,
+)
+from flexor.convert.shape.body import Body, Pull, with_pulls
+from flexor.convert.shape.sections import body_shape
+from flexor.errors import SettingError
+from flexor.maths import quaternions, transforms
+from flexor.pose.track_values import slerp
+from flexor.scene.character.skeleton import Link, Skeleton, rest_world
+from flexor.scene.character.weights import Skin
+from flexor.scene.finding import Finding
+from flexor.scene.scene import Scene
+
+__all__ = ["LinkSettings", "link_bones", "own_meshes"]
+
+MOST_JOINTS = 65535  # of a skin: joints in weights are uint16
+# A joint whose rest is no further than this from where it was bound is taken as bound.
+BOUND = 1e-4
+
+
+@dataclass(slots=True)
+class _Nodes:
+    """Link nodes that are to be added, in order: (joint's node, fraction) and names."""
+
+    first: int
+    rows: dict[tuple[int, float], int] = field(default_factory=dict)
+    names: list[str] = field(default_factory=list)
+
+
+def link_bones(
+    scene: Scene,
+    bodies: Sequence[Body],
+    settings: Sequence[Mapping[int, LinkSettings]],
+) -> tuple[Scene, list[Finding]]:
+    """The scene with links at joints of its bodies, and what was odd.
+
+    bodies: of this scene; settings: for each body those of its joints, by row; joints
+    that are not named get no links, nor do those with no joint above them, those that
+    have links already and links themselves. Link k of n is a new node beside the
+    joint's, at its rest, that moves k / (n + 1) of the joint's way; if the joint's node
+    hangs on a node that is no joint, that one carries the links too. Old nodes keep
+    their numbers. Bodies that hang on the same nodes share the links. Every clip gets
+    tracks for the links of the joints that it moves.
+    """
+    if len(settings) != len(bodies):
+        raise SettingError(f"links: settings of {len(settings)} bodies, not all")
+    findings: list[Finding] = []
+    nodes = _Nodes(len(scene.skeleton))
+    skins = list(scene.skins)
+    world = rest_world(scene.skeleton)
+    pulls: dict[int, Pull] = {}
+    for number, (body, own) in enumerate(zip(bodies, settings, strict=True)):
+        wanted = _wanted(scene, body, own, findings)
+        if not wanted:
+            continue
+        free, odd = own_meshes(scene, body)
+        findings += odd
+        chains, pull = _link_body(free, wanted)
+        if len(body.joints) + sum(chain.count for chain in chains) > MOST_JOINTS:
+            raise SettingError(
+                f"links: a skin would have more than {MOST_JOINTS} joints; "
+                "ask for fewer links"
+            )
+        added = _add_nodes(nodes, scene.skeleton, body, chains)
+        binds = [_link_binds(scene.skeleton, body, chain, world) for chain in chains]
+        findings += _fitted(body, chains, binds)
+        for row in body.skins:
+            skins[row] = _extend_skin(skins[row], chains, added, binds)
+        pulls[number] = pull
+    if not nodes.rows:
+        return scene, findings
+    return _grown(scene, nodes, skins, pulls, list(bodies)), findings
+
+
+def _wanted(
+    scene: Scene,
+    body: Body,
+    settings: Mapping[int, LinkSettings],
+    findings: list[Finding],
+) -> dict[int, LinkSettings]:
+    """The settings of joints that can get links."""
+    links = scene.skeleton.links
+    linked = {link.joint for link in links.values()}
+    twice = np.ones(len(body.joints), bool)
+    twice[np.unique(body.joints, return_index=True)[1]] = False
+    wanted = {}
+    for row, own in sorted(settings.items()):
+        if not 0 <= row < len(body.joints):
+            last = len(body.joints) - 1
+            raise SettingError(f"links: no joint {row} in the body; the last is {last}")
+        node = int(body.joints[row])
+        if not own.count or body.parents[row] < 0 or node in links or twice[row]:
+            continue
+        if node in linked:
+            text = "has links already; left as it is"
+            findings.append(Finding("info", "joint-linked", body.names[row], text))
+            continue
+        wanted[row] = own
+    return wanted
+
+
+def own_meshes(scene: Scene, body: Body) -> tuple[Body, list[Finding]]:
+    """The body with meshes that other skins use as well marked as rigid."""
+    rigid, findings = body.rigid.copy(), []
+    for place, start, stop in zip(
+        body.places, body.starts, body.starts[1:], strict=False
+    ):
+        uses = (scene.node_mesh == place[0]) & (scene.node_skin >= 0)
+        if set(scene.node_skin[uses].tolist()) - set(body.skins):
+            rigid[start:stop] = True
+            if place[1] == 0:
+                name = scene.meshes[place[0]].name or f"mesh {place[0]}"
+                text = "is used with several skins; its weights stay as they are"
+                findings.append(Finding("warning", "mesh-shared", name, text))
+    return replace(body, rigid=rigid), findings
+
+
+def _link_body(
+    body: Body, settings: Mapping[int, LinkSettings]
+) -> tuple[list[Chain], Pull]:
+    """Where a body's links stand, and its pull with them."""
+    shape = body_shape(body, is_by_place=True)
+    chains = link_chains(body, shape.bones, shape.sections, settings)
+    return chains, link_weights(body, shape.bones, chains, shape.surface)
+
+
+def _add_nodes(
+    nodes: _Nodes, skeleton: Skeleton, body: Body, chains: list[Chain]
+) -> Ints:
+    """Nodes of all links of these chains, those that are there already included."""
+    taken = {*skeleton.names, *nodes.names}
+    rows = []
+    for chain in chains:
+        joint = int(body.joints[chain.joint])
+        for k in range(1, chain.count + 1):
+            key = (joint, k / (chain.count + 1))
+            if key not in nodes.rows:
+                stem = f"{skeleton.names[joint]}-link{k}"
+                name, number = stem, 2
+                while name in taken:
+                    name, number = f"{stem}-{number}", number + 1
+                taken.add(name)
+                nodes.rows[key] = nodes.first + len(nodes.names)
+                nodes.names.append(name)
+            rows.append(nodes.rows[key])
+    return np.array(rows, np.int32)
+
+
+def _link_binds(
+    skeleton: Skeleton,
+    body: Body,
+    chain: Chain,
+    world: NDArray[np.float64],
+) -> NDArray[np.float64] | None:
+    """Bind matrices (count, 3, 4) of a joint's links; None for the joint's own.
+
+    world: (J, 3, 4), world_from_node at rest.
+    Links part the way from the joint's rest, the skin hangs on where the joint was
+    bound. If these differ, a link's bind is moved by its part of the way between them:
+    then links stand right in both poses and, where the joint turns about one axis, in
+    all others.
+    """
+    joint, parent = int(body.joints[chain.joint]), int(body.joints[chain.parent])
+    rest = transforms.compose(
+        *(
+            part[joint].astype(np.float64)
+            for part in (skeleton.translations, skeleton.rotations, skeleton.scales)
+        )
+    )
+    carrier = world[skeleton.parents[joint]]
+    try:
+        with np.errstate(all="ignore"):
+            above = transforms.multiply(transforms.invert(world[parent]), carrier)
+            above = transforms.multiply(body.frames[chain.parent], above)
+            bound = transforms.multiply(
+                transforms.invert(above), body.frames[chain.joint]
+            )
+            from_rest = transforms.invert(rest)
+            mesh = transforms.invert(body.frames[chain.joint])
+    except np.linalg.LinAlgError:
+        return None
+    size = max(float(np.abs(rest).max()), 1e-30)
+    if not np.isfinite(bound).all() or np.abs(bound - rest).max() <= BOUND * size:
+        return None
+    move, turn, scale = _as_signed(*transforms.decompose(bound), skeleton.scales[joint])
+    rest_turn = skeleton.rotations[joint].astype(np.float64)
+    rest_turn /= np.linalg.norm(rest_turn) or 1
+    binds = np.empty((chain.count, 3, 4))
+    for k in range(chain.count):
+        u = (k + 1) / (chain.count + 1)
+        blend = transforms.compose(
+            move + (skeleton.translations[joint] - move) * u,
+            slerp(turn, rest_turn, np.array(u)),
+            scale + (skeleton.scales[joint] - scale) * u,
+        )
+        binds[k] = transforms.multiply(transforms.multiply(from_rest, blend), mesh)
+    return binds if np.isfinite(binds).all() else None
+
+
+def _as_signed(
+    move: NDArray[np.float64],
+    turn: NDArray[np.float64],
+    scale: NDArray[np.float64],
+    like: NDArray[np.floating],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """The same transform with scales of the signs of `like`, if that can be.
+
+    Two axes that are mirrored are half a turn about the third; what mirrors along one
+    axis can be said to do so along any. A blend of scales of other signs would pass
+    through nothing.
+    """
+    flips = np.where(scale < 0, -1.0, 1.0) * np.where(like < 0, -1.0, 1.0)
+    if flips.prod() < 0 or (flips > 0).all():
+        return move, turn, scale
+    turned = quaternions.to_matrix(turn) * flips
+    return move, quaternions.from_matrix(turned), scale * flips
+
+
+def _fitted(
+    body: Body, chains: list[Chain], binds: list[NDArray[np.float64] | None]
+) -> list[Finding]:
+    """One remark on all joints whose links have binds of their own."""
+    pairs = zip(chains, binds, strict=True)
+    names = [body.names[chain.joint] for chain, own in pairs if own is not None]
+    if not names:
+        return []
+    some = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+    text = (
+        f"{len(names)} joints stand at rest otherwise than where they were bound "
+        f"({some}); their links were fitted to both poses"
+    )
+    return [Finding("info", "links-fitted", names[0], text)]
+
+
+def _extend_skin(
+    skin: Skin,
+    chains: list[Chain],
+    added: Ints,
+    binds: list[NDArray[np.float64] | None],
+) -> Skin:
+    """The skin with the links after its joints."""
+    rows = [skin.inverse_binds]
+    for chain, own in zip(chains, binds, strict=True):
+        theirs = skin.inverse_binds[[chain.joint] * chain.count]
+        rows.append(theirs if own is None else own.astype(np.float32))
+    fitted = any(own is not None for own in binds)
+    return replace(
+        skin,
+        joints=np.concatenate([skin.joints, added]),
+        inverse_binds=np.concatenate(rows),
+        has_inverse_binds=skin.has_inverse_binds or fitted,
+    )
+
+
+def _grown(
+    scene: Scene,
+    nodes: _Nodes,
+    skins: list[Skin],
+    pulls: dict[int, Pull],
+    bodies: list[Body],
+) -> Scene:
+    """The scene with its new nodes, skins and weights, and tracks for the links."""
+    old = scene.skeleton
+    joints = np.array([joint for joint, _ in nodes.rows], np.int32)
+    rows = np.concatenate([np.arange(len(old), dtype=np.int32), joints])
+    links = {row: Link(*key) for key, row in nodes.rows.items()}
+    skeleton = Skeleton(
+        (*old.names, *nodes.names),
+        old.parents[rows],
+        old.translations[rows],
+        old.rotations[rows],
+        old.scales[rows],
+        old.matrices,
+        {**old.links, **links},
+    )
+    none = np.full(len(joints), -1, np.int32)
+    grown = replace(
+        scene,
+        skeleton=skeleton,
+        node_mesh=np.concatenate([scene.node_mesh, none]),
+        node_skin=np.concatenate([scene.node_skin, none]),
+        skins=tuple(skins),
+        clips={
+            name: bake_links(clip, skeleton, links)
+            for name, clip in scene.clips.items()
+        },
+    )
+    return with_pulls(grown, pulls, bodies)

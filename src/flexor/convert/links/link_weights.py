@@ -1,0 +1,382 @@
+"""Weights around joints that have links: given out again by place along the joint.
+
+A joint's links stand between the bone above it (the parent) and its own bone (the
+child). What the two hold of a vertex because of this joint is its exchange; it is given
+to parent, links and child by where the vertex is along the joint. Everything is counted
+from the weights as they were, so the order of joints does not matter.
+
+Of a vertex, let w be its weights, D of a bone the sum of w over it and all below it, A
+what is left, B the sum of D over its children. A bone's own weight faces the joint
+above it by A / (A + B) and those below it by the rest; the rest is split over the
+children in proportion to their D. A vertex that hangs on one bone alone faces the
+nearer end. A joint's exchange is what its parent's weight faces it with, and its own.
+So bones further up need nothing of their own: where a vertex hangs on a grandparent and
+on a grandchild but not on the bone between, the grandparent's weight faces the upper of
+the two joints, the grandchild's the lower one, and each is given out by place; the bone
+between gets its share if the vertex lies there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Ints
+from flexor.convert.shape.body import Body, Pull, merge_same
+from flexor.convert.shape.bones import Bones, ties, top_down
+from flexor.convert.shape.sections import Sections
+from flexor.convert.shape.surface import Surface
+from flexor.errors import SettingError
+
+__all__ = [
+    "Chain",
+    "LinkSettings",
+    "link_chains",
+    "link_weights",
+    "rests_alone",
+]
+
+NOTHING = 1e-6  # a weight that is not worth a tie, and what a sum may be off by
+LEAST_HALF = 1e-4  # of the body's size: no half of a chain is shorter
+
+# What hangs on the child or on the parent by this much (from a little to wholly) and
+# is this many radii to the side is no part of the joint.
+ON_CHILD, ON_PARENT, FAR = (0.6, 0.85), (0.9, 1.0), (1.4, 2.2)
+
+Amounts = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkSettings:
+    """How a joint is linked.
+
+    count: how many links, 0 for none; length: factor on how far along the bones they
+    reach by default; fade: how much of what would be given to links stays with the
+    parent where the surface lies across the bone, 0 for nothing to 1 for all.
+    """
+
+    count: int = 3
+    length: float = 1.0
+    fade: float = 1.0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.count, bool) or not isinstance(self.count, int):
+            raise SettingError(f"link count: {self.count!r}, expected a whole number")
+        if not 0 <= self.count <= 64:
+            raise SettingError(f"link count: {self.count}, expected 0 to 64")
+        if not 0 < self.length < 1e6:
+            raise SettingError(f"link length: {self.length}, expected more than 0")
+        if not 0 <= self.fade <= 1:
+            raise SettingError(f"link fade: {self.fade}, expected 0 to 1")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chain:
+    """Where the links of one joint stand.
+
+    joint, parent: rows of the body; first: the row of the first link; count: of links;
+    base, axis: float64 (3,), the joint and the way through it, unit; up, down: how far
+    the chain reaches before and beyond the joint, metres; radius: of the limb there,
+    metres; across: float64 (3,), the child's X axis; fade: see LinkSettings.
+    """
+
+    joint: int
+    parent: int
+    first: int
+    count: int
+    base: Amounts
+    axis: Amounts
+    up: float
+    down: float
+    radius: float
+    across: Amounts
+    fade: float
+
+    def place(self, points: NDArray[np.floating]) -> Amounts:
+        """Where points (R, 3) are: 0 with the parent, 0.5 at the joint, 1 with the
+        child.
+        """
+        x = (points - self.base) @ self.axis
+        half = np.where(x < 0, self.up, self.down)
+        placed: Amounts = np.clip(0.5 + x / (2 * half), 0, 1)
+        return placed
+
+    def aside(self, points: NDArray[np.floating]) -> Amounts:
+        """How far points (R, 3) are from the way through the joint, in radii."""
+        away = points - self.base
+        away = away - (away @ self.axis)[:, None] * self.axis
+        far: Amounts = np.linalg.norm(away, axis=1) / self.radius
+        return far
+
+
+def link_chains(
+    body: Body,
+    bones: Bones,
+    sections: Sections,
+    settings: Mapping[int, LinkSettings],
+) -> list[Chain]:
+    """The chains of all joints (rows of the body) that have settings and a parent.
+
+    Rows of links begin after the body's S joints, joint by joint in rising order.
+    """
+    chains = []
+    first = len(body.joints)
+    for joint in sorted(settings):
+        own, parent = settings[joint], int(body.parents[joint])
+        if own.count and parent >= 0:
+            chains.append(_chain(body, bones, sections, joint, first, own))
+            first += own.count
+    return chains
+
+
+def _chain(
+    body: Body,
+    bones: Bones,
+    sections: Sections,
+    joint: int,
+    first: int,
+    settings: LinkSettings,
+) -> Chain:
+    parent = int(body.parents[joint])
+    bases, axes, lengths = bones.bases, bones.axes, bones.lengths
+    radius = float(sections.thickness[joint, 0])
+    if bones.tips[parent] == joint:
+        # The thinner: a head on a neck must not bend as far up as it is wide.
+        radius = min(radius, float(sections.thickness[parent, 1]))
+    half = settings.length * (0.3 * float(lengths[joint]) + 1.5 * radius) / 2
+    apart = float(np.linalg.norm(bases[joint] - bases[parent]))
+    reach = max(float(lengths[parent]), apart)
+    least = LEAST_HALF * body.size
+    # Where the rest pose is bent, the way through the joint lies between both bones.
+    axis = axes[joint] + max(0.0, float(axes[parent] @ axes[joint])) * axes[parent]
+    return Chain(
+        joint,
+        parent,
+        first,
+        settings.count,
+        bases[joint].copy(),
+        axis / np.linalg.norm(axis),
+        max(min(half, reach / 2), least),
+        max(min(half, float(lengths[joint]) / 2), least),
+        max(radius, least),
+        axes[joint].copy(),
+        settings.fade,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ties:
+    """The weights of a body by joint, S entries each: rows and amounts.
+
+    rows, own: the vertices that a joint pulls and how much; facing: how much of that
+    faces the joint above; shares: of what its parent's weight faces downwards, the part
+    that faces this joint, for the rows of the parent; none for roots.
+    """
+
+    rows: list[NDArray[np.intp]]
+    own: list[Amounts]
+    facing: list[Amounts]
+    shares: list[Amounts]
+
+
+def link_weights(
+    body: Body, bones: Bones, chains: list[Chain], surface: Surface
+) -> Pull:
+    """The pull of all vertices with the links' rows in it.
+
+    surface: of the body by place, for normals and pieces. Vertices of rigid meshes and
+    pieces that hang on one bone are left alone; rows that nothing changes stay as they
+    were, to the bit.
+    """
+    count = len(body)
+    pull = merge_same(body.pull.joints, body.pull.weights)
+    free = ~(body.rigid | rests_alone(pull, surface)) & (pull.weights.sum(1) > 0)
+    tied = _gather_ties(body, bones, pull)
+    changes: list[tuple[NDArray[np.intp], Ints, Amounts]] = []
+    for chain in chains:
+        up, own = _exchange(tied, chain, count)
+        rows = np.flatnonzero((up + own > 0) & free)
+        if not len(rows):
+            continue
+        moving = _moving(chain, body.positions[rows], up[rows], own[rows])
+        up[rows] *= moving
+        own[rows] *= moving
+        normals = surface.normals[surface.point_of_vertex[rows]]
+        given = _give_out(chain, body.positions[rows], normals, up[rows] + own[rows])
+        given[0] -= up[rows]
+        given[-1] -= own[rows]
+        names = [chain.parent, *range(chain.first, chain.first + chain.count)]
+        for name, amounts in zip([*names, chain.joint], given, strict=True):
+            some = np.abs(amounts) > 1e-9
+            rows_of = rows[some]
+            named = np.full(len(rows_of), name, np.int32)
+            changes.append((rows_of, named, amounts[some]))
+    return _changed(body.pull, changes)
+
+
+def rests_alone(pull: Pull, surface: Surface) -> NDArray[np.bool_]:
+    """Which of the vertices (V,) are in a piece that wholly hangs on one bone."""
+    piece = surface.pieces[surface.point_of_vertex]
+    if not len(pull):
+        return np.zeros(0, bool)
+    count = int(piece.max()) + 1
+    low = np.full(count, np.iinfo(np.int32).max, np.int32)
+    high = np.full(count, -1, np.int32)
+    np.minimum.at(low, piece, pull.joints[:, 0])
+    np.maximum.at(high, piece, pull.joints[:, 0])
+    blended = np.zeros(count, bool)
+    blended[piece[pull.weights[:, 0] < 1 - NOTHING]] = True
+    alone: NDArray[np.bool_] = ((low == high) & ~blended)[piece]
+    return alone
+
+
+def _gather_ties(body: Body, bones: Bones, pull: Pull) -> _Ties:
+    """The weights joint by joint; pull: rows with the largest weight first."""
+    count, joints = len(body), len(body.parents)
+    rows = ties(pull, joints)
+    own = [
+        np.where(pull.joints[mine] == joint, pull.weights[mine], 0).sum(1, np.float64)
+        for joint, mine in enumerate(rows)
+    ]
+    sums = pull.weights.sum(1, np.float64)
+    own = [w / sums[mine] for w, mine in zip(own, rows, strict=True)]
+    children = _children(body.parents)
+    # Of each bone the vertices pulled by it or anything below it, and D; kept until
+    # the bone above has been counted.
+    below: dict[int, tuple[NDArray[np.intp], Amounts]] = {}
+    facing, shares = [np.zeros(0)] * joints, [np.zeros(0)] * joints
+    for joint in reversed(top_down(body.parents)):
+        mine, lower = rows[joint], np.zeros(count)
+        for child in children[joint]:
+            lower[below[child][0]] += below[child][1]
+        under = lower[mine]
+        for child in children[joint]:
+            whole = np.zeros(count)
+            there, deep = below.pop(child)
+            whole[there] = deep
+            # Where no child pulls, an only child takes it; at a fork nothing tells.
+            untold = np.full(len(mine), float(len(children[joint]) == 1))
+            shares[child] = np.divide(whole[mine], under, out=untold, where=under > 0)
+        lower[mine] += own[joint]
+        there = np.flatnonzero(lower)
+        below[joint] = there, lower[there]
+        if body.parents[joint] < 0:
+            facing[joint] = np.zeros(len(mine))
+            continue
+        above = 1 - lower[mine]
+        above[above < NOTHING] = 0
+        both = above + under
+        # A vertex that hangs on this bone alone faces the nearer end.
+        x = bones.local(joint, body.positions[mine])[:, 0]
+        is_near = (x < bones.lengths[joint] / 2) | (not children[joint])
+        facing[joint] = np.divide(above, both, out=is_near * 1.0, where=both > 0)
+    return _Ties(rows, own, facing, shares)
+
+
+def _children(parents: Ints) -> list[list[int]]:
+    """The rows below each, (S,) lists."""
+    below: list[list[int]] = [[] for _ in parents]
+    for row, parent in enumerate(parents.tolist()):
+        if parent >= 0:
+            below[parent].append(row)
+    return below
+
+
+def _exchange(tied: _Ties, chain: Chain, count: int) -> tuple[Amounts, Amounts]:
+    """What parent and child hold of each vertex because of this joint, (V,) each."""
+    joint, parent = chain.joint, chain.parent
+    up, own = np.zeros(count), np.zeros(count)
+    downwards = (1 - tied.facing[parent]) * tied.own[parent]
+    up[tied.rows[parent]] = tied.shares[joint] * downwards
+    own[tied.rows[joint]] = tied.facing[joint] * tied.own[joint]
+    return up, own
+
+
+def _moving(chain: Chain, points: Amounts, up: Amounts, own: Amounts) -> Amounts:
+    """The part (R,) of what parent and child hold that is given out.
+
+    All, but what hangs mostly on one of both and stands far out to the side, as a head
+    on a thin neck does, is no part of the joint and stays as it is.
+    """
+    share = own / (up + own)
+    pure = np.maximum(_rise(share, *ON_CHILD), _rise(1 - share, *ON_PARENT))
+    moving: Amounts = 1 - pure * _rise(chain.aside(points), *FAR)
+    return moving
+
+
+def _rise(values: Amounts, low: float, high: float) -> Amounts:
+    """From 0 at `low` to 1 at `high`, smoothly."""
+    part = np.clip((values - low) / (high - low), 0, 1)
+    risen: Amounts = part * part * (3 - 2 * part)
+    return risen
+
+
+def _give_out(
+    chain: Chain,
+    points: Amounts,
+    normals: NDArray[np.floating],
+    amounts: Amounts,
+) -> Amounts:
+    """Amounts (R,) over parent, links and child: (count + 2, R), by place."""
+    steps = chain.place(points) * (chain.count + 1)
+    lower = np.minimum(steps.astype(np.intp), chain.count)
+    part = steps - lower
+    given = np.zeros((chain.count + 2, len(points)))
+    columns = np.arange(len(points))
+    given[lower, columns] = (1 - part) * amounts
+    given[lower + 1, columns] += part * amounts
+    fade = chain.fade * np.minimum(np.abs(normals @ chain.across), 1)
+    kept = given[1:-1] * fade
+    given[1:-1] -= kept
+    given[0] += kept.sum(0)
+    return given
+
+
+def _changed(pull: Pull, changes: list[tuple[NDArray[np.intp], Ints, Amounts]]) -> Pull:
+    """The pull with changes (rows, joints, amounts) added to it."""
+    none = (np.zeros(0, np.intp), np.zeros(0, np.int32), np.zeros(0))
+    rows, joints, amounts = (
+        np.concatenate(part) for part in zip(*[none, *changes], strict=True)
+    )
+    touched = np.unique(rows)
+    if not len(touched):
+        return pull
+    sums = pull.weights[touched].sum(1, np.float64)
+    old, columns = np.nonzero(pull.weights[touched] > 0)
+    was = pull.weights[touched[old], columns] / sums[old]
+    rows = np.concatenate([np.searchsorted(touched, rows), old])
+    joints = np.concatenate([joints, pull.joints[touched[old], columns]])
+    new = _summed(len(touched), rows, joints, np.concatenate([amounts, was]))
+    width = max(new.joints.shape[1], pull.joints.shape[1])
+    out = Pull(
+        np.full((len(pull), width), -1, np.int32),
+        np.zeros((len(pull), width), np.float32),
+    )
+    out.joints[:, : pull.joints.shape[1]] = pull.joints
+    out.weights[:, : pull.joints.shape[1]] = pull.weights
+    out.joints[touched], out.weights[touched] = -1, 0
+    out.joints[touched, : new.joints.shape[1]] = new.joints
+    out.weights[touched, : new.joints.shape[1]] = new.weights
+    return out
+
+
+def _summed(count: int, rows: NDArray[np.intp], joints: Ints, amounts: Amounts) -> Pull:
+    """A pull of `count` rows by loose entries, which are summed by row and joint."""
+    order = np.lexsort((joints, rows))
+    rows, joints, amounts = rows[order], joints[order], amounts[order]
+    is_first = np.ones(len(rows), bool)
+    is_first[1:] = (rows[1:] != rows[:-1]) | (joints[1:] != joints[:-1])
+    amounts = np.add.reduceat(amounts, np.flatnonzero(is_first))
+    rows, joints = rows[is_first], joints[is_first]
+    some = amounts > NOTHING
+    rows, joints, amounts = rows[some], joints[some], amounts[some]
+    starts = np.searchsorted(rows, np.arange(count))
+    column = np.arange(len(rows)) - starts[rows]
+    width = int(column.max(initial=0)) + 1
+    names = np.full((count, width), -1, np.int32)
+    weights = np.zeros((count, width))
+    names[rows, column], weights[rows, column] = joints, amounts
+    return merge_same(names, weights)

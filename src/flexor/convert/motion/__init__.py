@@ -1,0 +1,1 @@
+"""Motion in fewer bytes, within a bound of what is seen."""

@@ -1,0 +1,1 @@
+"""Whole numbers of packed motion, compiled."""

@@ -1,0 +1,1 @@
+"""The recipe of a repair, and what it changed."""

@@ -1,0 +1,207 @@
+"""What a repair changed: vertices, joints and how well they bend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.convert.shape.body import Body, gather_bodies
+from flexor.convert.shape.deform_body import bind_body, clip_poses, deform_body
+from flexor.convert.shape.measure_joints import (
+    JointMeasure,
+    measure_joints,
+    plan_measures,
+)
+from flexor.pose.layout import make_layout
+from flexor.scene.finding import Finding
+from flexor.scene.scene import Scene
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+__all__ = ["JointChange", "RepairReport", "most_influences", "report_repair"]
+
+CHANGED = 1e-4  # a weight that differs by less is the same
+FAR_MEAN, FAR_MOST = 0.02, 0.15  # of the size: new weights that are that far off
+BATCH = 8  # poses at once
+
+
+@dataclass(frozen=True, slots=True)
+class JointChange:
+    """What a repair did to one joint.
+
+    vertices: how many of its weights changed; largest: by how much; links: how many it
+    got; before, after: how well it bends, None where it has no skin or was not asked.
+    """
+
+    node: int
+    name: str
+    vertices: int
+    largest: float
+    links: int
+    before: JointMeasure | None
+    after: JointMeasure | None
+
+
+@dataclass(frozen=True, slots=True)
+class RepairReport:
+    """What a repair did.
+
+    vertices: how many of vertex_count have other weights now; moved: how far the skin
+    is from where it was, at times of the clips, as a share of its size: the mean, and
+    the most; None without clips.
+    """
+
+    passes: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    joints: tuple[JointChange, ...]
+    vertices: int
+    vertex_count: int
+    influences_before: int
+    influences_after: int
+    moved: tuple[float, float] | None = None
+
+
+def report_repair(
+    before: Scene,
+    after: Scene,
+    passes: Sequence[str],
+    findings: Sequence[Finding],
+    *,
+    has_measures: bool = True,
+) -> RepairReport:
+    """What differs between a scene and the same scene repaired.
+
+    after: the same nodes, meshes and skins, with links after them; has_measures:
+    whether the joints are bent to see how much is left of them.
+    """
+    joints: dict[int, JointChange] = {}
+    vertices = count = 0
+    pairs = zip(gather_bodies(before), gather_bodies(after), strict=True)
+    for old, new in pairs:
+        count += len(old)
+        vertices += _compare(before, after, (old, new), joints, has_measures)
+    most = [most_influences(scene) for scene in (before, after)]
+    rows = tuple(joints[node] for node in sorted(joints))
+    moved = _moved(before, after) if vertices else None
+    told = [*findings, *_tell_far(passes, moved)]
+    return RepairReport(
+        tuple(passes), tuple(told), rows, vertices, count, most[0], most[1], moved
+    )
+
+
+def _moved(before: Scene, after: Scene) -> tuple[float, float] | None:
+    """How far the skin moves at times of the clips, of its size: mean and most."""
+    layouts = [make_layout(scene) for scene in (before, after)]
+    poses = [
+        clip_poses(scene, layout)
+        for scene, layout in zip((before, after), layouts, strict=True)
+    ]
+    if not len(poses[0]):
+        return None
+    far: list[tuple[float, float, int]] = []
+    for old, new in zip(gather_bodies(before), gather_bodies(after), strict=True):
+        binds = [bind_body(before, old), bind_body(after, new)]
+        rest = deform_body(layouts[0], binds[0], layouts[0].rest[None])[0][0]
+        size = max(float(np.ptp(rest, axis=0).max()), 1e-30)
+        for start in range(0, len(poses[0]), BATCH):
+            one, other = (
+                deform_body(layout, bind, pose[start : start + BATCH])[0]
+                for layout, bind, pose in zip(layouts, binds, poses, strict=True)
+            )
+            with np.errstate(all="ignore"):
+                away = np.linalg.norm(one.astype(np.float64) - other, axis=2) / size
+            away = away[np.isfinite(away)]
+            far.append((float(away.mean()), float(away.max(initial=0)), away.size))
+    whole = sum(count for *_, count in far)
+    mean = sum(one * count for one, _, count in far) / max(whole, 1)
+    return mean, max(most for _, most, _ in far)
+
+
+def _tell_far(
+    passes: Sequence[str], moved: tuple[float, float] | None
+) -> Iterator[Finding]:
+    """A warning where new weights move the skin far from where it was."""
+    if "regenerate" in passes and moved is not None:
+        if moved[0] > FAR_MEAN or moved[1] > FAR_MOST:
+            text = (
+                f"in clips the skin is {moved[0]:.1%} of its size from where it was on "
+                f"average, {moved[1]:.0%} at most: look at it, part of it may hang on "
+                "wrong bones"
+            )
+            yield Finding("warning", "weights-far", "clips", text)
+
+
+def _compare(
+    before: Scene,
+    after: Scene,
+    bodies: tuple[Body, Body],
+    joints: dict[int, JointChange],
+    has_measures: bool,
+) -> int:
+    """Add the changes of a body's joints; gives how many vertices changed."""
+    old, new = bodies
+    measures: list[dict[int, JointMeasure]] = [{}, {}]
+    if has_measures:
+        plan = plan_measures(before, old)
+        for at, (scene, body) in enumerate(((before, old), (after, new))):
+            found = measure_joints(scene, body, plan)
+            measures[at] = {one.node: one for one in found}
+    links = after.skeleton.links
+    own, of_joint = np.arange(len(new.joints)), new.joint_rows(links)
+    difference = (_sparse(new, own) - _sparse(old, own)).tocoo()
+    rows = np.unique(difference.row[np.abs(difference.data) > CHANGED])
+    moved = abs(_sparse(new, of_joint) - _sparse(old, of_joint)).tocsc()
+    added = [links[link].joint for link in set(links) - set(before.skeleton.links)]
+    for row, node in enumerate(old.joints.tolist()):
+        changes = moved.data[moved.indptr[row] : moved.indptr[row + 1]]
+        change = JointChange(
+            node,
+            old.names[row],
+            int(np.count_nonzero(changes > CHANGED)),
+            float(changes.max(initial=0)),
+            added.count(node),
+            measures[0].get(node),
+            measures[1].get(node),
+        )
+        joints[node] = _both(joints[node], change) if node in joints else change
+    return len(rows)
+
+
+def _both(one: JointChange, other: JointChange) -> JointChange:
+    """A joint that moves two bodies: all changes, and the measures of the first that
+    has any.
+    """
+    measured = one if one.after is not None and one.after.is_measured else other
+    return replace(
+        one,
+        vertices=one.vertices + other.vertices,
+        largest=max(one.largest, other.largest),
+        before=measured.before,
+        after=measured.after,
+    )
+
+
+def _sparse(body: Body, columns: NDArray[np.integer]) -> csr_array[Any, Any]:
+    """Weights (V, S) of a body; columns: where the weights of each joint go."""
+    from scipy.sparse import csr_array
+
+    rows, places = np.nonzero(body.pull.weights > 0)
+    names = columns[body.pull.joints[rows, places]]
+    amounts = body.pull.weights[rows, places].astype(np.float64)
+    return csr_array((amounts, (rows, names)), (len(body), len(columns)))
+
+
+def most_influences(scene: Scene) -> int:
+    """The most joints that pull any vertex of a scene."""
+    counts = [
+        int(primitive.skin.influence_counts().max(initial=0))
+        for mesh in scene.meshes
+        for primitive in mesh.primitives
+        if primitive.skin is not None
+    ]
+    return max(counts, default=0)

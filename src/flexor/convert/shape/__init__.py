@@ -1,0 +1,1 @@
+"""Bodies as passes see them: surfaces, bones, sections, thickness, bending joints."""

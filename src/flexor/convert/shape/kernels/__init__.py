@@ -1,0 +1,1 @@
+"""The nearest points of surfaces, compiled."""

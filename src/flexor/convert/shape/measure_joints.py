@@ -1,0 +1,215 @@
+"""How much the skin around joints collapses when they bend and twist.
+
+Every joint is turned alone from the rest pose, at its own place, and all that hangs
+below it goes along; links follow. Posed and deformed by the same code as in use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Floats
+from flexor.convert.shape.body import Body, body_surface
+from flexor.convert.shape.bones import Bones
+from flexor.convert.shape.deform_body import bind_body, deform_body
+from flexor.convert.shape.joint_regions import Region, joint_regions, region_volume
+from flexor.convert.shape.sections import Shape, body_shape
+from flexor.convert.shape.surface import Surface
+from flexor.maths import quaternions
+from flexor.pose.layout import ROWS, Layout, make_layout
+from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.scene import Scene
+
+__all__ = ["JointMeasure", "MeasurePlan", "measure_joints", "plan_measures"]
+
+BATCH = 16  # poses at once
+THIN = 0.3  # of the middle radius: vertices nearer the axis say nothing about radii
+# The test poses: axis of the bone's frame (0 along it, 1 and 2 across), degrees. Bends
+# go both ways: bones of the left and the right have frames that are no mirror images.
+BENDS_90 = ((2, 90), (2, -90), (1, 90), (1, -90))
+BENDS_150 = ((2, 150), (2, -150), (1, 150), (1, -150))
+TWISTS_90 = ((0, 90), (0, -90))
+POSES = (*BENDS_90, *BENDS_150, *TWISTS_90, (0, 180))
+
+
+@dataclass(frozen=True, slots=True)
+class JointMeasure:
+    """What is left of the skin around a joint when it turns; None: not measured.
+
+    row, node, name: the joint's, in the body and the skeleton; bend90, bend150,
+    twist90, twist180: the volume of its region over that at rest, for a bend the least
+    of those about Z and Y of the bone's frame, both ways, as twist90 is; radius180: the
+    least distance of a vertex from the bone's axis at a twist of 180 degrees, over that
+    at rest.
+    """
+
+    row: int
+    node: int
+    name: str
+    bend90: float | None = None
+    bend150: float | None = None
+    twist90: float | None = None
+    twist180: float | None = None
+    radius180: float | None = None
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the skin around the joint is a solid that can be measured."""
+        return self.bend90 is not None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasurePlan:
+    """What is measured: the bones of a body, and regions of its surface by place.
+
+    Weights may change and links be added after it was made: so what is compared before
+    and after is the same.
+    """
+
+    bones: Bones
+    regions: Mapping[int, Region]
+
+
+def plan_measures(scene: Scene, body: Body, shape: Shape | None = None) -> MeasurePlan:
+    """What there is to measure of a body; shape: the body's, None to derive it."""
+    if shape is None:
+        shape = body_shape(body)
+    surface = body_surface(body, is_by_place=True)
+    links = scene.skeleton.links
+    regions = joint_regions(body, surface, shape.bones, shape.sections, links)
+    return MeasurePlan(shape.bones, regions)
+
+
+def measure_joints(
+    scene: Scene, body: Body, plan: MeasurePlan | None = None
+) -> list[JointMeasure]:
+    """The measures of all joints of a body that have a joint above, links aside.
+
+    body: of this scene; plan: None for one of this body. Joints that move no skin are
+    left out; those around which the skin is no solid (cloth, a few faces) are there,
+    but not measured.
+    """
+    if plan is None:
+        plan = plan_measures(scene, body)
+    surface = body_surface(body, is_by_place=True)
+    measured = _measure(scene, body, plan.bones, surface, list(plan.regions.values()))
+    return [
+        measured.get(row, JointMeasure(row, int(body.joints[row]), body.names[row]))
+        for row in _moving(scene, body)
+    ]
+
+
+def _moving(scene: Scene, body: Body) -> list[int]:
+    """Joints with a joint above that move some skin and are no links, rising."""
+    used = set(np.unique(body.pull.joints[body.pull.weights > 0]).tolist())
+    row_of = body.row_of
+    moving = set()
+    for row in used:
+        link = scene.skeleton.links.get(int(body.joints[row]))
+        above = row if link is None else row_of.get(link.joint, -1)
+        while above >= 0:
+            moving.add(above)
+            above = int(body.parents[above])
+    links = scene.skeleton.links
+    return sorted(
+        row
+        for row in moving
+        if body.parents[row] >= 0 and int(body.joints[row]) not in links
+    )
+
+
+def _measure(
+    scene: Scene, body: Body, bones: Bones, surface: Surface, regions: Sequence[Region]
+) -> dict[int, JointMeasure]:
+    """The measures of joints with regions, by row."""
+    if not regions:
+        return {}
+    layout = make_layout(scene)
+    binds = bind_body(scene, body)
+    turns = [(region, pose) for region in regions for pose in POSES]
+    rest, matrices = deform_body(layout, binds, layout.rest[None])
+    found: dict[int, list[float]] = {region.joint: [] for region in regions}
+    for start in range(0, len(turns), BATCH):
+        batch = turns[start : start + BATCH]
+        local = np.tile(layout.rest, (len(batch), 1))
+        for row, (region, (axis, angle)) in zip(local, batch, strict=True):
+            way = bones.frames[region.joint, :, axis]
+            _turn(layout, row, body, region.joint, way, np.radians(angle))
+        posed, _ = deform_body(layout, binds, local)
+        for places, (region, (axis, angle)) in zip(posed, batch, strict=True):
+            vertices = surface.vertex_of_point[region.points]
+            both = np.stack([rest[0, vertices], places[vertices]])
+            found[region.joint].append(_ratio(region, both))
+            if (axis, angle) == POSES[-1]:
+                line = _line(matrices[0], body, bones, region.joint)
+                found[region.joint].append(_least_radius(both, *line))
+    return {
+        row: JointMeasure(row, int(body.joints[row]), body.names[row], *_worst(values))
+        for row, values in found.items()
+    }
+
+
+def _worst(values: list[float]) -> Iterator[float | None]:
+    """The fields of a measure from what was found for the poses, in their order."""
+    ends = np.cumsum([0, len(BENDS_90), len(BENDS_150), len(TWISTS_90)]).tolist()
+    worst = [min(values[start:stop]) for start, stop in pairwise(ends)]
+    worst += values[ends[-1] :]
+    for value in worst:
+        yield value if np.isfinite(value) else None
+
+
+def _ratio(region: Region, places: NDArray[np.floating]) -> float:
+    """The volume at the second places over that at the first; places: (2, R, 3)."""
+    before, after = region_volume(region, places).tolist()
+    return after / before if abs(before) > 1e-30 else float("nan")
+
+
+def _least_radius(
+    places: NDArray[np.floating], base: NDArray[np.float64], way: NDArray[np.float64]
+) -> float:
+    """The least distance from a line at the second places over that at the first."""
+    away = places.astype(np.float64) - base
+    across = away - np.multiply.outer(away @ way, way)
+    before, after = np.linalg.norm(across, axis=2)
+    far = before >= max(THIN * float(np.median(before)), 1e-30)
+    return float((after[far] / before[far]).min()) if far.any() else float("nan")
+
+
+def _line(
+    world: Floats, body: Body, bones: Bones, row: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Base and unit way of a bone's axis at rest, in world space."""
+    matrix = world[body.joints[row]].astype(np.float64)
+    way = matrix[:, :3] @ _in_joint(body, row, bones.axes[row])
+    return matrix[:, 3], way / max(float(np.linalg.norm(way)), 1e-30)
+
+
+def _in_joint(body: Body, row: int, way: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A way in the space of the bind pose, seen from the joint."""
+    turned = np.linalg.solve(body.frames[row, :, :3], way)
+    return np.asarray(turned, np.float64)
+
+
+def _turn(
+    layout: Layout,
+    local: Floats,
+    body: Body,
+    row: int,
+    way: NDArray[np.float64],
+    angle: float,
+) -> None:
+    """Turn a joint in local transforms (10 * L,) about a way of the bind pose."""
+    node = int(body.joints[row])
+    skeleton: Skeleton = layout.skeleton
+    # A joint is scaled before it is turned.
+    axis = _in_joint(body, row, way) * skeleton.scales[node].astype(np.float64)
+    length = max(float(np.linalg.norm(axis)), 1e-30)
+    turn = np.append(np.sin(angle / 2) / length * axis, np.cos(angle / 2))
+    rest = skeleton.rotations[node].astype(np.float64)
+    rows = local.reshape(ROWS, layout.lane_count)
+    rows[3:7, layout.lane_of_node[node]] = quaternions.multiply(rest, turn)

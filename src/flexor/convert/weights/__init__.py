@@ -1,0 +1,1 @@
+"""Passes over weights, one file each."""

@@ -1,0 +1,291 @@
+"""What is wrong with the weights of a scene; nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.arrays import Floats, Ints
+from flexor.convert.shape.body import Body, Pull, gather_bodies, merge_same
+from flexor.convert.shape.measure_joints import (
+    JointMeasure,
+    measure_joints,
+    plan_measures,
+)
+from flexor.convert.shape.sections import Shape, body_shape
+from flexor.convert.shape.surface import Surface
+from flexor.convert.shape.thickness import point_thickness
+from flexor.convert.weights.mend_rogues import Rogues, mend_rogues
+from flexor.scene.finding import Finding
+from flexor.scene.scene import Scene
+
+__all__ = [
+    "BodyCheck",
+    "RogueCheck",
+    "StepCheck",
+    "WeightCheck",
+    "check_weights",
+    "edge_steps",
+]
+
+USUAL = 4  # influences that every engine takes
+TINY = 0.01  # a weight below this moves nothing that can be seen
+WIDTH = 2.0  # thicknesses over which a weight may go from 0 to 1
+SPARE = 1.25  # times what is allowed: less is no step
+LEAST_STEP = 0.05  # nor is a smaller change
+LEAST_90, LEAST_150 = 0.85, 0.7  # of the volume at rest: a joint with less collapses
+MENDED = ("weights-mended",)  # codes of findings that readers leave about weights
+
+Place = tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class StepCheck:
+    """Where the weight of a joint changes too fast along the surface.
+
+    edges: how many are too steep; change, allowed: of the worst one; place: of its
+    first end, metres, in the space of the bind pose; vertex: number of that in the
+    surface at `where`.
+    """
+
+    joint: str
+    edges: int
+    change: float
+    allowed: float
+    place: Place
+    where: str
+    vertex: int
+
+
+@dataclass(frozen=True, slots=True)
+class RogueCheck:
+    """Skin that hangs on a joint but is cut off from it.
+
+    points: how many; weight: the largest; place: their middle, metres, in the space of
+    the bind pose; heirs: names of the joints that it belongs to.
+    """
+
+    joint: str
+    points: int
+    weight: float
+    place: Place
+    heirs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BodyCheck:
+    """The weights of all surfaces on one set of joints.
+
+    influences: vertices by number of joints that pull them; many: those of more than
+    four; tiny: with a weight below 0.01; loose: that nothing pulls; steps: by joint,
+    those with the most edges first; measures: how much is left of joints that bend.
+    """
+
+    name: str
+    vertices: int
+    joints: int
+    influences: dict[int, int]
+    many: int
+    tiny: int
+    loose: int
+    edges: int
+    steps: tuple[StepCheck, ...]
+    rogues: tuple[RogueCheck, ...]
+    measures: tuple[JointMeasure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WeightCheck:
+    """All bodies of a scene, and what is odd about them in words."""
+
+    bodies: tuple[BodyCheck, ...]
+    findings: tuple[Finding, ...]
+
+
+def check_weights(
+    scene: Scene, rigid: Sequence[bool] = (), *, has_measures: bool = True
+) -> WeightCheck:
+    """Look at the weights of every skin of a scene.
+
+    rigid: for each mesh whether it is marked as rigid, where steps are right; none: no
+    mesh is. has_measures: whether joints are bent to see how much of them is left.
+    """
+    findings = [finding for finding in scene.findings if finding.code in MENDED]
+    bodies = []
+    for linked in gather_bodies(scene, rigid):
+        body = _without_links(scene, linked)
+        shape = body_shape(body)
+        measures: list[JointMeasure] = []
+        if has_measures:
+            plan = plan_measures(scene, body, shape)
+            measures = measure_joints(scene, linked, plan)
+        rogues = mend_rogues(body)
+        counts = np.count_nonzero(linked.pull.weights, axis=1)
+        numbers, many = np.unique(counts, return_counts=True)
+        one = BodyCheck(
+            scene.skins[body.skins[0]].name or scene.meshes[body.places[0][0]].name,
+            len(body),
+            len(body.joints),
+            dict(zip(numbers.tolist(), many.tolist(), strict=True)),
+            int(np.count_nonzero(counts > USUAL)),
+            int(np.count_nonzero(_is_tiny(linked.pull))),
+            int(np.count_nonzero(counts == 0)),
+            len(shape.surface.neighbours) // 2,
+            _steps(body, shape),
+            _rogues(body, rogues),
+            tuple(measures),
+        )
+        bodies.append(one)
+        findings += _find_places(linked)
+        findings += _find_steps(one)
+        findings += rogues.findings(body.names)
+        findings += _find_collapse(one)
+    return WeightCheck(tuple(bodies), tuple(findings))
+
+
+def _without_links(scene: Scene, body: Body) -> Body:
+    """The body with what links pull hung on their joints."""
+    rows = body.joint_rows(scene.skeleton.links)
+    if (rows == np.arange(len(rows))).all():
+        return body
+    pull = body.pull
+    names = np.where(pull.joints >= 0, rows[pull.joints], -1)
+    return replace(body, pull=merge_same(names, pull.weights))
+
+
+def _is_tiny(pull: Pull) -> NDArray[np.bool_]:
+    """Which rows have a weight that is too small to be seen, (R,)."""
+    tiny = (pull.weights > 0) & (pull.weights < TINY)
+    return np.asarray(tiny.any(1))
+
+
+def edge_steps(
+    surface: Surface, pull: Pull, thickness: NDArray[np.floating]
+) -> tuple[Ints, Ints, Floats, Floats]:
+    """The worst change of a weight over each edge of the surface, (E,) each.
+
+    thickness: (P,), metres, more than 0. Gives the point where the weight is larger,
+    the joint, how much larger, and how much would be allowed: length over twice the
+    mean thickness of both ends. Edges come in the order of `surface.edges`.
+    """
+    first, second, lengths = surface.edges()
+    heavier = first.copy()
+    joints = np.full(len(first), -1, np.int32)
+    change = np.zeros(len(first), np.float32)
+    for here, there in ((first, second), (second, first)):
+        names, amounts = pull.joints[there], pull.weights[there]
+        for column in range(pull.joints.shape[1]):
+            name = pull.joints[here, column]
+            other = np.where(names == name[:, None], amounts, 0).sum(1)
+            more = pull.weights[here, column] - other
+            more[name < 0] = 0
+            worse = more > change
+            heavier[worse], joints[worse] = here[worse], name[worse]
+            change[worse] = more[worse]
+    both = (thickness[first] + thickness[second]) / 2
+    allowed = (lengths / (WIDTH * np.maximum(both, 1e-30))).astype(np.float32)
+    return heavier, joints, change, allowed
+
+
+def _steps(body: Body, shape: Shape) -> tuple[StepCheck, ...]:
+    surface, pull = shape.surface, shape.pull
+    thickness = point_thickness(surface.positions, pull, shape.bones, shape.sections)
+    heavier, joints, change, allowed = edge_steps(surface, pull, thickness)
+    steep = (change > SPARE * allowed) & (change > LEAST_STEP)
+    steep &= ~body.rigid[surface.vertex_of_point[heavier]]
+    rows = np.flatnonzero(steep)
+    # By joint, the worst first: what is too much, not how many times.
+    rows = rows[np.lexsort((allowed[rows] - change[rows], joints[rows]))]
+    _, firsts, edges = np.unique(joints[rows], return_index=True, return_counts=True)
+    found = []
+    for row, count in zip(rows[firsts].tolist(), edges.tolist(), strict=True):
+        vertex = int(surface.vertex_of_point[heavier[row]])
+        where, number = _where(body, vertex)
+        found.append(
+            StepCheck(
+                body.names[joints[row]],
+                count,
+                float(change[row]),
+                float(allowed[row]),
+                _place(body.positions[vertex]),
+                where,
+                number,
+            )
+        )
+    return tuple(sorted(found, key=lambda step: -step.edges))
+
+
+def _rogues(body: Body, rogues: Rogues) -> tuple[RogueCheck, ...]:
+    return tuple(
+        RogueCheck(
+            body.names[patch.joint],
+            len(patch.points),
+            patch.weight,
+            rogues.place(patch),
+            tuple(body.names[row] for row in patch.heirs),
+        )
+        for patch in rogues.patches
+    )
+
+
+def _place(position: NDArray[np.floating]) -> Place:
+    x, y, z = (float(value) for value in position)
+    return x, y, z
+
+
+def _where(body: Body, vertex: int) -> tuple[str, int]:
+    """The surface that a vertex of the body is in, and its number there."""
+    row = int(np.searchsorted(body.starts, vertex, "right")) - 1
+    mesh, primitive = body.places[row]
+    return f"/meshes/{mesh}/primitives/{primitive}", vertex - body.starts[row]
+
+
+def _find_places(body: Body) -> Iterator[Finding]:
+    """What can be counted vertex by vertex, for each surface."""
+    counts = np.count_nonzero(body.pull.weights, axis=1)
+    tiny = _is_tiny(body.pull)
+    for (mesh, row), (start, stop) in zip(
+        body.places, pairwise(body.starts), strict=True
+    ):
+        where = f"/meshes/{mesh}/primitives/{row}"
+        mine, total = counts[start:stop], stop - start
+        many = int(np.count_nonzero(mine > USUAL))
+        if many:
+            text = f"{many} of {total} vertices hang on more than {USUAL} joints, "
+            text += f"up to {int(mine.max())}; many engines drop the rest"
+            yield Finding("warning", "influences-many", where, text)
+        small = int(np.count_nonzero(tiny[start:stop]))
+        if small:
+            text = f"{small} of {total} vertices have weights below {TINY}"
+            yield Finding("info", "weights-tiny", where, text)
+        loose = int(np.count_nonzero(mine == 0))
+        if loose:
+            text = f"{loose} of {total} vertices hang on nothing"
+            yield Finding("warning", "weights-none", where, text)
+
+
+def _find_steps(check: BodyCheck) -> Iterator[Finding]:
+    for step in check.steps:
+        near = ", ".join(f"{value:.3g}" for value in step.place)
+        text = (
+            f"changes too fast over {step.edges} edges; at worst by {step.change:.2f} "
+            f"where {step.allowed:.2f} is allowed, at vertex {step.vertex} of "
+            f"{step.where} ({near})"
+        )
+        yield Finding("warning", "weight-step", step.joint, text)
+
+
+def _find_collapse(check: BodyCheck) -> Iterator[Finding]:
+    for measure in check.measures:
+        left = []
+        if measure.bend90 is not None and measure.bend90 < LEAST_90:
+            left.append(f"{100 * measure.bend90:.0f} % at 90 degrees")
+        if measure.bend150 is not None and measure.bend150 < LEAST_150:
+            left.append(f"{100 * measure.bend150:.0f} % at 150")
+        if left:
+            text = f"collapses when bent: {' and '.join(left)} of its volume left"
+            yield Finding("warning", "joint-collapse", measure.name, text)

@@ -1,0 +1,135 @@
+"""Links only where they help: bones that hold no skin, joints and clips that suffer."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+import flexor
+from flexor.convert.links.choose_links import choose_links
+from flexor.convert.links.link_weights import LinkSettings
+from flexor.convert.shape.body import Body, gather_bodies
+from flexor.convert.shape.deform_body import (
+    MOST_CLIPS,
+    bind_body,
+    clip_poses,
+    deform_body,
+)
+from flexor.pose.layout import make_layout
+from flexor.scene.character.clip import Clip, Track
+from flexor.scene.scene import Scene
+from tests.convert.shape.tubes import skinned_scene, tube_scene
+
+
+def every(body: Body) -> dict[int, LinkSettings]:
+    return dict.fromkeys(range(len(body.joints)), LinkSettings())
+
+
+def chosen(scene: Scene) -> tuple[set[str], dict[str, str]]:
+    """Names of joints with links, and what is said of the others by reason."""
+    bodies = gather_bodies(scene)
+    linked, findings = choose_links(scene, bodies, [every(body) for body in bodies])
+    links = linked.skeleton.links.values()
+    names = {linked.skeleton.names[link.joint] for link in links}
+    told = [f.text for f in findings if f.code == "links-left-out"]
+    return names, {text.partition(" as ")[2].partition(":")[0]: text for text in told}
+
+
+def test_a_tube_gets_them() -> None:
+    scene = tube_scene(3)
+    names, told = chosen(scene)
+    assert names
+    assert not any("volume" in why or "tear" in why for why in told)
+
+
+def test_a_bone_above_that_holds_no_skin_gets_none() -> None:
+    """As a foot that hangs on the root: its skin came from the shin."""
+    scene = tube_scene(3)
+    body = gather_bodies(scene)[0]
+    assert body.parents.tolist()[:2] == [-1, 0]
+    weights = body.pull.dense(len(body.joints))
+    weights[:, 1:] += weights[:, :1]  # the first bone holds nothing
+    weights[:, 0] = 0
+    weights /= weights.sum(1, keepdims=True)
+    primitive = scene.meshes[0].primitives[0]
+    assert primitive.skin is not None
+    bare = skinned_scene(
+        body.frames[:, :, 3],
+        body.parents,
+        primitive.positions,
+        primitive.triangles(),
+        weights,
+    )
+    names, told = chosen(bare)
+    assert bare.skeleton.names[int(bare.skins[0].joints[1])] not in names
+    (why,) = (text for why, text in told.items() if why.startswith("no skin passes"))
+    assert "no skin passes to them from the bone above" in why
+
+
+def test_joints_that_would_be_worse_go_without() -> None:
+    names, told = chosen(flexor.samples.mannequin().scene)
+    assert not {"l-shoulder", "r-shoulder"} & names
+    assert {"l-elbow", "r-elbow", "l-knee", "r-knee", "neck"} <= names
+    assert "l-shoulder, r-shoulder" in told["they would keep less of their volume"]
+
+
+@pytest.mark.parametrize(
+    ("name", "feet"),
+    [
+        ("Cow_quaternius.glb", {"FrontFoot.R", "FrontFoot.L", "BackFoot.R"}),
+        ("Q_Character_Gun.glb", {"Foot.L", "Foot.R"}),
+        ("Godot_player.glb", {"hip"}),
+    ],
+)
+def test_clips_of_characters_do_not_tear(
+    assets: Any, name: str, feet: set[str]
+) -> None:
+    hero = flexor.load(assets / name)
+    names, _ = chosen(hero.scene)
+    assert not feet & names
+    _, report = flexor.repair(hero, links=3, has_measures=False)
+    assert report.moved is not None
+    assert report.moved[1] < 0.15
+
+
+def test_edges_that_tear_in_a_clip_take_the_links_away() -> None:
+    """A clip that pulls a joint far from its parent: with narrow weights a few rings of
+    edges are torn, with links all those along them.
+    """
+    scene = tube_scene(1.0)
+    node = int(gather_bodies(scene)[0].joints[1])
+    name = scene.skeleton.names[node]
+    assert name in chosen(scene)[0]
+    way = scene.skeleton.translations[node]
+    far = np.stack([way, way + np.float32(60)])
+    track = Track(node, "translation", np.array([0, 1], np.float32), far)
+    moved = dataclasses.replace(scene, clips={"pull": Clip("pull", (track,))})
+    names, told = chosen(moved)
+    assert name not in names
+    assert name in told["the skin would tear in clips"]
+
+
+def test_poses_and_skins_of_clips() -> None:
+    hero = flexor.samples.mannequin()
+    layout = make_layout(hero.scene)
+    poses = clip_poses(hero.scene, layout)
+    assert len(hero.clips) > MOST_CLIPS
+    assert poses.shape == (4 * MOST_CLIPS, len(layout.rest))
+    body = gather_bodies(hero.scene)[0]
+    found, _ = deform_body(layout, bind_body(hero.scene, body), poses[:4])
+    first = next(iter(hero.clips))
+    times = np.linspace(0, hero.clips[first].duration, 4, endpoint=False)
+    wanted = hero.deform_many(hero.pose_many(first, times))[0].positions
+    np.testing.assert_allclose(found, wanted, atol=1e-6)
+
+
+def test_without_clips_there_are_no_poses() -> None:
+    scene = dataclasses.replace(flexor.samples.mannequin().scene, clips={})
+    assert len(clip_poses(scene, make_layout(scene))) == 0
+    _, report = flexor.repair(
+        flexor.Character(scene), links=1, joints=["neck"], has_measures=False
+    )
+    assert report.moved is None

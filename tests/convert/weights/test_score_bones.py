@@ -1,0 +1,207 @@
+"""Scores of bones: by hand, against the oracle, and what lies inside a body."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import flexor
+from flexor.convert.shape.body import Pull, body_surface, gather_bodies
+from flexor.convert.shape.bones import Bones, derive_bones
+from flexor.convert.shape.sections import Sections
+from flexor.convert.shape.surface import make_surface
+from flexor.convert.weights.kernels import score as kernel
+from flexor.convert.weights.score_bones import (
+    best_bones,
+    best_near,
+    bones_inside,
+    tie_scores,
+)
+from flexor.maths import transforms
+from tests.convert.shape.tubes import skinned_scene
+from tests.oracle import smooth as oracle
+from tests.scenes import random_rotations
+
+
+def random_bones(rng: Any, count: int) -> tuple[Bones, Sections]:
+    frames = transforms.compose(
+        rng.normal(size=(count, 3)), random_rotations(rng, count), np.ones((count, 3))
+    )
+    tips = rng.integers(-1, count, count).astype(np.int32)
+    bones = Bones(frames, rng.uniform(0.2, 1, count), tips)
+    if count > 2:
+        bones.lengths[1] = 0
+    radii = rng.uniform(0.05, 0.6, (count, 2, 2))
+    offsets = rng.normal(size=(count, 2, 2)) * 0.1
+    return bones, Sections(radii, offsets, np.ones(count, bool))
+
+
+def limits(bones: Bones, sections: Sections) -> Any:
+    return np.maximum(2 * bones.lengths, np.median(sections.radii))
+
+
+def straight() -> tuple[Bones, Sections]:
+    """One bone of length 2 along X with radii 1 and 0.5, not a leaf."""
+    radii = np.tile([1.0, 0.5], (1, 2, 1))
+    bones = Bones(np.eye(3, 4)[None], np.array([2.0]), np.array([0], np.int32))
+    return bones, Sections(radii, np.zeros((1, 2, 2)), np.ones(1, bool))
+
+
+@pytest.mark.parametrize(
+    ("point", "score"),
+    [
+        ((1, 0, 0), 1),
+        ((1, 0.5, 0), 0.875),
+        ((1, 1, 0), 0.5),
+        ((1, 0, 0.5), 0.5),
+        ((1, 0, 1), 0.25),
+        ((1, 4, 0), 0.125),
+        ((-1, 0, 0), 1 / 9),
+        ((3, 0, 0), 1 / 9),
+        ((0, 0, 0), 1),
+    ],
+)
+def test_scores_by_hand(point: Any, score: float) -> None:
+    points = np.array([point], np.float32)
+    rows, scores = best_bones(points, *straight(), most=1)
+    assert rows.tolist() == [[0]]
+    np.testing.assert_allclose(scores, [[score]], rtol=1e-6)
+
+
+def test_beyond_the_tip_of_a_leaf_it_falls_gently() -> None:
+    bones, sections = straight()
+    bones.tips[0] = -1
+    _, scores = best_bones(np.array([[3, 0, 0]], np.float32), bones, sections, most=1)
+    np.testing.assert_allclose(scores, [[1 / 1.5]], rtol=1e-6)
+
+
+@pytest.mark.parametrize("points", [0, 1, 5, 33])
+@pytest.mark.parametrize("count", [1, 3, 7])
+def test_the_best_bones(points: int, count: int, rng: Any) -> None:
+    bones, sections = random_bones(rng, count)
+    places = rng.normal(size=(points, 3)).astype(np.float32)
+    rows, scores = best_bones(places, bones, sections, most=4)
+    most = limits(bones, sections)
+    assert rows.shape == scores.shape == (points, 4)
+    for p in range(points):
+        wanted = [
+            oracle.score(bones, sections, b, places[p], most[b]) for b in range(count)
+        ]
+        order = np.argsort(wanted)[::-1][:4]
+        np.testing.assert_allclose(
+            scores[p, : len(order)], np.array(wanted)[order], rtol=2e-5
+        )
+        assert rows[p, : len(order)].tolist() == order.tolist()
+        assert (rows[p, len(order) :] == -1).all()
+        assert (scores[p, len(order) :] == 0).all()
+
+
+@pytest.mark.parametrize("points", [0, 1, 40])
+def test_the_best_of_those_around(points: int, rng: Any) -> None:
+    """Of a bone, the one above and those below; limbs begin out of their parents."""
+    bones, sections = random_bones(rng, 6)
+    parents = np.array([-1, 0, 0, 1, 1, 4], np.int32)
+    bones.tips[:] = [1, 3, -1, -1, 5, -1]  # 2 and 4 leave their parents
+    joints = np.array([0, 1, 2, 3, 5], np.int32)  # 4 is not to be chosen
+    places = rng.normal(size=(points, 3)).astype(np.float32)
+    labels = rng.choice(joints, points)
+    found = best_near(places, bones, sections, parents, labels, joints)
+    for row in (2, 4):
+        way = min(0.5 * sections.thickness[row, 0], bones.lengths[row] / 2)
+        bones.frames[row, :, 3] += way * bones.axes[row]
+        bones.lengths[row] -= way
+    most = limits(bones, sections)
+    around = {0: [0, 1, 2], 1: [0, 1, 3], 2: [0, 2], 3: [1, 3], 5: [5]}
+    for place, label, row in zip(places, labels, found, strict=True):
+        near = around[int(label)]
+        scores = [oracle.score(bones, sections, b, place, most[b]) for b in near]
+        assert row == near[int(np.argmax(scores))]
+
+
+def test_with_nothing_around_a_point_keeps_its_bone(rng: Any) -> None:
+    bones, sections = random_bones(rng, 3)
+    places = rng.normal(size=(4, 3)).astype(np.float32)
+    parents, none = np.full(3, -1, np.int32), np.zeros(0, np.int32)
+    labels = np.array([2, 0, 1, 1], np.int32)
+    found = best_near(places, bones, sections, parents, labels, none)
+    assert found.tolist() == labels.tolist()
+
+
+def test_some_bones_alone(rng: Any) -> None:
+    bones, sections = random_bones(rng, 6)
+    places = rng.normal(size=(20, 3)).astype(np.float32)
+    rows, _ = best_bones(
+        places, bones, sections, joints=np.array([4, 2], np.int32), most=3
+    )
+    assert set(rows.ravel().tolist()) == {2, 4, -1}
+
+
+def test_of_equal_bones_the_first_counts(rng: Any) -> None:
+    bones, sections = random_bones(rng, 1)
+    twice = Bones(
+        np.repeat(bones.frames, 3, 0), np.repeat(bones.lengths, 3), np.repeat(-1, 3)
+    )
+    same = Sections(
+        np.repeat(sections.radii, 3, 0),
+        np.repeat(sections.offsets, 3, 0),
+        np.ones(3, bool),
+    )
+    rows, _ = best_bones(rng.normal(size=(9, 3)).astype(np.float32), twice, same)
+    assert (rows[:, :3] == [0, 1, 2]).all()
+
+
+def test_scores_of_ties(rng: Any) -> None:
+    bones, sections = random_bones(rng, 5)
+    places = rng.normal(size=(12, 3)).astype(np.float32)
+    joints = rng.integers(-1, 5, (12, 3)).astype(np.int32)
+    pull = Pull(joints, np.where(joints >= 0, 1 / 3, 0).astype(np.float32))
+    surface = make_surface(places, np.zeros((12, 3)), np.zeros((0, 3), np.int32))
+    scores = tie_scores(surface, pull, bones, sections)
+    most = limits(bones, sections)
+    for p, k in np.ndindex(12, 3):
+        b = int(joints[p, k])
+        wanted = 0.0
+        if b >= 0:
+            wanted = oracle.score(bones, sections, b, places[p], most[b])
+        assert scores[p, k] == pytest.approx(wanted, rel=2e-5)
+
+
+BOX = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
+SIDES = [
+    (0, 1, 3, 2),
+    (4, 6, 7, 5),
+    (0, 4, 5, 1),
+    (2, 3, 7, 6),
+    (0, 2, 6, 4),
+    (1, 5, 7, 3),
+]
+BOX_FACES = np.array([t for a, b, c, d in SIDES for t in ((a, b, c), (a, c, d))])
+
+
+@pytest.mark.parametrize("point", [(0.5, 0.5, 0.5), (0.1, 0.9, 0.2), (1.5, 0.5, 0.5)])
+def test_windings_of_a_box(point: Any) -> None:
+    turns = np.empty(1, np.float32)
+    corners = np.ascontiguousarray(BOX[BOX_FACES], np.float32)
+    kernel.winding_numbers(np.array([point], np.float32), corners, turns)
+    assert abs(turns[0]) == pytest.approx(float(max(point) < 1), abs=1e-5)
+
+
+def test_bones_outside_are_none_of_a_body() -> None:
+    # The second bone goes from the ground beside the box up into it.
+    bases = [[0.5, 0.2, 0.5], [0.5, 0.8, 0.5], [5, 0, 0], [5, 2, 0]]
+    scene = skinned_scene(
+        bases, [-1, 0, -1, 2], BOX, BOX_FACES, np.tile([1, 0, 0, 0], (8, 1))
+    )
+    body = gather_bodies(scene)[0]
+    inside = bones_inside(body, derive_bones(body, body.positions, None))
+    assert inside.tolist() == [True, True, False, False]
+
+
+@pytest.mark.slow
+def test_the_mannequin_is_around_its_bones() -> None:
+    body = gather_bodies(flexor.samples.mannequin().scene)[0]
+    surface = body_surface(body, is_by_place=True)
+    inside = bones_inside(body, derive_bones(body, surface.positions, None))
+    assert inside.all()
