@@ -9,7 +9,7 @@ from flexor.draw.fit import direction_of
 from flexor.draw.sheet import join_pictures
 from flexor.output.image import save_image
 from flexor.output.movie import open_movie
-from flexor.pose.root_motion import steady_motion
+from flexor.pose.clips.root_motion import steady_motion
 
 SIZE, FPS, SECONDS = (320, 320), 30, 3
 

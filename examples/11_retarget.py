@@ -10,8 +10,8 @@ import numpy as np
 
 import flexor
 from flexor.output.image import save_image
-from flexor.pose.cut_clip import concatenate, trim
-from flexor.pose.mirror_clip import mirror_clip
+from flexor.pose.clips.cut import concatenate, trim
+from flexor.pose.clips.mirror import mirror_clip
 
 out = Path("out")
 out.mkdir(exist_ok=True)

@@ -14,7 +14,7 @@ from flexor.draw.fit import direction_of
 from flexor.draw.sheet import join_pictures
 from flexor.output.image import save_image
 from flexor.output.movie import open_movie
-from flexor.pose.root_motion import steady_motion
+from flexor.pose.clips.root_motion import steady_motion
 from flexor.scene.character.mesh import Primitive
 
 SIZE, FPS, FRAMES = (360, 360), 30, 90

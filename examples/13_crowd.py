@@ -12,7 +12,7 @@ import flexor
 from flexor.draw.sheet import join_pictures
 from flexor.output.image import save_image
 from flexor.output.movie import open_movie
-from flexor.pose.root_motion import steady_motion
+from flexor.pose.clips.root_motion import steady_motion
 
 COUNT, SIZE, FPS, FRAMES = 500, (640, 360), 24, 96
 LANE, GAP = 1.5, 2.6  # metres between lanes, and from one to the next in a lane

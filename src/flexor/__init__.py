@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from flexor.deform.weight_choice import WeightRule
     from flexor.draw.style import DrawStyle
     from flexor.errors import AssetError, FlexorError
-    from flexor.pose.layers import Layer
-    from flexor.pose.level_choice import LevelRule
+    from flexor.pose.crowd.level_choice import LevelRule
+    from flexor.pose.play.layers import Layer
     from flexor.pose.pose import Pose
     from flexor.scene.character.camera import Camera
     from flexor.scene.character.light import Light
@@ -53,8 +53,8 @@ _HOMES = {
     "Finding": "flexor.scene.finding",
     "FlexorError": "flexor.errors",
     "Goal": "flexor.app.goal",
-    "Layer": "flexor.pose.layers",
-    "LevelRule": "flexor.pose.level_choice",
+    "Layer": "flexor.pose.play.layers",
+    "LevelRule": "flexor.pose.crowd.level_choice",
     "Light": "flexor.scene.character.light",
     "Limbs": "flexor.app.reaching",
     "Look": "flexor.app.reaching",

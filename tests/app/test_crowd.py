@@ -14,9 +14,9 @@ from flexor.app.crowd import Crowd
 from flexor.app.load_save import save
 from flexor.draw.style import DrawStyle
 from flexor.errors import SettingError, ShapeError
-from flexor.pose.root_motion import steady_motion
+from flexor.pose.clips.root_motion import steady_motion
 from tests.level_bodies import make_hand_levels
-from tests.pose.test_node_motion import chain
+from tests.pose.crowd.test_node_motion import chain
 
 CAMERA = flexor.Camera(eye=(0, 4, 24), target=(0, 2, 0))
 SIZE = (160, 90)

@@ -13,7 +13,7 @@ from flexor.app.crowd import Crowd
 from flexor.app.scenery import CHALK, GRASS, NEAREST
 from flexor.draw.drawlist import DrawItem, DrawList
 from flexor.draw.style import DrawStyle
-from flexor.pose.level_choice import LevelRule
+from flexor.pose.crowd.level_choice import LevelRule
 from tests.app.test_crowd import CAMERA, SIZE, levelled
 
 Rng = np.random.Generator

@@ -14,7 +14,7 @@ import flexor
 from flexor.app.character import Character
 from flexor.app.retargeting import map_text, plan_clips
 from flexor.errors import SettingError
-from flexor.pose.mirror_clip import mirror_clip
+from flexor.pose.clips.mirror import mirror_clip
 from flexor.scene.character.clip import Clip
 from flexor.scene.human.human import find_human
 from tests.same import differences

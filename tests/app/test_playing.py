@@ -13,10 +13,10 @@ from flexor.app import playing
 from flexor.app.character import Character
 from flexor.errors import SettingError
 from flexor.maths import transforms
-from flexor.pose.root_motion import extract_root_motion, steady_motion
+from flexor.pose.clips.root_motion import extract_root_motion, steady_motion
 from flexor.scene.character.clip import Clip, Track
 from flexor.scene.character.skeleton import Link, Skeleton
-from tests.pose.players import smooth_scene
+from tests.pose.play.players import smooth_scene
 from tests.scenes import plain_scene, random_scene
 
 Rng = np.random.Generator

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import flexor
 from flexor.draw.style import DrawStyle
-from flexor.pose.root_motion import steady_motion
+from flexor.pose.clips.root_motion import steady_motion
 from flexor.scene.character.camera import Camera
 
 SIZE, FPS = (480, 720), 60  # as high as 1280 x 720, and the figure is in the middle

@@ -13,11 +13,11 @@ import flexor
 from flexor.app.reaching import find_limits
 from flexor.errors import FlexorError
 from flexor.files.text.limits import limits_text
-from flexor.pose.human_limits import human_limits
-from flexor.pose.ik_ccd import CcdSettings
-from flexor.pose.ik_two_bone import Limb
-from flexor.pose.limit_angles import measure_excess
-from flexor.pose.reach import Effector
+from flexor.pose.ik.ccd import CcdSettings
+from flexor.pose.ik.human_limits import human_limits
+from flexor.pose.ik.limit_angles import measure_excess
+from flexor.pose.ik.reach import Effector
+from flexor.pose.ik.two_bone import Limb
 
 HERO = flexor.samples.mannequin()
 SKELETON = HERO.skeleton

@@ -14,7 +14,7 @@ import flexor
 from flexor.app import crowd as crowds
 from flexor.app.character import Character
 from flexor.errors import BackendMissing
-from flexor.pose.root_motion import steady_motion
+from flexor.pose.clips.root_motion import steady_motion
 from flexor.scene.character.clip import Clip, Track
 from tests.files import bvh_text
 from tests.output.moving import read_back

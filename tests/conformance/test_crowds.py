@@ -11,7 +11,7 @@ import pytest
 import flexor
 from flexor.app.character import Character
 from flexor.app.crowd import Crowd
-from flexor.pose.node_motion import frame_times
+from flexor.pose.crowd.node_motion import frame_times
 from flexor.pose.pose import Pose
 from tests.conftest import asset_files
 

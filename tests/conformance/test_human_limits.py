@@ -9,8 +9,8 @@ import pytest
 
 import flexor
 from flexor.app.character import Character
-from flexor.pose.human_limits import human_limits
-from flexor.pose.limit_angles import measure_excess, turn_joints
+from flexor.pose.ik.human_limits import human_limits
+from flexor.pose.ik.limit_angles import measure_excess, turn_joints
 from flexor.scene.human.human import find_human
 
 RATE = 60.0  # looks a second

@@ -12,8 +12,8 @@ import flexor
 from flexor.app.character import Character
 from flexor.app.retargeting import retarget_clips
 from flexor.errors import SettingError
-from flexor.pose.cut_clip import concatenate, trim
-from flexor.pose.mirror_clip import mirror_clip
+from flexor.pose.clips.cut import concatenate, trim
+from flexor.pose.clips.mirror import mirror_clip
 from flexor.scene.character.mirror_pairs import find_mirror
 from flexor.scene.character.skeleton import rest_world
 from tests.conformance.test_validator import errors_of

@@ -11,7 +11,7 @@ import pytest
 import flexor
 from flexor.app.character import Character
 from flexor.maths import transforms
-from flexor.pose.root_motion import extract_root_motion
+from flexor.pose.clips.root_motion import extract_root_motion
 from tests.conftest import find_assets
 
 pytestmark = pytest.mark.slow

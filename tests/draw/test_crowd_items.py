@@ -30,7 +30,7 @@ from flexor.scene.character.camera import Camera
 from flexor.scene.character.mesh import Mesh, Primitive
 from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.scene import Scene
-from tests.pose.test_node_motion import chain
+from tests.pose.crowd.test_node_motion import chain
 
 Rng = np.random.Generator
 

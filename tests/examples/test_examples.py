@@ -55,8 +55,8 @@ def test_documents_are_true(name: str) -> None:
         "flexor.app.drawing",
         "flexor.app.goal",
         "flexor.app.retargeting",
-        "flexor.pose.cut_clip",
-        "flexor.pose.mirror_clip",
+        "flexor.pose.clips.cut",
+        "flexor.pose.clips.mirror",
     ],
 )
 def test_docstrings_are_true(name: str) -> None:

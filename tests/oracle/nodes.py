@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from flexor.maths import quaternions
-from flexor.pose.node_motion import NodeMotion
+from flexor.pose.crowd.node_motion import NodeMotion
 
 
 def about_y(heading: float) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from flexor.pose.layers import Layer
+from flexor.pose.play.layers import Layer
 from flexor.scene.character.clip import Clip
 from flexor.scene.scene import Scene
 from tests.oracle import pose as oracle

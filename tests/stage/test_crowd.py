@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from flexor.app.character import Character
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
-from flexor.pose.level_choice import LevelRule
-from flexor.pose.root_motion import steady_motion
+from flexor.pose.clips.root_motion import steady_motion
+from flexor.pose.crowd.level_choice import LevelRule
 from flexor.scene.character.camera import Camera
 from flexor.stage import crowd as crowds
 from flexor.stage.crowd import (
@@ -28,7 +28,7 @@ from flexor.stage.crowd import (
 from flexor.stage.crowd_kind import CrowdKind, make_kind
 from tests.level_bodies import make_hand_levels
 from tests.oracle import nodes as oracle
-from tests.pose.test_node_motion import chain
+from tests.pose.crowd.test_node_motion import chain
 from tests.scenes import random_scene
 
 Rng = np.random.Generator

@@ -13,10 +13,10 @@ import pytest
 from flexor.app.character import Character
 from flexor.deform.kernels import crowd as skin_kernel
 from flexor.maths import threads
-from flexor.pose.kernels import crowd as kernel_crowd
-from flexor.pose.kernels import nodes as kernel_nodes
-from flexor.pose.level_choice import LevelRule
-from flexor.pose.root_motion import RootMotion, steady_motion
+from flexor.pose.clips.root_motion import RootMotion, steady_motion
+from flexor.pose.crowd.kernels import clocks as kernel_crowd
+from flexor.pose.crowd.kernels import nodes as kernel_nodes
+from flexor.pose.crowd.level_choice import LevelRule
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.clip import Clip, Track
 from flexor.scene.character.mesh import Mesh, Primitive
@@ -33,7 +33,7 @@ from flexor.stage.crowd import (
 from flexor.stage.crowd_kind import CrowdKind, make_kind
 from tests.level_bodies import make_hand_levels
 from tests.oracle import nodes as oracle
-from tests.pose.test_node_motion import chain
+from tests.pose.crowd.test_node_motion import chain
 from tests.scenes import plain_scene
 
 Rng = np.random.Generator

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from flexor.app.character import Character
-from flexor.pose.level_choice import LevelRule
-from flexor.pose.root_motion import steady_motion
+from flexor.pose.clips.root_motion import steady_motion
+from flexor.pose.crowd.level_choice import LevelRule
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.clip import Clip, Track
 from flexor.stage.crowd import (
@@ -24,7 +24,7 @@ from flexor.stage.crowd import (
 from flexor.stage.crowd_kind import CrowdKind, make_kind
 from tests.level_bodies import make_hand_levels
 from tests.oracle import nodes as oracle
-from tests.pose.test_node_motion import chain
+from tests.pose.crowd.test_node_motion import chain
 
 Rng = np.random.Generator
 AWAY = np.array([3.0, 1.0, 10.0])  # where a clip has its nodes, from the base point

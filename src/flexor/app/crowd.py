@@ -14,7 +14,7 @@ from flexor.app.character import Character
 from flexor.app.playing import Travel, check_clips, find_travels
 from flexor.arrays import Floats, Ints
 from flexor.errors import SettingError, ShapeError
-from flexor.pose.level_choice import LevelRule
+from flexor.pose.crowd.level_choice import LevelRule
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.clip import Clip
 from flexor.scene.runtime.packed_clip import PackedClip

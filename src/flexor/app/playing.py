@@ -12,17 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 from flexor.app.character import Character
 from flexor.arrays import Floats
 from flexor.errors import SettingError
-from flexor.pose.layers import Layer
+from flexor.pose.clips.root_motion import RootMotion, extract_root_motion
 from flexor.pose.layout import ROWS
+from flexor.pose.play.layers import Layer
 from flexor.pose.pose import Pose
-from flexor.pose.root_motion import RootMotion, extract_root_motion
 from flexor.scene.character.clip import Clip
 from flexor.scene.runtime.packed_clip import PackedClip
 
 if TYPE_CHECKING:
-    from flexor.pose.events import Event
     from flexor.pose.model_space import WorldState
-    from flexor.pose.voices import Mode
+    from flexor.pose.play.events import Event
+    from flexor.pose.play.voices import Mode
 
 __all__ = ["Player", "Travel", "check_clips", "find_travels"]
 
@@ -62,8 +62,8 @@ class Player:
         clips: Mapping[str, Clip | PackedClip] | None = None,
     ) -> None:
         from flexor.pose.model_space import init_world
-        from flexor.pose.motion_set import make_motion_set
-        from flexor.pose.player import init_player
+        from flexor.pose.play.motion_set import make_motion_set
+        from flexor.pose.play.player import init_player
 
         if not isinstance(hero, Character):
             raise SettingError(f"hero: {type(hero).__name__}, expected a Character")
@@ -108,7 +108,7 @@ class Player:
 
         who: numbers of characters, or a mask; None: all.
         """
-        from flexor.pose.voices import play
+        from flexor.pose.play.voices import play
 
         play(
             self.state,
@@ -132,7 +132,7 @@ class Player:
         who: ArrayLike | None = None,
     ) -> None:
         """Play nothing in a layer: what is below shows again, the rest pose last."""
-        from flexor.pose.voices import stop
+        from flexor.pose.play.voices import stop
 
         stop(self.state, layer=layer, who=who, fade=fade)
         self._is_behind = True
@@ -141,14 +141,14 @@ class Player:
         self, layer: str | int, weight: ArrayLike, *, who: ArrayLike | None = None
     ) -> None:
         """Set how much a layer counts, 0 to 1."""
-        from flexor.pose.voices import set_weight
+        from flexor.pose.play.voices import set_weight
 
         set_weight(self.state, layer, weight, who=who)
         self._is_behind = True
 
     def advance(self, dt: float) -> list[Event]:
         """Move on by `dt` seconds; gives the events that were passed."""
-        from flexor.pose.player import advance
+        from flexor.pose.play.player import advance
 
         passed = advance(self.state, dt)
         self._is_behind = False

@@ -21,13 +21,13 @@ from flexor.app.character import Character
 from flexor.app.playing import Player
 from flexor.arrays import Floats
 from flexor.errors import SettingError, ShapeError
-from flexor.pose.ik_aim import Aim, init_aim, solve_aim
-from flexor.pose.ik_ccd import CcdSettings, init_ccd, solve_ccd
-from flexor.pose.ik_two_bone import Limb, init_two_bone, solve_two_bone
+from flexor.pose.ik.aim import Aim, init_aim, solve_aim
+from flexor.pose.ik.ccd import CcdSettings, init_ccd, solve_ccd
+from flexor.pose.ik.reach import Effector, make_reach
+from flexor.pose.ik.two_bone import Limb, init_two_bone, solve_two_bone
 from flexor.pose.layout import ROWS
 from flexor.pose.model_space import WorldState, init_world, world_from_local
 from flexor.pose.pose import Pose
-from flexor.pose.reach import Effector, make_reach
 from flexor.scene.character.limits import Limits
 from flexor.scene.human.human import Human, find_human
 
@@ -362,7 +362,7 @@ def find_limits(hero: Character, limits: Limits | str | Path | None) -> Limits |
     if limits is None or isinstance(limits, Limits):
         return limits
     if limits == "human":
-        from flexor.pose.human_limits import human_limits
+        from flexor.pose.ik.human_limits import human_limits
 
         human = find_human(hero.skeleton, hero.scene.carried)
         if not human.nodes:
@@ -465,7 +465,7 @@ class _Finder:
         if node not in human.nodes.values():
             return None
         from flexor.maths import quaternions
-        from flexor.pose.human_limits import human_limits
+        from flexor.pose.ik.human_limits import human_limits
         from flexor.scene.character.skeleton import rest_world
 
         frame = human_limits(self.hero.skeleton, human).frames[node].astype(np.float64)

@@ -14,8 +14,8 @@ from flexor.errors import SettingError
 from flexor.scene.character.clip import Clip
 
 if TYPE_CHECKING:
-    from flexor.pose.retarget_plan import Plan
-    from flexor.pose.track_values import AnyClip
+    from flexor.pose.clips.retarget.plan import Plan
+    from flexor.pose.clips.track_values import AnyClip
 
 MOST_SAID = 8  # names in a note
 MOST_PULL = 0.5  # a weight by which a vertex is a joint's more than any other's
@@ -71,7 +71,7 @@ def retarget_clips(
     travel: bool = True,
 ) -> tuple[dict[str, Clip], Plan]:
     """Clips of another character as clips of the hero, and how that was done."""
-    from flexor.pose.retarget import transfer
+    from flexor.pose.clips.retarget.retarget import transfer
 
     clips = {name: other.clips[name] for name in names}
     plan = plan_clips(hero, other, clips, name_map)
@@ -90,7 +90,7 @@ def plan_clips(
     name_map: Mapping[str, str] | None = None,
 ) -> Plan:
     """How clips of another character would become clips of the hero."""
-    from flexor.pose.retarget_plan import plan_retarget
+    from flexor.pose.clips.retarget.plan import plan_retarget
     from flexor.scene.human.human import find_human
 
     clips = [other.clips[name] for name in names]

@@ -20,8 +20,8 @@ from flexor.draw.build import part_names
 from flexor.draw.style import Style
 from flexor.errors import FlexorError, SettingError
 from flexor.files.text.toml_text import Keys, name_key, say_known
-from flexor.pose.ik_two_bone import Limb
-from flexor.pose.mirror_clip import mirror_clip
+from flexor.pose.clips.mirror import mirror_clip
+from flexor.pose.ik.two_bone import Limb
 from flexor.scene.character.clip import Clip
 from flexor.scene.checks import check_kind
 from flexor.scene.human.human import find_human

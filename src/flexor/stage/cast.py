@@ -17,11 +17,11 @@ from flexor.arrays import Floats, Ints
 from flexor.deform.bind import Bind
 from flexor.deform.skin_vertices import SkinState, init_skin, skin_vertices
 from flexor.maths import threads
-from flexor.pose.ik_two_bone import Limb, TwoBoneState, init_two_bone
+from flexor.pose.ik.two_bone import Limb, TwoBoneState, init_two_bone
 from flexor.pose.layout import Layout
 from flexor.pose.model_space import WorldState, init_world
-from flexor.pose.motion_set import make_motion_set
-from flexor.pose.player import PlayerState, init_player
+from flexor.pose.play.motion_set import make_motion_set
+from flexor.pose.play.player import PlayerState, init_player
 from flexor.scene.character.clip import Clip
 from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.stage.effect_settings import AfterimageSettings

@@ -20,8 +20,8 @@ from flexor.arrays import Floats, Ints
 from flexor.deform.level_bind import skin_level
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
-from flexor.pose.level_choice import LevelRule, choose_levels, is_in_view
-from flexor.pose.node_motion import move_nodes
+from flexor.pose.crowd.level_choice import LevelRule, choose_levels, is_in_view
+from flexor.pose.crowd.node_motion import move_nodes
 from flexor.scene.character.camera import Camera
 from flexor.stage.crowd_kind import CrowdKind
 
@@ -150,7 +150,7 @@ def init_crowd(kinds: Sequence[CrowdKind], counts: Sequence[int]) -> CrowdState:
 
 def advance_crowd(state: CrowdState, dt: float) -> None:
     """Move all clocks on by `dt` seconds, and the characters with their clips."""
-    from flexor.pose.kernels import crowd as kernel_crowd
+    from flexor.pose.crowd.kernels import clocks as kernel_crowd
 
     try:
         step = float(dt) if isinstance(dt, Real) else math.nan

@@ -12,9 +12,9 @@ from flexor.arrays import Ints
 from flexor.deform.level_bind import LevelBind, bind_level, rest_vertices
 from flexor.errors import SettingError
 from flexor.maths import transforms
+from flexor.pose.clips.root_motion import RootMotion
+from flexor.pose.crowd.node_motion import DEFINED, NodeMotion, make_node_motion
 from flexor.pose.layout import Layout
-from flexor.pose.node_motion import DEFINED, NodeMotion, make_node_motion
-from flexor.pose.root_motion import RootMotion
 from flexor.scene.character.clip import Clip
 from flexor.scene.character.skeleton import rest_world
 from flexor.scene.runtime.levels import Levels

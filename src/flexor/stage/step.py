@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.errors import ShapeError
-from flexor.pose.correct import level_offset
-from flexor.pose.ik_two_bone import solve_two_bone
+from flexor.pose.ik.correct import level_offset
+from flexor.pose.ik.two_bone import solve_two_bone
 from flexor.pose.links import follow_links
 from flexor.pose.model_space import world_from_local
-from flexor.pose.player import advance
-from flexor.pose.voices import play, stop
+from flexor.pose.play.player import advance
+from flexor.pose.play.voices import play, stop
 from flexor.scene.stage.moves import KINDS, RATE
 from flexor.scene.stage.plan import ROLES
 from flexor.stage.camera import (

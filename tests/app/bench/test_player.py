@@ -7,11 +7,11 @@ import pytest
 
 from flexor.app.bench import player
 from flexor.app.bench.synthetic import make_character
-from flexor.pose.kernels.player import CLIP, WEIGHT
-from flexor.pose.layers import layer_mask
-from flexor.pose.motion_set import MotionSet, make_motion_set
-from flexor.pose.player import advance
-from flexor.pose.root_motion import steady_motion
+from flexor.pose.clips.root_motion import steady_motion
+from flexor.pose.play.kernels.player import CLIP, WEIGHT
+from flexor.pose.play.layers import layer_mask
+from flexor.pose.play.motion_set import MotionSet, make_motion_set
+from flexor.pose.play.player import advance
 from flexor.scene.character.clip import Clip
 
 

@@ -22,8 +22,8 @@ from flexor.app.play.keeper_body import KeeperBody, load_keeper
 from flexor.app.play.keeper_contact import Capsules, find_contact, step_with_body
 from flexor.app.play.keeper_mind import think
 from flexor.errors import SettingError, ShapeError
+from flexor.pose.ik.limit_angles import measure_excess
 from flexor.pose.layout import ROWS
-from flexor.pose.limit_angles import measure_excess
 from flexor.scene.stage.moves import InputLog, button_mask
 from flexor.stage.goal.state import init_netting, shoot
 

@@ -10,7 +10,7 @@ import pytest
 from flexor.convert.levels.report import border_distance, report_level
 from flexor.scene.runtime.level_settings import LevelSettings
 from tests.level_bodies import make_hand_levels
-from tests.pose.test_node_motion import chain
+from tests.pose.crowd.test_node_motion import chain
 
 
 def test_a_character_is_so_tall_at_the_border() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from flexor.convert.links.bake_links import TOLERANCE, bake_links
-from flexor.pose.track_values import angles_between
+from flexor.pose.clips.track_values import angles_between
 from flexor.scene.character.clip import Clip, Interpolation, Path, Track
 from flexor.scene.character.skeleton import Link, Skeleton
 from tests.convert.shape.tubes import turn

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from flexor.errors import AssetError, SettingError
 from flexor.files.text.limits import limits_text, read_limits
 from flexor.maths import quaternions
-from flexor.pose.human_limits import human_limits
+from flexor.pose.ik.human_limits import human_limits
 from flexor.scene.character.bone_frames import node_axes
 from flexor.scene.character.limits import Limits, free_limits
 from flexor.scene.character.skeleton import Skeleton

@@ -11,7 +11,7 @@ import pytest
 from flexor.errors import ShapeError
 from flexor.scene.runtime.levels import Levels, LevelSurface, check_levels
 from tests.level_bodies import make_hand_levels
-from tests.pose.test_node_motion import chain
+from tests.pose.crowd.test_node_motion import chain
 
 
 def surface(**change: Any) -> LevelSurface:

@@ -12,12 +12,12 @@ from flexor.app.bench.peer_ikpy import solve_ikpy
 from flexor.app.bench.peer_three_ik import solve_three
 from flexor.app.bench.timing import Result, best_seconds
 from flexor.arrays import Floats
-from flexor.pose.ik_aim import Aim, init_aim, solve_aim
-from flexor.pose.ik_ccd import CcdSettings, init_ccd, solve_ccd
-from flexor.pose.ik_two_bone import Limb, init_two_bone, solve_two_bone
+from flexor.pose.ik.aim import Aim, init_aim, solve_aim
+from flexor.pose.ik.ccd import CcdSettings, init_ccd, solve_ccd
+from flexor.pose.ik.reach import Effector, make_reach
+from flexor.pose.ik.two_bone import Limb, init_two_bone, solve_two_bone
 from flexor.pose.layout import Layout, make_layout
 from flexor.pose.model_space import WorldState, init_world, world_from_local
-from flexor.pose.reach import Effector, make_reach
 from flexor.scene.character.limits import Limits
 from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.scene import Scene

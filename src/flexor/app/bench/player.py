@@ -10,12 +10,12 @@ import numpy as np
 from flexor.app.bench.synthetic import make_character
 from flexor.app.bench.timing import Result, best_seconds
 from flexor.app.character import Character
-from flexor.pose.layers import Layer
-from flexor.pose.motion_set import MotionSet, make_motion_set
-from flexor.pose.player import PlayerState, advance, init_player
-from flexor.pose.root_motion import steady_motion
+from flexor.pose.clips.root_motion import steady_motion
+from flexor.pose.play.layers import Layer
+from flexor.pose.play.motion_set import MotionSet, make_motion_set
+from flexor.pose.play.player import PlayerState, advance, init_player
+from flexor.pose.play.voices import play
 from flexor.pose.sample import init_sample, sample
-from flexor.pose.voices import play
 from flexor.scene.character.clip import Clip
 
 __all__ = ["run"]

@@ -18,9 +18,9 @@ from flexor.files.text.toml_text import find_line, read_toml
 
 if TYPE_CHECKING:
     from flexor.app.character import Character
-    from flexor.pose.match_joints import Match
-    from flexor.pose.retarget_plan import Plan
-    from flexor.pose.track_values import AnyClip
+    from flexor.pose.clips.retarget.match_joints import Match
+    from flexor.pose.clips.retarget.plan import Plan
+    from flexor.pose.clips.track_values import AnyClip
 
 __all__ = ["motion"]
 
@@ -321,18 +321,18 @@ def _parse_trim(text: str) -> tuple[float, float | None] | None:
 
 def _edit(clip: AnyClip, hero: Character, edits: Edits) -> AnyClip:
     """One clip after another change."""
-    from flexor.pose import cut_clip
+    from flexor.pose.clips import cut as cut_clip
 
     if edits.trim is not None:
         clip = cut_clip.trim(clip, *edits.trim)
     if edits.speed is not None:
         clip = cut_clip.change_speed(clip, edits.speed)
     if edits.mirror:
-        from flexor.pose.mirror_clip import mirror_clip
+        from flexor.pose.clips.mirror import mirror_clip
 
         clip = mirror_clip(clip, hero.skeleton)
     if edits.in_place:
-        from flexor.pose.root_motion import extract_root_motion
+        from flexor.pose.clips.root_motion import extract_root_motion
 
         clip = extract_root_motion(clip, hero.skeleton, turn=False)[0]
     return clip
@@ -345,7 +345,7 @@ def _join(
     name: str,
     onward: bool | None,
 ) -> dict[str, AnyClip]:
-    from flexor.pose.cut_clip import concatenate
+    from flexor.pose.clips.cut import concatenate
 
     made = name or "-".join(clips)
     parts = list(clips.values())

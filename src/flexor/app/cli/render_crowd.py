@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flexor.app.character import Character
     from flexor.app.cli.render import Shot
     from flexor.app.crowd import Crowd
-    from flexor.pose.root_motion import RootMotion
+    from flexor.pose.clips.root_motion import RootMotion
     from flexor.scene.character.camera import Camera
     from flexor.scene.character.clip import Clip
     from flexor.scene.runtime.packed_clip import PackedClip
@@ -183,7 +183,7 @@ def _look_at(
     """How a clip carries its character on, None if it does not, and the size (3,) of
     all it shows on the spot.
     """
-    from flexor.pose.root_motion import extract_root_motion, steady_motion
+    from flexor.pose.clips.root_motion import extract_root_motion, steady_motion
     from flexor.stage.ground_speed import ground_velocity
 
     if clip is None or not character.clips[clip].duration > STEP:

@@ -20,10 +20,10 @@ from flexor.arrays import Floats
 from flexor.convert.shape.hit_volumes import make_volumes
 from flexor.errors import SettingError
 from flexor.maths import quaternions
-from flexor.pose.ik_ccd import CcdSettings
+from flexor.pose.ik.ccd import CcdSettings
+from flexor.pose.ik.limit_angles import clamp_pose
+from flexor.pose.ik.reach import Effector
 from flexor.pose.layout import ROWS
-from flexor.pose.limit_angles import clamp_pose
-from flexor.pose.reach import Effector
 from flexor.scene.human.human import find_human
 
 __all__ = ["KeeperBody", "load_keeper"]

@@ -14,7 +14,7 @@ from flexor.draw.backend import Backend
 from flexor.draw.drawlist import DrawItem
 from flexor.draw.style import DrawStyle
 from flexor.errors import BackendMissing
-from flexor.pose.level_choice import LevelRule
+from flexor.pose.crowd.level_choice import LevelRule
 from flexor.scene.character.camera import Camera
 from flexor.scene.runtime.level_settings import LevelSettings
 from flexor.scene.stage.moves import RATE

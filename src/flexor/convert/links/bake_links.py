@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats
 from flexor.maths import quaternions
-from flexor.pose.track_values import angles_between, one_sign, sample_track, slerp
+from flexor.pose.clips.track_values import angles_between, one_sign, sample_track, slerp
 from flexor.scene.character.clip import Clip, Track
 from flexor.scene.character.skeleton import Link, Skeleton
 from flexor.scene.runtime.packed_clip import PackedClip, unpacked

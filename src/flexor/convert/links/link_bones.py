@@ -20,7 +20,7 @@ from flexor.convert.shape.body import Body, Pull, with_pulls
 from flexor.convert.shape.sections import body_shape
 from flexor.errors import SettingError
 from flexor.maths import quaternions, transforms
-from flexor.pose.track_values import slerp
+from flexor.pose.clips.track_values import slerp
 from flexor.scene.character.skeleton import Link, Skeleton, rest_world
 from flexor.scene.character.weights import Skin
 from flexor.scene.finding import Finding

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from flexor.convert.motion.error import Rows, measure_motion
 from flexor.convert.motion.plan import rest_reach
 from flexor.pose.clip_tables import ClipTables, lay_out_tracks
-from flexor.pose.track_values import slerp
+from flexor.pose.clips.track_values import slerp
 from flexor.scene.character.clip import Track
 
 __all__ = ["drop_keys"]

@@ -1,0 +1,1 @@
+"""Clips changed: cut, mirrored, joined, sampled, carried over."""

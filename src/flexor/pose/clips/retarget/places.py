@@ -1,0 +1,156 @@
+"""Where joints of the target are put: hips, loose feet, what a clip moves.
+
+Hips are led by the middle between the hip joints, because rigs put hips anywhere near,
+and stand as high above the ankles as the length of the legs asks for.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.pose.clips.joint_motion import Motion, from_rest, parents_of
+from flexor.pose.clips.retarget import rest_match
+from flexor.pose.clips.retarget.plan import Plan
+from flexor.scene.character.clip import Clip
+from flexor.scene.human.human import Human
+
+__all__ = ["is_from_motion", "joint_place", "placed_joints"]
+
+Rows = NDArray[np.float64]
+
+STANDS = 0.15  # of a leg: feet at rest so near to the ground stand on it
+LOW = 5.0  # per cent of the time in which a foot is at least as low as one that stands
+
+
+def placed_joints(clip: Clip, plan: Plan) -> set[int]:
+    """Joints of the target whose places come from the source.
+
+    The hips of a human; else what the motion starts from: joints without partners
+    above them that the clip moves, or above which it turns nothing. An arm alone stays
+    where its shoulder is.
+    """
+    feeds = plan.match.feeds
+    moved = {track.node for track in clip.tracks if track.path == "translation"}
+    turned = {track.node for track in clip.tracks if track.path == "rotation"}
+    found = set()
+    for node, feed in feeds.items():
+        if any(one in feeds for one in parents_of(plan.target, node)):
+            continue
+        if feed.one in moved or not turned & set(parents_of(plan.source, feed.one)):
+            found.add(node)
+    if plan.humans is not None:
+        hips = plan.humans[1].nodes.get("hips")
+        if hips is not None and hips in feeds:
+            found.add(hips)
+    if plan.has_moves:
+        found |= {node for node, one in plan.match.pairs.items() if one in moved}
+    return found - plan.follows.keys()
+
+
+def joint_place(
+    plan: Plan,
+    source: Motion,
+    target: Motion,
+    node: int,
+    carried: set[int],
+    travel: bool,
+) -> Rows | None:
+    """Where a joint of the target is to be (T, 3); None: where its parent has it."""
+    rest = target.rest[:, :, 3]
+    on = plan.follows.get(node)
+    if on is not None:
+        way = rest[node] - rest[on]
+        place: Rows = target.worlds[on][..., 3] + from_rest(target, on) @ way
+        return place
+    if node not in carried:
+        return None
+    feeds, start = plan.match.feeds, source.rest[:, :, 3]
+    is_hips = plan.humans is not None and plan.humans[1].nodes.get("hips") == node
+    one = feeds[node].one
+    up = rest_match.up_axis(rest, plan.humans[1] if plan.humans else None)
+    above = next((n for n in parents_of(plan.target, node) if n in feeds), None)
+    if above is not None:
+        on = feeds[above].one
+        way = source.worlds[one][..., 3] - source.worlds[on][..., 3]
+        back = np.swapaxes(from_rest(source, on), -1, -2)
+        shift = (back @ way[..., None])[..., 0] - (start[one] - start[on])
+        shift = plan.size * shift @ plan.axes.T
+        if is_hips and not travel:
+            shift = (shift @ up)[..., None] * up
+        offset = rest[node] - rest[above] + shift
+        turned = (from_rest(target, above) @ offset[..., None])[..., 0]
+        place = target.worlds[above][..., 3] + turned
+        return place
+    # Hips are led by the middle between the hip joints: rigs put them anywhere near.
+    arms, anchor = _pivots(plan, source, target, node, up)
+    lead = source.worlds[one][..., 3] + from_rest(source, one) @ arms[0]
+    shift = plan.size * (lead - anchor) @ plan.axes.T
+    if not travel:
+        shift = (shift @ up)[..., None] * up
+    middle = rest[node] + arms[1] + shift
+    place = middle - from_rest(target, node) @ arms[1]
+    return place
+
+
+def _pivots(
+    plan: Plan, source: Motion, target: Motion, node: int, up: Rows
+) -> tuple[tuple[Rows, Rows], Rows]:
+    """What leads a top joint: from it to there (3,), in source and target; and where
+    that is in the source when the target is at rest (3,).
+    """
+    one = plan.match.feeds[node].one
+    start, rest = source.rest[:, :, 3], target.rest[:, :, 3]
+    none = np.zeros(3), np.zeros(3)
+    humans = plan.humans
+    if humans is None or humans[1].nodes.get("hips") != node:
+        return none, start[one]
+    if humans[0].nodes.get("hips") != one:
+        return none, start[one]
+    legs = [rest_match.leg_length(start, humans[0])]
+    legs.append(rest_match.leg_length(rest, humans[1]))
+    if not min(legs) > 0:
+        return none, start[one]
+    hips = [
+        at[[human[p] for p in ("leftUpperLeg", "rightUpperLeg")]].mean(0)
+        for at, human in zip((start, rest), humans, strict=True)
+    ]
+    feet = [[human[p] for p in ("leftFoot", "rightFoot")] for human in humans]
+    source_up = plan.axes.T @ up
+    if is_from_motion(plan, source, source_up):
+        ankle = _low_ankle(source, feet[0], source_up)
+    else:
+        ankle = float((start[feet[0]] @ source_up).mean())
+    height = float(hips[1] @ up - (rest[feet[1]] @ up).mean())
+    level = ankle + height / plan.size
+    anchor = hips[0] + (level - hips[0] @ source_up) * source_up
+    return (hips[0] - start[one], hips[1] - rest[node]), anchor
+
+
+def is_from_motion(plan: Plan, source: Motion, up: Rows) -> bool:
+    """Whether the motion of a human tells where the ground is, not its rest.
+
+    So it is if it rests in the air, or with its hips at 0, as captures do, or walks
+    below the ground it rests on. up: (3,), of the source.
+    """
+    human = plan.humans[0] if plan.humans is not None else None
+    start = source.rest[:, :, 3]
+    leg = rest_match.leg_length(start, human)
+    if human is None or not leg > 0:
+        return False
+    feet = [human[p] for p in ("leftFoot", "rightFoot")]
+    lowest = min(start[n] @ up for n in _legs(human))
+    ankle = float((start[feet] @ up).mean())
+    is_below = _low_ankle(source, feet, up) < ankle - STANDS * leg
+    return bool(abs(lowest) > STANDS * leg or is_below)
+
+
+def _low_ankle(source: Motion, feet: list[int], up: Rows) -> float:
+    """How high the lower ankle is when it is low."""
+    heights = [source.worlds[n][..., 3] @ up for n in feet]
+    return float(np.percentile(np.minimum(*heights), LOW))
+
+
+def _legs(human: Human) -> list[int]:
+    ends = ("Foot", "Toes")
+    return [node for part, node in human.nodes.items() if part.endswith(ends)]

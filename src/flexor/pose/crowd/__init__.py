@@ -1,0 +1,1 @@
+"""Motion and levels of detail of many characters."""

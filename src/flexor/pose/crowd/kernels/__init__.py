@@ -1,0 +1,1 @@
+"""Clocks and nodes of crowds, compiled."""

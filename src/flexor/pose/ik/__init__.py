@@ -1,0 +1,1 @@
+"""Inverse kinematics: reaching, limbs, looking, limits of joints."""

@@ -1,0 +1,156 @@
+"""Inverse kinematics by cyclic coordinate descent, for one character or many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flexor.arrays import Floats, Ints, check_array
+from flexor.errors import SettingError
+from flexor.pose.ik.kernels import ccd as kernel_ik
+from flexor.pose.ik.kernels.descent import BONE_WORK, PAIR_WORK
+from flexor.pose.ik.reach import Reach, as_floats, as_turns, as_weights
+from flexor.pose.model_space import WorldState
+
+__all__ = ["CcdSettings", "CcdState", "init_ccd", "solve_ccd"]
+
+
+MOST_PASSES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class CcdSettings:
+    """passes: at most so many over all bones; tolerance: metres, near enough;
+    incremental: start from the last solution instead of the pose that is given; home:
+    then each solve starts by that part of the way back to the pose that is given, 0 to
+    1, so that bones do not wander off.
+    """
+
+    passes: int = 30
+    tolerance: float = 1e-3
+    incremental: bool = False
+    home: float = 0.1
+
+    def __post_init__(self) -> None:
+        is_whole = isinstance(self.passes, int) and not isinstance(self.passes, bool)
+        if not is_whole or not 1 <= self.passes <= MOST_PASSES:
+            raise SettingError(f"passes: {self.passes!r}, expected 1 to {MOST_PASSES}")
+        if not isinstance(self.incremental, bool):
+            raise SettingError(f"incremental: {self.incremental!r}, expected a bool")
+        if not 0 < self.tolerance < np.inf:
+            raise SettingError(f"tolerance: {self.tolerance}, expected more than 0")
+        if not 0 <= self.home <= 1:
+            raise SettingError(f"home: {self.home}, expected 0 to 1")
+
+
+@dataclass(slots=True, eq=False)
+class CcdState:
+    """N characters that reach.
+
+    off: float32 (N, M), metres from each effector to its target, after a solve;
+    passes: int32 (N,), how many were made; last: float32 (N, B, 4), the rotations that
+    the bones were left with; started: uint8 (N,), whether there are any.
+    """
+
+    reach: Reach
+    off: Floats
+    passes: Ints
+    last: Floats
+    started: NDArray[np.uint8]
+    _upright: Floats = field(repr=False)
+    _no_poles: Floats = field(repr=False)
+    _full: Floats = field(repr=False)
+    _work: tuple[NDArray[np.float64], ...] = field(repr=False)
+
+    def forget(self) -> None:
+        """Start afresh: no last solution, no limit to the speed of the next turn."""
+        self.started[:] = 0
+
+
+def init_ccd(reach: Reach, count: int) -> CcdState:
+    """State for `count` characters that have not reached for anything yet."""
+    bones, points, goals = len(reach.bones), len(reach.points), len(reach.effectors)
+    upright = np.array([0, 0, 0, 1], np.float32)
+    return CcdState(
+        reach,
+        np.zeros((count, goals), np.float32),
+        np.zeros(count, np.int32),
+        np.tile(upright, (count, bones, 1)),
+        np.zeros(count, np.uint8),
+        np.tile(upright, (count, goals)),
+        np.zeros((count, 3 * goals), np.float32),
+        np.ones(count, np.float32),
+        (
+            reach.points.copy(),
+            np.zeros((bones, BONE_WORK)),
+            np.zeros((bones * points, PAIR_WORK)),
+            np.zeros((points, 3)),
+            np.zeros((points, 3)),
+            np.zeros((goals, 3)),
+            np.zeros((3 * points, 3 * points)),
+            np.zeros(3 * points),
+        ),
+    )
+
+
+def solve_ccd(
+    state: CcdState,
+    local: Floats,
+    world: WorldState,
+    targets: ArrayLike,
+    settings: CcdSettings = CcdSettings(),  # noqa: B008 - frozen
+    *,
+    turns: ArrayLike | None = None,
+    poles: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    seconds: float = np.inf,
+) -> CcdState:
+    """Turn the bones of N characters so that their effectors come to their targets.
+
+    local: (N, 10 * L), changed; world: what `world_from_local` made of it before;
+    targets: (N, M, 3), metres in the world; turns: (N, M, 4), orientations that
+    effectors with a turn are to have, in the world; poles: (N, M, 3), directions in the
+    world that elbows and knees point to, 0 for none; weights: (N,), how much of the
+    turning is done, 0 to 1; seconds: since the last solve, for limits of speed.
+    """
+    reach = state.reach
+    count, goals = len(state.off), len(reach.effectors)
+    check_array(local, np.float32, (count, len(reach.layout.rest)), "local")
+    if world.layout is not reach.layout or len(world.matrices) != count:
+        raise SettingError("world: it is of another character, or of others")
+    if not seconds >= 0:
+        raise SettingError(f"seconds: {seconds}, expected 0 or more")
+    pull = state._full if weights is None else as_weights(weights, (count,))
+    at = as_floats(targets, (count, goals, 3), "targets").reshape(count, -1)
+    turned, ways = state._upright, state._no_poles
+    if turns is not None:
+        turned = as_turns(turns, (count, goals), "turns").reshape(count, -1)
+    if poles is not None:
+        ways = as_floats(poles, (count, goals, 3), "poles").reshape(count, -1)
+    kernel_ik.solve_reach(
+        reach.bones,
+        reach.table,
+        reach.effector_table,
+        reach.point_lanes,
+        reach.base,
+        reach.is_chain,
+        settings.passes,
+        settings.tolerance,
+        seconds,
+        1 - settings.home if settings.incremental else 0.0,
+        world.matrices.reshape(count, -1),
+        world.places.reshape(count, -1),
+        at,
+        turned,
+        ways,
+        pull,
+        *state._work,
+        state.started,
+        state.last.reshape(count, -1),
+        state.off,
+        state.passes,
+        local,
+    )
+    return state

@@ -1,0 +1,478 @@
+"""Inverse kinematics of chains and trees of bones, one character after another.
+
+Cyclic coordinate descent is sure but slow near a straight chain. So between its passes
+other steps are tried, and kept only where they leave less: Gauss and Newton's, damped
+(all bones at once, the least turning that closes the gap; three equations a point), and
+for a single free chain that is not long enough yet, stretching: all bones turn toward
+the goal by one part, found so that the chain becomes exactly as long as it must be.
+"""
+
+import math
+
+import numpy as np
+
+from flexor.maths.kernels.jit import inline, jit, part
+from flexor.maths.kernels.quaternions import (
+    make_unit,
+    part_turn,
+    turn_both,
+    turn_vector,
+)
+from flexor.pose.ik.kernels.descent import (
+    EARLIER,
+    FREE,
+    KEPT,
+    KIND,
+    LANE,
+    NODE,
+    NOW,
+    PLACE,
+    POINT,
+    POINTS,
+    RATE,
+    ROUNDED,
+    SCALE,
+    TRIED,
+    WEIGHT,
+    clamp,
+    descend,
+    measure,
+)
+from flexor.pose.ik.kernels.steps import (
+    bend,
+    centre,
+    is_balanced,
+    step_all,
+    stretch,
+    swing,
+)
+
+# A step is worth going on with when it leaves less than this of the squares.
+GOOD = 0.25
+# A pass that leaves more than this of them has done nothing, and is taken back.
+STILL = 1 - 1e-5
+# How strongly Gauss and Newton's step is damped at first.
+DAMPING = 1e-4
+# A bend must leave less than this of the squares, or it is taken back; so must a
+# restart, which changes much.
+WORTH, RESTART_WORTH = 0.99, 0.1
+# Lengths of a chain beyond which a goal is as good as a direction.
+FAR = 100.0
+# How far a chain is bent that does not know where to, radians.
+BEND = 0.5
+
+
+@inline
+def _off(ends, goals):
+    """The largest square of a distance that is left."""
+    most = 0.0
+    for k in range(len(goals)):
+        x = ends[k, 0] - goals[k, 0]
+        y = ends[k, 1] - goals[k, 1]
+        z = ends[k, 2] - goals[k, 2]
+        most = max(most, x * x + y * y + z * z)
+    return most
+
+
+@inline
+def _copy(work, one, other):
+    """Copy rotations from column `one` to column `other`."""
+    for b in range(len(work)):
+        for i in range(4):
+            work[b, other + i] = work[b, one + i]
+
+
+@part
+def _reach(
+    bones,
+    table,
+    pulls,
+    is_chain,
+    most,
+    square,
+    work,
+    pairs,
+    ends,
+    goals,
+    system,
+    right,
+):
+    """Turn the bones until all points are near their goals; give the passes made.
+
+    square: how near, as the square of a distance in the base's frame.
+    """
+    left = measure(bones, pulls, NOW, work, pairs, ends, goals)
+    damping, passes, still = DAMPING, 0, 0
+    is_fresh, wants_descent, wants_stretch, is_straight = True, True, False, False
+    # What the rotations leave that were kept before a bend or a restart; none yet.
+    kept, worth = -1.0, WORTH
+    while passes < most and _off(ends, goals) > square:
+        passes += 1
+        if wants_descent:
+            _copy(work, NOW, EARLIER)
+            new = descend(bones, table, pulls, work, pairs, ends, goals)
+            is_fresh, wants_descent = False, False
+            if new > left * STILL:
+                # Hardly anything: not worth crawling for, frame after frame.
+                _copy(work, EARLIER, NOW)
+                still += 1
+            else:
+                left, still = new, 0
+            if still > 1:
+                measure(bones, pulls, NOW, work, pairs, ends, goals)
+                if is_chain and stretch(bones, table, work, pairs, goals) == 2:
+                    break  # straight, and too short
+                if kept >= 0:
+                    break
+                kept = left
+                _copy(work, NOW, KEPT)
+                if is_balanced(bones, table, pulls, work, pairs, ends, goals):
+                    # All in one line: no pass would ever leave it.
+                    bend(bones, table, BEND, work)
+                elif centre(bones, table, work):
+                    worth = RESTART_WORTH
+                else:
+                    break
+                left = measure(bones, pulls, NOW, work, pairs, ends, goals)
+                still, is_fresh, wants_descent = 0, True, True
+            continue
+        if not is_fresh:
+            left = measure(bones, pulls, NOW, work, pairs, ends, goals)
+        found = 0
+        if wants_stretch:
+            found = stretch(bones, table, work, pairs, goals)
+            is_straight, wants_stretch = found == 2, False
+        if found == 0:
+            is_there = step_all(
+                bones, table, pulls, damping, work, pairs, ends, goals, system, right
+            )
+            found = 1 if is_there else 0
+        new = left
+        if found > 0:
+            new = measure(bones, pulls, TRIED, work, pairs, ends, goals)
+        is_fresh = new < left * STILL
+        is_good = new < left * GOOD
+        if is_fresh:
+            _copy(work, TRIED, NOW)
+        damping = damping * 0.25 if is_good else damping * 4
+        wants_descent = not is_good
+        wants_stretch = is_chain and not is_good and not is_straight
+        left = new if is_fresh else left
+    if kept >= 0 and left > kept * worth:
+        _copy(work, KEPT, NOW)
+    return passes
+
+
+@inline
+def _bring_goals(m, targets, turns, effectors, pulls, world, determinant, goals):
+    """Goals in the base's frame; m: (12,) world_from_base."""
+    # The inverse of the linear part, from its cofactors.
+    scale = 1 / determinant
+    c00 = (m[5] * m[10] - m[6] * m[9]) * scale
+    c01 = (m[2] * m[9] - m[1] * m[10]) * scale
+    c02 = (m[1] * m[6] - m[2] * m[5]) * scale
+    c10 = (m[6] * m[8] - m[4] * m[10]) * scale
+    c11 = (m[0] * m[10] - m[2] * m[8]) * scale
+    c12 = (m[2] * m[4] - m[0] * m[6]) * scale
+    c20 = (m[4] * m[9] - m[5] * m[8]) * scale
+    c21 = (m[1] * m[8] - m[0] * m[9]) * scale
+    c22 = (m[0] * m[5] - m[1] * m[4]) * scale
+    for e in range(len(effectors)):
+        first, count = effectors[e, POINT], effectors[e, POINTS]
+        at = 12 * np.int64(effectors[e, NODE])
+        x, y, z = world[at], world[at + 4], world[at + 8]
+        size = math.sqrt(x * x + y * y + z * z)
+        for i in range(count):
+            k = first + i
+            x = targets[3 * e] - m[3]
+            y = targets[3 * e + 1] - m[7]
+            z = targets[3 * e + 2] - m[11]
+            if i > 0:  # a point beside the first, on one of the effector's axes
+                dx = pulls[k, 0] - pulls[first, 0]
+                dy = pulls[k, 1] - pulls[first, 1]
+                dz = pulls[k, 2] - pulls[first, 2]
+                dx, dy, dz = turn_vector(
+                    turns[4 * e],
+                    turns[4 * e + 1],
+                    turns[4 * e + 2],
+                    turns[4 * e + 3],
+                    dx * size,
+                    dy * size,
+                    dz * size,
+                )
+                x, y, z = x + dx, y + dy, z + dz
+            goals[k, 0] = c00 * x + c01 * y + c02 * z
+            goals[k, 1] = c10 * x + c11 * y + c12 * z
+            goals[k, 2] = c20 * x + c21 * y + c22 * z
+
+
+@inline
+def _toward(ax, ay, az, aw, bx, by, bz, bw, fraction):
+    """The rotation a, turned toward b by a part of the way."""
+    dx, dy, dz, dw = turn_both(bx, by, bz, bw, -ax, -ay, -az, aw)
+    dx, dy, dz, dw = part_turn(dx, dy, dz, dw, fraction)
+    x, y, z, w = turn_both(dx, dy, dz, dw, ax, ay, az, aw)
+    return make_unit(x, y, z, w)
+
+
+@inline
+def _load(bones, table, point_lanes, local, last, keeps, pulls, work):
+    """Bones as they stand in the pose; those that turn a part of the way, `keeps`, to
+    how they were left.
+    """
+    lanes = len(local) // 10
+    for k in range(len(point_lanes)):
+        if point_lanes[k] >= 0:
+            for i in range(3):
+                pulls[k, i] = local[i * lanes + point_lanes[k]]
+    for b in range(len(bones)):
+        lane = np.int64(bones[b, LANE])
+        for i in range(3):
+            work[b, PLACE + i] = local[i * lanes + lane]
+            work[b, SCALE + i] = local[(7 + i) * lanes + lane]
+        x, y = np.float64(local[3 * lanes + lane]), np.float64(local[4 * lanes + lane])
+        z, w = np.float64(local[5 * lanes + lane]), local[6 * lanes + lane]
+        x, y, z, w = make_unit(x, y, z, w)
+        if table[b, WEIGHT] > 0 and keeps > 0:
+            lx, ly = np.float64(last[4 * b]), np.float64(last[4 * b + 1])
+            lz, lw = np.float64(last[4 * b + 2]), last[4 * b + 3]
+            lx, ly, lz, lw = make_unit(lx, ly, lz, lw)
+            x, y, z, w = _toward(x, y, z, w, lx, ly, lz, lw, keeps)
+        if table[b, WEIGHT] > 0 and bones[b, KIND] != FREE:
+            x, y, z, w = clamp(table, b, x, y, z, w)
+        work[b, NOW], work[b, NOW + 1] = x, y
+        work[b, NOW + 2], work[b, NOW + 3] = z, w
+
+
+@inline
+def _apart(ax, ay, az, aw, bx, by, bz, bw):
+    """The angle between two rotations, radians."""
+    x, y, z, w = turn_both(bx, by, bz, bw, -ax, -ay, -az, aw)
+    return 2 * math.atan2(math.sqrt(x * x + y * y + z * z), abs(w))
+
+
+@inline
+def _is_allowed(table, b, x, y, z, w):
+    """Whether the limits of bone b allow a rotation, but for rounding."""
+    cx, cy, cz, cw = clamp(table, b, x, y, z, w)
+    return _apart(x, y, z, w, cx, cy, cz, cw) < ROUNDED
+
+
+@inline
+def _slow_down(table, b, kind, most, lx, ly, lz, lw, x, y, z, w):
+    """The rotation, or how far it can be come toward from the last one."""
+    angle = _apart(lx, ly, lz, lw, x, y, z, w)
+    if angle <= most:
+        return x, y, z, w
+    part_of = most / angle
+    # From where limits do not allow it, it comes back at its own pace.
+    is_bound = kind != FREE and _is_allowed(table, b, lx, ly, lz, lw)
+    for _ in range(8):
+        qx, qy, qz, qw = _toward(lx, ly, lz, lw, x, y, z, w, part_of)
+        if not is_bound:
+            return qx, qy, qz, qw
+        # Between two allowed rotations there may be some that are not; and what the
+        # limits make of those may be too far again.
+        qx, qy, qz, qw = clamp(table, b, qx, qy, qz, qw)
+        if _apart(lx, ly, lz, lw, qx, qy, qz, qw) <= most * (1 + 1e-6):
+            return qx, qy, qz, qw
+        part_of *= 0.5
+    return lx, ly, lz, lw
+
+
+@part
+def _store(bones, table, weight, seconds, has_last, work, last, local):
+    """Write the rotations back: by a part, and no quicker than their rates allow."""
+    lanes = len(local) // 10
+    for b in range(len(bones)):
+        at, kind = 3 * lanes + np.int64(bones[b, LANE]), bones[b, KIND]
+        x, y, z, w = work[b, NOW], work[b, NOW + 1], work[b, NOW + 2], work[b, NOW + 3]
+        if weight < 1:
+            ox, oy = np.float64(local[at]), np.float64(local[at + lanes])
+            oz, ow = np.float64(local[at + 2 * lanes]), local[at + 3 * lanes]
+            ox, oy, oz, ow = make_unit(ox, oy, oz, ow)
+            if weight > 0:
+                x, y, z, w = _toward(ox, oy, oz, ow, x, y, z, w, weight)
+                # Between two allowed rotations there may be some that are not.
+                if kind != FREE and _is_allowed(table, b, ox, oy, oz, ow):
+                    x, y, z, w = clamp(table, b, x, y, z, w)
+            else:
+                x, y, z, w = ox, oy, oz, ow
+        is_touched = weight > 0 and table[b, WEIGHT] > 0
+        most = table[b, RATE] * seconds
+        if has_last and most < math.pi and table[b, WEIGHT] > 0:
+            lx, ly = np.float64(last[4 * b]), np.float64(last[4 * b + 1])
+            lz, lw = np.float64(last[4 * b + 2]), last[4 * b + 3]
+            lx, ly, lz, lw = make_unit(lx, ly, lz, lw)
+            sx, sy, sz, sw = _slow_down(
+                table, b, kind, most, lx, ly, lz, lw, x, y, z, w
+            )
+            is_touched |= sx != x or sy != y or sz != z or sw != w
+            x, y, z, w = sx, sy, sz, sw
+        work[b, NOW], work[b, NOW + 1] = x, y
+        work[b, NOW + 2], work[b, NOW + 3] = z, w
+        for i in range(4):
+            if is_touched:
+                local[at + i * lanes] = work[b, NOW + i]
+            last[4 * b + i] = work[b, NOW + i]
+
+
+@inline
+def _bring_near(effectors, work, pulls, goals):
+    """Goals that are very far are brought nearer, in the same direction: what a chain
+    gains would be lost in the rounding of the distance.
+    """
+    length = 0.0
+    for b in range(1, len(work)):
+        x, y, z = work[b, PLACE], work[b, PLACE + 1], work[b, PLACE + 2]
+        length += math.sqrt(x * x + y * y + z * z)
+    for e in range(len(effectors)):
+        k = effectors[e, POINT]
+        x, y, z = pulls[k, 0], pulls[k, 1], pulls[k, 2]
+        most = FAR * (length + math.sqrt(x * x + y * y + z * z))
+        x = goals[k, 0] - work[0, PLACE]
+        y = goals[k, 1] - work[0, PLACE + 1]
+        z = goals[k, 2] - work[0, PLACE + 2]
+        far = math.sqrt(x * x + y * y + z * z)
+        if far > most:
+            part_of = most / far
+            nx = work[0, PLACE] + part_of * x
+            ny = work[0, PLACE + 1] + part_of * y
+            nz = work[0, PLACE + 2] + part_of * z
+            for i in range(k + 1, k + effectors[e, POINTS]):
+                goals[i, 0] = nx + (goals[i, 0] - goals[k, 0])
+                goals[i, 1] = ny + (goals[i, 1] - goals[k, 1])
+                goals[i, 2] = nz + (goals[i, 2] - goals[k, 2])
+            goals[k, 0], goals[k, 1], goals[k, 2] = nx, ny, nz
+
+
+@inline
+def _put_off(m, ends, k, targets, e, off):
+    """How far point k is from its target, in the world."""
+    square = 0.0
+    for i in range(3):
+        at = (
+            m[4 * i] * ends[k, 0]
+            + m[4 * i + 1] * ends[k, 1]
+            + m[4 * i + 2] * ends[k, 2]
+        )
+        at += m[4 * i + 3] - targets[3 * e + i]
+        square += at * at
+    off[e] = math.sqrt(square)
+
+
+@part
+def _swing_all(bones, table, effectors, pulls, ways, near, work, pairs, ends, goals):
+    """Swing the limbs toward their poles, where that does not lose their goals."""
+    for e in range(len(effectors)):
+        if ways[e, 0] == 0 and ways[e, 1] == 0 and ways[e, 2] == 0:
+            continue
+        left = measure(bones, pulls, NOW, work, pairs, ends, goals)
+        if swing(bones, table, effectors, e, ways, len(goals), work, pairs):
+            new = measure(bones, pulls, TRIED, work, pairs, ends, goals)
+            # A rounding error may be paid for the pole.
+            if new <= left * (1 + 1e-9) + 1e-6 * near:
+                _copy(work, TRIED, NOW)
+
+
+@jit(
+    "void(i4[:, ::1], f8[:, ::1], i4[:, ::1], i4[::1], i8, bool, i8, f8, f8, f8,"
+    " f4[:, ::1], f4[:, ::1], f4[:, ::1], f4[:, ::1], f4[:, ::1], f4[::1],"
+    " out f8[:, ::1], out f8[:, ::1], out f8[:, ::1], out f8[:, ::1], out f8[:, ::1],"
+    " out f8[:, ::1], out f8[:, ::1], out f8[::1], out u1[::1], out f4[:, ::1],"
+    " out f4[:, ::1], out i4[::1], out f4[:, ::1])"
+)
+def solve_reach(
+    bones,
+    table,
+    effectors,
+    point_lanes,
+    base,
+    is_chain,
+    most,
+    tolerance,
+    seconds,
+    keeps,
+    world,
+    places,
+    targets,
+    turns,
+    poles,
+    weights,
+    pulls,
+    work,
+    pairs,
+    ends,
+    goals,
+    ways,
+    system,
+    right,
+    started,
+    last,
+    off,
+    passes,
+    local,
+):
+    """Bring the effectors of N characters to their targets.
+
+    bones, table, effectors: see the columns of `kernels.descent`; point_lanes: (K,)
+    the lane whose translation a point is, or -1; base: the node whose frame the first
+    bone is in, -1 for the character's place; is_chain: one point, free bones in a row,
+    the first willing; most: passes; tolerance: metres; seconds: since the last call;
+    keeps: how much of the last solution bones start from, 0 for the pose alone; world:
+    (N, 12 J) before the call; places: (N, 12); targets: (N, 3 M) and turns: (N, 4 M),
+    world space; poles: (N, 3 M) world directions, 0 for none; weights: (N,) how much of
+    it is done; pulls: (K, 4) points in the frames of their bones, and weights; then
+    work space; started: (N,); last: (N, 4 B) rotations of the last call; off: (N, M)
+    metres that are left; passes: (N,); local: (N, 10 L).
+    """
+    for n in range(len(local)):
+        mine, before = local[n], last[n]
+        m = places[n] if base < 0 else world[n, 12 * base : 12 * base + 12]
+        has_last = started[n] != 0
+        was = keeps if has_last else 0.0
+        _load(bones, table, point_lanes, mine, before, was, pulls, work)
+        determinant = np.float64(m[0]) * (m[5] * m[10] - m[6] * m[9])
+        determinant -= np.float64(m[1]) * (m[4] * m[10] - m[6] * m[8])
+        determinant += np.float64(m[2]) * (m[4] * m[9] - m[5] * m[8])
+        passes[n] = 0
+        if abs(determinant) > 1e-30:
+            _bring_goals(
+                m,
+                targets[n],
+                turns[n],
+                effectors,
+                pulls,
+                world[n],
+                determinant,
+                goals,
+            )
+            _bring_near(effectors, work, pulls, goals)
+            near = tolerance * tolerance / abs(determinant) ** (2 / 3)
+            for e in range(len(effectors)):
+                for i in range(3):  # the transpose is the inverse up to size
+                    ways[e, i] = m[i] * poles[n, 3 * e]
+                    ways[e, i] += m[4 + i] * poles[n, 3 * e + 1]
+                    ways[e, i] += m[8 + i] * poles[n, 3 * e + 2]
+            passes[n] = _reach(
+                bones,
+                table,
+                pulls,
+                is_chain,
+                most,
+                near,
+                work,
+                pairs,
+                ends,
+                goals,
+                system,
+                right,
+            )
+            _swing_all(
+                bones, table, effectors, pulls, ways, near, work, pairs, ends, goals
+            )
+            _store(bones, table, weights[n], seconds, has_last, work, before, mine)
+            started[n] = 1
+        measure(bones, pulls, NOW, work, pairs, ends, goals)
+        for e in range(len(effectors)):
+            _put_off(m, ends, effectors[e, POINT], targets[n], e, off[n])

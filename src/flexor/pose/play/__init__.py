@@ -1,0 +1,1 @@
+"""Clips played: layers, cross-fades, events, root motion."""

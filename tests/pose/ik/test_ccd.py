@@ -1,0 +1,576 @@
+"""Inverse kinematics of chains and trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from flexor.errors import FlexorError
+from flexor.maths import euler, quaternions
+from flexor.pose.ik.ccd import CcdSettings, CcdState, init_ccd, solve_ccd
+from flexor.pose.ik.kernels import ccd as kernel_ik
+from flexor.pose.ik.reach import Effector, make_reach
+from flexor.pose.model_space import init_world, world_from_local
+from tests.oracle import ik as oracle
+from tests.pose.ik.chains import (
+    angles_between,
+    box_limits,
+    chain,
+    places_of,
+    posed,
+    random_lengths,
+    random_targets,
+    rotations_of,
+    tree,
+)
+from tests.scenes import random_rotations
+
+DEGREE = np.radians(1)
+
+
+def solved(
+    layout: Any, reach: Any, rotations: Any, targets: Any, *choices: Any, **named: Any
+) -> tuple[CcdState, Any]:
+    """The state and the local rows after one solve from rotations (N, B, 4)."""
+    local, world = posed(layout, rotations)
+    state = init_ccd(reach, len(local))
+    solve_ccd(state, local, world, targets, *choices, **named)
+    return state, local
+
+
+@pytest.mark.parametrize("weights", [(1, 1, 1), (0.5, 1, 0.25)])
+def test_the_first_pass_is_plain_descent(weights: Any) -> None:
+    rng = np.random.default_rng(1)
+    lengths = np.array([0.5, 0.3, 0.4])
+    layout = chain(lengths)
+    willing = {f"b{i}": w for i, w in enumerate(weights)}
+    reach = make_reach(layout, [Effector("b3", "b0")], willing=willing)
+    start = random_rotations(rng, 20, 3)
+    targets = random_targets(rng, lengths, 20)
+    _, local = solved(layout, reach, start, targets[:, None], CcdSettings(1))
+    for n in range(20):
+        wanted = oracle.descend(lengths, start[n], targets[n], weights)
+        off = angles_between(rotations_of(layout, local)[n, :3], wanted)
+        assert off.max() < 1e-5
+    assert kernel_ik.solve_reach is not None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", ["rest", "random"])
+def test_random_targets_are_reached(start: str) -> None:
+    """10,000 targets, chains of 3 to 8 bones: 95 % in 30 passes, 99.5 % in 200."""
+    rng = np.random.default_rng(2)
+    near: dict[int, list[Any]] = {30: [], 200: []}
+    for bones in range(3, 9):
+        for _ in range(5):
+            lengths = random_lengths(rng, bones)
+            layout = chain(lengths)
+            reach = make_reach(layout, [Effector(f"b{bones}", "b0")])
+            targets = random_targets(rng, lengths, 167)
+            turns = random_rotations(rng, 167, bones)
+            if start == "rest":
+                turns[:] = [0, 0, 0, 1]
+            for passes, found in near.items():
+                state, local = solved(
+                    layout, reach, turns, targets[:, None], CcdSettings(passes)
+                )
+                ends = places_of(layout, local)[:, -1]
+                off = np.linalg.norm(ends - targets, axis=1)
+                np.testing.assert_allclose(off, state.off[:, 0], atol=1e-5)
+                found.append(off <= 1e-3)
+    assert np.concatenate(near[30]).mean() >= 0.95
+    assert np.concatenate(near[200]).mean() >= 0.995
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.booleans(), st.floats(0.2, 2.5))
+def test_the_distance_never_grows(
+    seed: int, bones: int, has_limits: bool, far: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    lengths = random_lengths(rng, bones)
+    layout = chain(lengths)
+    limits = None
+    if has_limits:
+        low, high = -rng.uniform(1, 80, 3), rng.uniform(1, 80, 3)
+        limits = box_limits(bones + 1, low, high)
+    willing = {f"b{i}": float(rng.uniform(0.1, 1)) for i in range(bones)}
+    effector = Effector(f"b{bones}", "b0")
+    reach = make_reach(layout, [effector], willing=willing, limits=limits)
+    targets = random_targets(rng, lengths, 4) * far
+    start = random_rotations(rng, 4, bones)
+    # Limits are applied before the first pass: what they leave is where it begins.
+    last = np.full(4, np.inf)
+    for passes in range(1, 12):
+        state, _ = solved(layout, reach, start, targets[:, None], CcdSettings(passes))
+        assert (state.off[:, 0] <= last + 1e-6).all()
+        last = state.off[:, 0].astype(np.float64)
+
+
+def test_out_of_reach_the_chain_ends_straight_and_still() -> None:
+    rng = np.random.default_rng(3)
+    lengths = random_lengths(rng, 5)
+    layout = chain(lengths)
+    reach = make_reach(layout, [Effector("b5", "b0")])
+    targets = random_targets(rng, lengths, 50)
+    targets *= (
+        rng.uniform(1.001, 10, 50)[:, None] / np.linalg.norm(targets, axis=1)[:, None]
+    )
+    local, world = posed(layout, random_rotations(rng, 50, 5))
+    state = init_ccd(reach, 50)
+    last = None
+    for frame in range(70):
+        solve_ccd(state, local, world, targets[:, None], CcdSettings(incremental=True))
+        world_from_local(world, local)
+        now = rotations_of(layout, local)
+        if last is not None and frame >= 2:
+            assert angles_between(now, last).max() < 0.01 * DEGREE
+        last = now
+    steps = np.diff(places_of(layout, local), axis=1)
+    steps /= np.linalg.norm(steps, axis=2, keepdims=True)
+    ways = targets / np.linalg.norm(targets, axis=1, keepdims=True)
+    assert np.abs(steps - ways[:, None]).max() < 1e-4
+
+
+def test_out_of_reach_with_limits_it_comes_to_rest() -> None:
+    rng = np.random.default_rng(4)
+    layout = chain([0.3, 0.3, 0.3])
+    limits = box_limits(4, (-20, -20, -5), (20, 20, 5))
+    reach = make_reach(layout, [Effector("b3", "b0")], limits=limits)
+    targets = random_targets(rng, [0.3, 0.3, 0.3], 40) * 3
+    local, world = posed(layout, random_rotations(rng, 40, 3))
+    state = init_ccd(reach, 40)
+    for _ in range(60):
+        solve_ccd(state, local, world, targets[:, None], CcdSettings(incremental=True))
+    before = rotations_of(layout, local)
+    for _ in range(5):
+        solve_ccd(state, local, world, targets[:, None], CcdSettings(incremental=True))
+        now = rotations_of(layout, local)
+        assert angles_between(now, before).max() < 0.01 * DEGREE
+        before = now
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5))
+def test_limits_hold(seed: int, bones: int) -> None:
+    rng = np.random.default_rng(seed)
+    lengths = random_lengths(rng, bones)
+    rest = random_rotations(rng, bones + 1)
+    places = np.zeros((bones + 1, 3))
+    places[1:, 0] = lengths
+    layout = tree(range(-1, bones), places, rest)
+    low = -rng.uniform(0, (180, 90, 180))
+    high = rng.uniform(0, (180, 90, 180))
+    frames = random_rotations(rng, bones + 1)
+    limits = box_limits(bones + 1, low, high, frames=frames)
+    reach = make_reach(layout, [Effector(f"b{bones}", "b0")], limits=limits)
+    targets = random_targets(rng, lengths, 6)
+    _, local = solved(layout, reach, random_rotations(rng, 6, bones), targets[:, None])
+    now = rotations_of(layout, local)[:, :bones]
+    back = quaternions.multiply(rest[:bones] * [-1, -1, -1, 1], now)
+    frames = frames[:bones]
+    turns = quaternions.multiply(
+        quaternions.multiply(frames * [-1, -1, -1, 1], back), frames
+    )
+    allowed = euler.clamp_rotation(turns, np.radians(low), np.radians(high))
+    assert angles_between(turns, allowed).max() < 0.01 * DEGREE
+
+
+def test_a_moving_target_turns_no_joint_faster_than_its_rate() -> None:
+    rng = np.random.default_rng(5)
+    layout = chain([0.4, 0.3, 0.3])
+    rate, step = np.radians(90), 1 / 60
+    for limits in (
+        box_limits(4, (-180, -90, -180), (180, 90, 180), rate=rate),
+        box_limits(4, (-80, -40, -10), (80, 60, 30), rate=rate),
+    ):
+        reach = make_reach(layout, [Effector("b3", "b0")], limits=limits)
+        count = 8
+        local, world = posed(layout, random_rotations(rng, count, 3))
+        state = init_ccd(reach, count)
+        ways = random_targets(rng, [0.4, 0.3, 0.3], count)
+        last = None
+        fastest = 0.0
+        for frame in range(90):
+            angle = 0.04 * frame
+            turn = oracle.about(np.array([0, 0, 1.0]), angle)
+            solve_ccd(
+                state,
+                local,
+                world,
+                (ways @ turn.T)[:, None],
+                CcdSettings(4, incremental=True),
+                seconds=step,
+            )
+            now = rotations_of(layout, local)
+            if last is not None:
+                fastest = max(fastest, angles_between(now, last).max())
+            last = now
+        assert fastest <= rate * step + 2e-6
+        assert fastest > 0.9 * rate * step
+
+
+def test_no_time_no_turn() -> None:
+    layout = chain([0.5, 0.5])
+    limits = box_limits(3, (-180, -90, -180), (180, 90, 180), rate=1.0)
+    reach = make_reach(layout, [Effector("b2", "b0")], limits=limits)
+    local, world = posed(layout, random_rotations(np.random.default_rng(6), 1, 2))
+    state = init_ccd(reach, 1)
+    solve_ccd(state, local, world, (0.3, 0.3, 0.3), seconds=0.0)
+    first = local.copy()
+    solve_ccd(state, local, world, (-0.3, 0.3, 0.3), seconds=0.0)
+    np.testing.assert_allclose(local, first, atol=1e-7)
+    state.forget()
+    solve_ccd(state, local, world, (-0.3, 0.3, 0.3), seconds=0.0)
+    assert state.off[0, 0] < 1e-3
+
+
+ARMS = tree(
+    [-1, 0, 1, 2, 3, 1, 5, 6],
+    [
+        [0, 0, 0],
+        [0, 0.4, 0],
+        [0.1, 0.2, 0],
+        [0.3, 0, 0],
+        [0.3, 0, 0],
+        [-0.1, 0.2, 0],
+        [-0.3, 0, 0],
+        [-0.3, 0, 0],
+    ],
+)
+HANDS = [Effector("b4", "b0"), Effector("b7", "b0")]
+
+
+def test_two_hands_share_a_spine() -> None:
+    rng = np.random.default_rng(7)
+    reach = make_reach(ARMS, HANDS)
+    goal, _ = posed(ARMS, random_rotations(rng, 60, 8))
+    targets = places_of(ARMS, goal)[:, [4, 7]]
+    start = np.tile([0, 0, 0, 1.0], (60, 8, 1))
+    state, local = solved(ARMS, reach, start, targets, CcdSettings(100))
+    off = np.linalg.norm(places_of(ARMS, local)[:, [4, 7]] - targets, axis=2)
+    np.testing.assert_allclose(off, state.off, atol=1e-5)
+    assert (off.max(1) < 2e-3).mean() > 0.9
+
+
+def test_of_two_that_cannot_both_be_the_heavier_wins() -> None:
+    targets = np.array([[[3.0, 0.3, 0], [-3.0, 0.3, 0]]])
+    start = np.tile([0, 0, 0, 1.0], (1, 8, 1))
+    off = []
+    for weight in (1.0, 20.0):
+        hands = [Effector("b4", "b0", weight=weight), HANDS[1]]
+        reach = make_reach(ARMS, hands)
+        state, _ = solved(ARMS, reach, start, targets, CcdSettings(100))
+        off.append(state.off[0].astype(float))
+    assert abs(off[0][0] - off[0][1]) < 0.01
+    assert off[1][0] < off[0][0] - 0.05 < off[1][1] - 0.1
+
+
+def test_hands_with_roots_of_their_own_leave_the_spine_alone() -> None:
+    reach = make_reach(ARMS, [Effector("b4", "b2"), Effector("b7", "b5")])
+    targets = np.array([[[0.3, 0.8, 0.2], [-0.3, 0.8, 0.2]]])
+    state, local = solved(ARMS, reach, np.tile([0, 0, 0, 1.0], (1, 8, 1)), targets)
+    assert state.off.max() < 1e-3
+    np.testing.assert_array_equal(rotations_of(ARMS, local)[0, :2], [[0, 0, 0, 1]] * 2)
+
+
+def test_orientation_goals() -> None:
+    rng = np.random.default_rng(8)
+    lengths = np.array([0.3, 0.25, 0.25, 0.2])
+    layout = chain(lengths)
+    reach = make_reach(layout, [Effector("b4", "b0", turn=1.0)])
+    _, world = posed(layout, random_rotations(rng, 80, 5))
+    targets = world.matrices[:, 4, :, 3].copy()
+    turns = quaternions.from_matrix(world.matrices[:, 4, :, :3].astype(np.float64))
+    start = np.tile([0, 0, 0, 1.0], (80, 5, 1))
+    _, local = solved(
+        layout, reach, start, targets[:, None], CcdSettings(100), turns=turns[:, None]
+    )
+    world_from_local(world, local)
+    now = quaternions.from_matrix(world.matrices[:, 4, :, :3].astype(np.float64))
+    off = np.linalg.norm(world.matrices[:, 4, :, 3] - targets, axis=1)
+    good = (off < 2e-3) & (angles_between(now, turns) < 1 * DEGREE)
+    assert good.mean() > 0.95
+
+
+def test_an_offset_point_is_brought_to_the_target() -> None:
+    layout = chain([0.5, 0.5])
+    reach = make_reach(layout, [Effector("b2", "b0", offset=(0.1, 0.05, 0))])
+    local, world = posed(layout, np.tile([0, 0, 0, 1.0], (1, 3, 1)))
+    state = init_ccd(reach, 1)
+    solve_ccd(state, local, world, (0.4, 0.5, 0.1))
+    world_from_local(world, local)
+    point = world.matrices[0, 2] @ [0.1, 0.05, 0, 1]
+    np.testing.assert_allclose(point, [0.4, 0.5, 0.1], atol=1.1e-3)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 5))
+def test_the_middle_points_to_the_pole(seed: int, bones: int) -> None:
+    rng = np.random.default_rng(seed)
+    lengths = random_lengths(rng, bones)
+    layout = chain(lengths)
+    reach = make_reach(layout, [Effector(f"b{bones}", "b0")])
+    target = random_targets(rng, lengths, 1) * 0.8
+    pole = rng.normal(size=3)
+    start = random_rotations(rng, 1, bones)
+    middle = int(
+        np.flatnonzero(reach.nodes == reach.nodes[reach.effector_table[0, 4]])[0]
+    )
+
+    def side(way: Any) -> Any:
+        state, local = solved(
+            layout, reach, start, target[:, None], CcdSettings(100), poles=way
+        )
+        assert state.off[0, 0] <= 1.1e-3 or bones == 2
+        places = places_of(layout, local)[0]
+        end = places[-1]
+        offset = places[middle] - end * (places[middle] @ end) / (end @ end)
+        flat = way - end * (way @ end) / (end @ end)
+        length = np.linalg.norm(offset)
+        cosine = offset @ flat / max(length * np.linalg.norm(flat), 1e-12)
+        is_bent = length > 0.021 * np.linalg.norm(end)  # else it has no side
+        return cosine if is_bent and np.linalg.norm(flat) > 1e-2 else 1.0
+
+    assert side(pole) > 0.999
+    assert side(-pole) > 0.999  # flipped, the middle flips
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.floats(0, 1))
+def test_a_weighted_solve_turns_by_that_part_of_the_full_one(
+    seed: int, weight: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    layout = chain(random_lengths(rng, 4))
+    reach = make_reach(layout, [Effector("b4", "b0")])
+    start = random_rotations(rng, 2, 4)
+    target = rng.normal(size=(2, 1, 3)) * 0.4
+    _, full = solved(layout, reach, start, target)
+    _, part = solved(layout, reach, start, target, weights=weight)
+    whole = angles_between(rotations_of(layout, full)[:, :4], start)
+    turned = angles_between(rotations_of(layout, part)[:, :4], start)
+    np.testing.assert_allclose(turned, whole * weight, atol=2e-5)
+
+
+def test_reference_and_incremental_mode() -> None:
+    """Reference: the same for the same pose; incremental: it goes on from the last."""
+    rng = np.random.default_rng(9)
+    layout = chain([0.3, 0.3, 0.4])
+    reach = make_reach(layout, [Effector("b3", "b0")])
+    start = random_rotations(rng, 1, 3)
+    one, other = np.array([[0.3, 0.4, 0.1]]), np.array([[0.31, 0.4, 0.1]])
+    fresh, world = posed(layout, start)
+    state = init_ccd(reach, 1)
+    first = fresh.copy()
+    solve_ccd(state, first, world, one)
+    moved = fresh.copy()
+    solve_ccd(state, moved, world, other, CcdSettings(incremental=True))
+    assert state.passes[0] <= 2  # a small step from where it was
+    again = fresh.copy()
+    solve_ccd(state, again, world, one)
+    np.testing.assert_array_equal(again, first)
+    nearer = angles_between(rotations_of(layout, moved), rotations_of(layout, first))
+    assert nearer.max() < 0.2
+
+
+def test_mirrored_limbs_reach_alike() -> None:
+    rng = np.random.default_rng(10)
+    right, left = make_reach(ARMS, [HANDS[0]]), make_reach(ARMS, [HANDS[1]])
+    targets = rng.normal(size=(30, 1, 3)) * 0.3 + [0.3, 0.6, 0.2]
+    start = np.tile([0, 0, 0, 1.0], (30, 8, 1))
+    _, one = solved(ARMS, right, start, targets)
+    _, other = solved(ARMS, left, start, targets * [-1, 1, 1])
+    a = places_of(ARMS, one)[:, [1, 2, 3, 4]]
+    b = places_of(ARMS, other)[:, [1, 5, 6, 7]] * [-1, 1, 1]
+    np.testing.assert_allclose(a, b, atol=1e-4)
+
+
+def test_a_straight_chain_bends_for_a_target_on_its_line() -> None:
+    layout = chain([0.25] * 4)
+    reach = make_reach(layout, [Effector("b4", "b0")])
+    targets = np.array(
+        [[0.5, 0, 0], [0.05, 0, 0], [-0.7, 0, 0], [0, 0, 0], [0.99, 0, 0]]
+    )
+    start = np.tile([0, 0, 0, 1.0], (5, 4, 1))
+    state, _ = solved(layout, reach, start, targets[:, None], CcdSettings(60))
+    assert state.off.max() < 1e-3
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0, 100.0])
+def test_units_do_not_matter(scale: float) -> None:
+    """Below a node of any scale, turned: the tolerance is metres in the world."""
+    rng = np.random.default_rng(11)
+    lengths = random_lengths(rng, 4)
+    places = np.zeros((6, 3))
+    places[2:, 0] = lengths / scale
+    rest = np.tile([0, 0, 0, 1.0], (6, 1))
+    rest[0] = random_rotations(rng)
+    scales = np.ones((6, 3))
+    scales[0] = scale
+    layout = tree(range(-1, 5), places, rest, scales)
+    reach = make_reach(layout, [Effector("b5", "b1")])
+    state, local = solved(
+        layout,
+        reach,
+        np.tile(rest, (20, 1, 1)),
+        (targets := random_targets(rng, lengths, 20))[:, None],
+    )
+    off = np.linalg.norm(places_of(layout, local)[:, 5] - targets, axis=1)
+    assert off.max() < 1.01e-3
+    np.testing.assert_allclose(off, state.off[:, 0], atol=1e-5)
+
+
+def test_scale_along_the_chain_and_places_of_characters() -> None:
+    rng = np.random.default_rng(12)
+    scales = rng.uniform(0.6, 1.6, (5, 3))
+    places = np.zeros((5, 3))
+    places[1:, 0] = 0.3
+    layout = tree(range(-1, 4), places, random_rotations(rng, 5), scales)
+    reach = make_reach(layout, [Effector("b4", "b0")])
+    goal, _ = posed(layout, random_rotations(rng, 30, 4))
+    where = np.concatenate(
+        [quaternions.to_matrix(random_rotations(rng, 30)), rng.normal(size=(30, 3, 1))],
+        2,
+    )
+    targets = places_of(layout, goal, where)[:, 4]
+    local, _ = posed(layout, random_rotations(rng, 30, 4))
+    world = init_world(layout, 30)
+    world.places[:] = where
+    world_from_local(world, local)
+    state = init_ccd(reach, 30)
+    solve_ccd(state, local, world, targets[:, None], CcdSettings(100))
+    off = np.linalg.norm(places_of(layout, local, where)[:, 4] - targets, axis=1)
+    assert (off < 1.01e-3).mean() > 0.8  # uneven scale has dead ends
+    np.testing.assert_allclose(off, state.off[:, 0], atol=2e-5)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["zero", "base", "flat", "folded"]))
+def test_degenerate_inputs_stay_finite(seed: int, kind: str) -> None:
+    rng = np.random.default_rng(seed)
+    lengths = np.array([0.3, 0.0, 0.3, 0.4])
+    scales = np.ones((6, 3))
+    if kind == "zero":
+        lengths[:] = 0
+    if kind == "flat":
+        scales[0] = [1, 0, 1]
+    places = np.zeros((6, 3))
+    places[2:, 0] = lengths
+    layout = tree(range(-1, 5), places, None, scales)
+    reach = make_reach(layout, [Effector("b5", "b1", turn=float(rng.integers(2)))])
+    start = np.tile([0, 0, 0, 1.0], (3, 6, 1))
+    if kind == "folded":
+        start[:, 3:5] = [0, 0, 1, 0]
+    target = np.zeros((3, 1, 3)) if kind == "base" else rng.normal(size=(3, 1, 3))
+    state, local = solved(
+        layout, reach, start, target, poles=rng.choice([0.0, 1.0], (3, 1, 3))
+    )
+    assert np.isfinite(local).all()
+    assert np.isfinite(state.off).all()
+    lengths = np.linalg.norm(rotations_of(layout, local), axis=2)
+    np.testing.assert_allclose(lengths, 1, atol=1e-5)
+
+
+def test_many_are_as_one() -> None:
+    rng = np.random.default_rng(13)
+    layout = chain(random_lengths(rng, 5))
+    reach = make_reach(layout, [Effector("b5", "b0")])
+    start, targets = random_rotations(rng, 9, 5), rng.normal(size=(9, 1, 3)) * 0.4
+    _, many = solved(layout, reach, start, targets)
+    for n in range(9):
+        _, one = solved(layout, reach, start[n : n + 1], targets[n : n + 1])
+        np.testing.assert_array_equal(one[0], many[n])
+
+
+@pytest.mark.parametrize(
+    ("effectors", "named", "words"),
+    [
+        ([], {}, "1 to 16"),
+        ([Effector("b9", "b0")], {}, "no node 'b9'"),
+        ([Effector(9, "b0")], {}, "must lie in 0..4"),
+        ([Effector("b1", "b3")], {}, "is not above"),
+        ([Effector("b0", "b0")], {}, "no bone can move it"),
+        ([Effector("b4", "b0", weight=0)], {}, "weight must be above 0"),
+        ([Effector("b4", "b0", weight=1e300)], {}, "at most 1e\\+06"),
+        ([Effector(2.5, "b0")], {}, "expected a name or a row"),
+        ([Effector("b4", "b0", offset=(np.nan, 0, 0))], {}, "finite"),
+        ([Effector("b4", "b0")], {"willing": {"b4": 1.0}}, "is not in a chain"),
+        ([Effector("b4", "b0")], {"willing": {"b1": 2.0}}, "expected 0 to 1"),
+        (
+            [Effector("b4", "b0")],
+            {"limits": box_limits(3, (0, 0, 0), (1, 1, 1))},
+            "of 3 joints for a skeleton of 5",
+        ),
+    ],
+)
+def test_what_cannot_reach_is_refused(effectors: Any, named: Any, words: str) -> None:
+    with pytest.raises(FlexorError, match=words):
+        make_reach(chain([0.25] * 4), effectors, **named)
+
+
+@pytest.mark.parametrize(
+    ("named", "words"),
+    [
+        ({"targets": np.zeros((2, 1, 3))}, "targets: shape"),
+        ({"targets": [[[np.nan, 0, 0]]]}, "targets: must be finite"),
+        ({"targets": "here"}, "targets: expected numbers"),
+        ({"weights": 1.5}, "weights: must lie in 0..1"),
+        ({"turns": np.zeros((1, 1, 4))}, "unit quaternions"),
+        ({"poles": np.zeros((1, 2, 3))}, "poles: shape"),
+        ({"seconds": -1.0}, "seconds: -1.0"),
+        ({"seconds": np.nan}, "seconds"),
+    ],
+)
+def test_bad_goals_are_refused(named: Any, words: str) -> None:
+    layout = chain([0.25] * 4)
+    state = init_ccd(make_reach(layout, [Effector("b4", "b0")]), 1)
+    local, world = posed(layout, np.tile([0, 0, 0, 1.0], (1, 4, 1)))
+    before = local.copy()
+    targets = named.pop("targets", np.zeros((1, 1, 3)))
+    with pytest.raises(FlexorError, match=words):
+        solve_ccd(state, local, world, targets, **named)
+    np.testing.assert_array_equal(local, before)
+    with pytest.raises(FlexorError, match="world"):
+        solve_ccd(state, local, init_world(layout, 2), np.zeros(3))
+    with pytest.raises(FlexorError, match="passes"):
+        CcdSettings(passes=0)
+    with pytest.raises(FlexorError, match="tolerance"):
+        CcdSettings(tolerance=np.nan)
+
+
+@pytest.mark.parametrize("far", [1e2, 1e4, 1e7, 1e12, 1e30])
+def test_a_goal_at_the_end_of_the_world_straightens_the_chain(far: float) -> None:
+    rng = np.random.default_rng(14)
+    layout = chain([0.3, 0.3, 0.4])
+    reach = make_reach(layout, [Effector("b3", "b0")])
+    ways = random_targets(rng, [0.3, 0.3, 0.4], 8)
+    ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+    start = random_rotations(rng, 8, 3)
+    state, local = solved(layout, reach, start, (ways * far)[:, None])
+    steps = np.diff(places_of(layout, local), axis=1)
+    steps /= np.linalg.norm(steps, axis=2, keepdims=True)
+    assert np.abs(steps - ways[:, None]).max() < 1e-4
+    np.testing.assert_allclose(state.off, far - 1 if far < 1e6 else far, rtol=1e-4)
+
+
+def test_links_are_not_turned() -> None:
+    from flexor.pose.layout import make_layout
+    from flexor.scene.character.skeleton import Link, Skeleton
+    from tests.scenes import plain_scene
+
+    skeleton = Skeleton(
+        ("a", "b", "link", "c"),
+        np.array([-1, 0, 0, 2]),
+        np.array([[0, 0, 0], [1, 0, 0], [1, 0, 0], [1, 0, 0]]),
+        np.tile([0, 0, 0, 1], (4, 1)),
+        np.ones((4, 3)),
+        links={2: Link(1, 0.5)},
+    )
+    layout = make_layout(plain_scene(skeleton))
+    with pytest.raises(FlexorError, match="'link' is a link that follows 'b'"):
+        make_reach(layout, [Effector("c", "a")])

@@ -1,0 +1,320 @@
+"""The steps between passes of descent, one by one, against plain algebra."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from flexor.maths import euler, quaternions
+from flexor.pose.ik.ccd import init_ccd
+from flexor.pose.ik.kernels import descent, steps
+from flexor.pose.ik.reach import Effector, Reach, make_reach
+from tests.oracle import ik as oracle
+from tests.pose.ik.chains import angles_between, box_limits, chain, random_lengths, tree
+from tests.scenes import random_rotations
+
+UPRIGHT = np.array([0, 0, 0, 1.0])
+NOW, TRIED, PLACE, SCALE = (
+    descent.NOW,
+    descent.TRIED,
+    descent.PLACE,
+    descent.SCALE,
+)
+
+
+class Bench:
+    """The work space of one character, its bones at given rotations (B, 4)."""
+
+    def __init__(self, reach: Reach, rotations: Any, goals: Any) -> None:
+        skeleton = reach.layout.skeleton
+        self.reach, self.goals = reach, np.array(goals, np.float64)
+        work = init_ccd(reach, 1)._work
+        self.pulls, self.work, self.pairs, self.ends = work[:4]
+        self.system, self.right = work[6:]
+        self.work[:, NOW : NOW + 4] = rotations
+        self.work[:, TRIED : TRIED + 4] = rotations
+        self.work[:, PLACE : PLACE + 3] = skeleton.translations[reach.nodes]
+        self.work[:, SCALE : SCALE + 3] = skeleton.scales[reach.nodes]
+        for k, lane in enumerate(reach.point_lanes):
+            if lane >= 0:
+                node = reach.layout.node_of_lane[lane]
+                self.pulls[k, :3] = skeleton.translations[node]
+        self.measure(NOW)
+
+    def measure(self, at: int) -> float:
+        """What is left of the squares at the rotations in a column."""
+        left = descent.measure(
+            self.reach.bones,
+            self.pulls,
+            at,
+            self.work,
+            self.pairs,
+            self.ends,
+            self.goals,
+        )
+        return float(left)
+
+    def tried(self) -> Any:
+        return self.work[:, TRIED : TRIED + 4].copy()
+
+
+def arms() -> Any:
+    """Two nodes and two arms of two bones on them: b4 and b7 are the hands."""
+    right = [[0.1, 0.2, 0], [0.3, 0, 0], [0.3, 0, 0]]
+    left = [[-x, y, z] for x, y, z in right]
+    return tree([-1, 0, 1, 2, 3, 1, 5, 6], [[0, 0, 0], [0, 0.4, 0], *right, *left])
+
+
+def slopes(skeleton: Any, bones: Any, ends: Any, rotations: Any) -> Any:
+    """How ends move with turns of bones in their parents' frames: (3 M, B, 3)."""
+    parents, places = skeleton.parents.tolist(), skeleton.translations
+    frames, spots = oracle.frames_of(parents, places, rotations)
+    made = np.zeros((len(ends), 3, len(bones), 3))
+    for b, bone in enumerate(bones):
+        above = np.eye(3) if parents[bone] < 0 else frames[parents[bone]]
+        for m, end in enumerate(ends):
+            if oracle.is_below(parents, end, bone):
+                arm = spots[end] - spots[bone]
+                made[m, :, b] = np.cross(above.T, arm).T
+    return made.reshape(3 * len(ends), len(bones), 3), spots[list(ends)]
+
+
+@pytest.mark.parametrize("is_hinged", [False, True])
+def test_all_bones_at_once_turn_by_damped_least_squares(is_hinged: bool) -> None:
+    rng = np.random.default_rng(1)
+    layout = arms()
+    willing = {"b0": 0.2, "b1": 0.7, "b3": 0.5, "b6": 0.9}
+    pulls = np.array([0.4, 3.0])
+    hands = [Effector("b4", "b0", weight=0.4), Effector("b7", "b0", weight=3.0)]
+    limits, axes = None, None
+    start = random_rotations(rng, 8)
+    if is_hinged:
+        frames = random_rotations(rng, 8)
+        limits = box_limits(8, (-180, 0, 0), (180, 0, 0), frames=frames)
+        axes = quaternions.to_matrix(frames)[:, :, 2]
+        half = rng.uniform(-1, 1, (8, 1))
+        start = np.concatenate([np.sin(half) * axes, np.cos(half)], 1)
+    reach = make_reach(layout, hands, willing=willing, limits=limits)
+    nodes, names = reach.nodes, layout.skeleton.names
+    goals = rng.normal(size=(2, 3))
+    bench = Bench(reach, start[nodes], goals)
+    damping = 0.03
+    is_there = steps.step_all(
+        reach.bones,
+        reach.table,
+        bench.pulls,
+        damping,
+        bench.work,
+        bench.pairs,
+        bench.ends,
+        bench.goals,
+        bench.system,
+        bench.right,
+    )
+    assert is_there
+    slope, ends = slopes(layout.skeleton, nodes, [4, 7], start)
+    np.testing.assert_allclose(bench.ends, ends, atol=1e-6)
+    if axes is not None:
+        slope = (slope * axes[nodes]).sum(2, keepdims=True) * axes[nodes]
+    shares = np.array([willing.get(names[node], 1.0) for node in nodes])
+    flat = (slope * np.sqrt(shares)[:, None]).reshape(6, -1)
+    flat *= np.sqrt(np.repeat(pulls, 3))[:, None]
+    system = flat @ flat.T
+    system += damping * np.trace(system) / 6 * np.eye(6)
+    gap = np.sqrt(np.repeat(pulls, 3)) * (goals - ends).ravel()
+    turns = (flat.T @ np.linalg.solve(system, gap)).reshape(-1, 3)
+    turns *= np.sqrt(shares)[:, None]
+    wanted = quaternions.normalise(np.append(turns / 2, np.ones((len(nodes), 1)), 1))
+    wanted = quaternions.multiply(wanted, start[nodes])
+    assert angles_between(bench.tried(), wanted).max() < 1e-6
+
+
+def test_a_system_that_says_nothing_is_not_solved() -> None:
+    """Points on their joints do not move, whatever turns."""
+    layout = tree([-1, 0], [[0, 0, 0], [0, 0, 0]])
+    reach = make_reach(layout, [Effector("b1", "b0")])
+    bench = Bench(reach, UPRIGHT[None], np.ones((1, 3)))
+    steps.step_all(
+        reach.bones,
+        reach.table,
+        bench.pulls,
+        1e-4,
+        bench.work,
+        bench.pairs,
+        bench.ends,
+        bench.goals,
+        bench.system,
+        bench.right,
+    )
+    np.testing.assert_array_equal(bench.tried(), UPRIGHT[None])
+
+
+@pytest.mark.parametrize("far", [0.7, 0.95, 1.001, 1.3])
+@pytest.mark.parametrize("scale", [0.01, 1.0, 50.0])
+def test_a_chain_is_stretched_to_be_just_long_enough(far: float, scale: float) -> None:
+    rng = np.random.default_rng(2)
+    lengths = random_lengths(rng, 5) / scale
+    places = np.zeros((6, 3))
+    places[1:, 0] = lengths
+    # A scale along the chain, which bones below inherit.
+    places[1:] /= 1.7
+    scales = np.ones((6, 3))
+    scales[0] = 1.7
+    layout = tree(range(-1, 5), places, None, scales)
+    willing = {"b1": 0.3, "b3": 0.6}
+    reach = make_reach(layout, [Effector("b5", "b0")], willing=willing)
+    start = np.tile(UPRIGHT, (5, 1))
+    half = rng.uniform(-0.9, 0.9, 5)
+    start[:, 2], start[:, 3] = np.sin(half), np.cos(half)
+    start[0] = random_rotations(rng)
+    goal = rng.normal(size=3)
+    goal *= far / scale / np.linalg.norm(goal)
+    bench = Bench(reach, start, goal[None])
+    before = bench.ends.copy()
+    assert np.linalg.norm(before) < np.linalg.norm(goal)
+    found = steps.stretch(
+        reach.bones, reach.table, bench.work, bench.pairs, bench.goals
+    )
+    assert found == (1 if far < 1 else 2)
+    left = np.sqrt(bench.measure(TRIED)) * scale
+    np.testing.assert_allclose(left, max(far - 1, 0), atol=1e-4)
+
+
+def test_a_chain_that_is_too_long_is_not_stretched() -> None:
+    layout = chain([0.5, 0.5])
+    reach = make_reach(layout, [Effector("b2", "b0")])
+    for goal in ((0.2, 0.1, 0), (0, 0, 0)):
+        bench = Bench(reach, np.tile(UPRIGHT, (2, 1)), [goal])
+        found = steps.stretch(
+            reach.bones, reach.table, bench.work, bench.pairs, bench.goals
+        )
+        assert found == 0
+        np.testing.assert_array_equal(bench.tried(), np.tile(UPRIGHT, (2, 1)))
+
+
+def test_the_middle_of_limits() -> None:
+    """Limited and willing bones go there, others stay; their frames are kept to."""
+    rng = np.random.default_rng(3)
+    rest, frames = random_rotations(rng, 4), random_rotations(rng, 4)
+    layout = tree(range(-1, 3), np.tile([0.3, 0, 0], (4, 1)), rest)
+    low, high = np.radians([-20, -60, 0]), np.radians([100, 10, 70])
+    limits = box_limits(4, np.degrees(low), np.degrees(high), frames=frames)
+    effector = Effector("b3", "b0")
+    reach = make_reach(layout, [effector], willing={"b1": 0.0}, limits=limits)
+    start = random_rotations(rng, 3)
+    bench = Bench(reach, start, np.ones((1, 3)))
+    assert steps.centre(reach.bones, reach.table, bench.work)
+    now = bench.work[:, NOW : NOW + 4]
+    np.testing.assert_array_equal(now[1], start[1])
+    z, y, x = (low + high) / 2
+    turn = oracle.about(np.array([0, 0, 1.0]), z)
+    turn = turn @ oracle.about(np.array([0, 1.0, 0]), y)
+    turn = turn @ oracle.about(np.array([1.0, 0, 0]), x)
+    for b in (0, 2):
+        frame = quaternions.to_matrix(frames[b])
+        wanted = quaternions.to_matrix(rest[b]) @ frame @ turn @ frame.T
+        np.testing.assert_allclose(quaternions.to_matrix(now[b]), wanted, atol=1e-6)
+    free = make_reach(layout, [effector])
+    bench = Bench(free, start, np.ones((1, 3)))
+    assert not steps.centre(free.bones, free.table, bench.work)
+
+
+def test_a_bend_moves_willing_bones_off_their_line() -> None:
+    layout = chain([0.25] * 4)
+    reach = make_reach(layout, [Effector("b4", "b0")], willing={"b2": 0.0})
+    bench = Bench(reach, np.tile(UPRIGHT, (4, 1)), [[0.5, 0, 0]])
+    steps.bend(reach.bones, reach.table, 0.5, bench.work)
+    turned = angles_between(bench.work[:, NOW : NOW + 4], UPRIGHT)
+    np.testing.assert_allclose(turned, [0.5, 0.65, 0, 0.95], atol=1e-6)
+    # To and fro.
+    assert bench.work[0, NOW + 2] * bench.work[1, NOW + 2] < 0
+
+
+@pytest.mark.parametrize(
+    ("goal", "willing", "wanted"),
+    [
+        ((0.5, 0, 0), {}, True),  # on its line
+        ((0.5, 0.01, 0), {}, False),
+        ((0.7, 0.3, 0), {"b0": 0.0, "b1": 0.0, "b2": 0.0}, True),  # nothing can turn
+        ((0.7, 0.3, 0), {"b0": 0.0, "b1": 0.0}, False),
+    ],
+)
+def test_what_is_balanced(goal: Any, willing: Any, wanted: bool) -> None:
+    layout = chain([0.25] * 3)
+    reach = make_reach(layout, [Effector("b3", "b0")], willing=willing)
+    bench = Bench(reach, np.tile(UPRIGHT, (3, 1)), [goal])
+    found = steps.is_balanced(
+        reach.bones,
+        reach.table,
+        bench.pulls,
+        bench.work,
+        bench.pairs,
+        bench.ends,
+        bench.goals,
+    )
+    assert found == wanted
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("pull", [1.0, 3.0])
+def test_pulls_to_either_side_are_balanced_by_their_weights(
+    pull: float, axis: int
+) -> None:
+    """Two ends on a T: goals on either side, the nearer one pulling harder."""
+    places = np.roll([[0, 0, 0], [1, 0, 0], [-1, 0, 0]], axis, 1)
+    layout = tree([-1, 0, 0], places)
+    ends = [Effector("b1", "b0", weight=pull), Effector("b2", "b0")]
+    reach = make_reach(layout, ends)
+    goals = np.roll([[1, 0.1, 0.3], [-1, 0.3, 0.9]], axis, 1)
+    bench = Bench(reach, UPRIGHT[None], goals)
+    found = steps.is_balanced(
+        reach.bones,
+        reach.table,
+        bench.pulls,
+        bench.work,
+        bench.pairs,
+        bench.ends,
+        bench.goals,
+    )
+    assert found == (pull == 3)
+
+
+def test_rotations_are_cut_to_limits_as_angles_are() -> None:
+    """The nearer end of each angle's limits, going round; what is allowed stays."""
+    rng = np.random.default_rng(4)
+    for _ in range(40):
+        rest, frames = random_rotations(rng, 2), random_rotations(rng, 2)
+        low, high = -rng.uniform(0, (180, 90, 180)), rng.uniform(0, (180, 90, 180))
+        limits = box_limits(2, low, high, frames=frames)
+        layout = tree([-1, 0], [[0, 0, 0], [1, 0, 0]], rest)
+        reach = make_reach(layout, [Effector("b1", "b0")], limits=limits)
+        turn = random_rotations(rng)
+        bone = quaternions.multiply(rest[0], frames[0])
+        back = frames[0] * [-1, -1, -1, 1]
+        given = quaternions.multiply(quaternions.multiply(bone, turn), back)
+        got = np.array(descent.clamp(reach.table, 0, *given))
+        cut = euler.clamp_rotation(turn, np.radians(low), np.radians(high))
+        wanted = quaternions.multiply(quaternions.multiply(bone, cut), back)
+        assert angles_between(got, wanted) < 1e-5
+        again = np.array(descent.clamp(reach.table, 0, *got))
+        assert angles_between(again, got) < 1e-5
+
+
+def test_less_willing_bones_are_stretched_less() -> None:
+    layout = chain([0.25] * 4)
+    start = np.tile(UPRIGHT, (4, 1))
+    half = np.array([0.6, -1.1, 1.2, -1.0]) / 2
+    start[:, 2], start[:, 3] = np.sin(half), np.cos(half)
+    ways = []
+    for willing in ({}, {"b1": 0.1}):
+        reach = make_reach(layout, [Effector("b4", "b0")], willing=willing)
+        bench = Bench(reach, start, [[0.93, 0, 0]])
+        given = (reach.bones, reach.table, bench.work, bench.pairs, bench.goals)
+        assert steps.stretch(*given) == 1
+        assert bench.measure(TRIED) < 1e-8
+        spots = oracle.ends([0.25] * 4, bench.tried())[0]
+        ways.append(np.diff(spots, axis=0)[:, 0] / 0.25)  # cosines to the goal
+    assert ways[1][1] < ways[0][1] - 0.01  # it has kept more of its bend
+    assert (ways[1][[0, 2, 3]] > ways[0][[0, 2, 3]]).all()  # for which others turn
