@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from flexor.app.crowd_drawing import CrowdPainter
     from flexor.draw.drawlist import DrawList
     from flexor.draw.style import DrawStyle
-    from flexor.stage.crowd import CrowdCounts, CrowdState
-    from flexor.stage.crowd_kind import CrowdKind
+    from flexor.stage.crowd.crowd import CrowdCounts, CrowdState
+    from flexor.stage.crowd.kind import CrowdKind
 
 __all__ = ["Crowd", "CrowdMesh"]
 
@@ -88,7 +88,7 @@ class Crowd:
         expand: Collection[str] = (),
         levels: bool = True,
     ) -> None:
-        from flexor.stage.crowd import init_crowd
+        from flexor.stage.crowd.crowd import init_crowd
 
         self.characters = _characters(characters)
         counts = _counts(count, len(self.characters))
@@ -243,7 +243,7 @@ class Crowd:
 
     def advance(self, dt: float) -> None:
         """Move on by `dt` seconds."""
-        from flexor.stage.crowd import advance_crowd
+        from flexor.stage.crowd.crowd import advance_crowd
 
         advance_crowd(self.state, dt)
 
@@ -262,13 +262,13 @@ class Crowd:
         by no more than a pixel in the mean, and three at worst; time, extra: for rules
         that are functions.
         """
-        from flexor.stage.crowd import see_crowd
+        from flexor.stage.crowd.crowd import see_crowd
 
         see_crowd(self.state, camera, size, rules, time=time, extra=extra)
 
     def deform(self) -> None:
         """Vertices of all who are seen, into `state.shown`."""
-        from flexor.stage.crowd import move_crowd, skin_crowd
+        from flexor.stage.crowd.crowd import move_crowd, skin_crowd
 
         move_crowd(self.state)
         skin_crowd(self.state)
@@ -323,7 +323,7 @@ class Crowd:
     ) -> Camera:
         """A camera that has all of them in the picture; settings: see draw.fit."""
         from flexor.draw.fit import THREE_QUARTER, fit_camera
-        from flexor.stage.crowd import check_view
+        from flexor.stage.crowd.crowd import check_view
 
         check_view(Camera(), size)
         state = self.state
@@ -454,7 +454,7 @@ def _make_kind(
     has_levels: bool,
 ) -> CrowdKind:
     from flexor.convert.levels.make import LevelSettings, make_levels
-    from flexor.stage.crowd_kind import make_kind
+    from flexor.stage.crowd.kind import make_kind
 
     found, ways = find_travels(hero, named, root_motion)
     if has_levels:

@@ -25,7 +25,7 @@ from flexor.draw.style import DrawStyle, style_of
 from flexor.draw.upload import SceneAssets, upload_scene
 from flexor.errors import SettingError
 from flexor.scene.character.camera import Camera
-from flexor.stage.crowd import CrowdState, Shown
+from flexor.stage.crowd.crowd import CrowdState, Shown
 
 __all__ = ["CrowdPainter"]
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.character.camera import Camera
-from flexor.stage.crowd import check_view
+from flexor.stage.crowd.crowd import check_view
 from flexor.stage.goal.netting import FRAME, Netting
 from flexor.stage.goal.plan import BallSettings, NetSettings
 from flexor.stage.goal.soccer import GoalSettings, make_goal

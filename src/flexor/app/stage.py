@@ -20,7 +20,7 @@ from flexor.scene.character.camera import Camera
 from flexor.scene.stage.moves import ALL_BUTTONS, RATE, InputLog, button_mask
 from flexor.scene.stage.plan import CameraRule, StagePlan
 from flexor.stage.camera import camera_of
-from flexor.stage.crowd import check_view
+from flexor.stage.crowd.crowd import check_view
 
 if TYPE_CHECKING:
     from flexor.app.stage_drawing import StagePainter

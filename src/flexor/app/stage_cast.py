@@ -37,10 +37,10 @@ from flexor.scene.stage.plan import (
 )
 from flexor.scene.stage.volumes import HitVolumes
 from flexor.stage.cast import BodyPlan, Playing
+from flexor.stage.crowd.ground_speed import ground_velocity
 from flexor.stage.effects.afterimages import PartGroup, group_parts
 from flexor.stage.effects.scenery import CHECKED
 from flexor.stage.effects.shadows import body_parts, heaviest_nodes, scene_parts
-from flexor.stage.ground_speed import ground_velocity
 
 __all__ = ["CastBody", "make_cast"]
 

@@ -20,7 +20,7 @@ from flexor.app.crowd import Crowd
 from flexor.draw.style import DrawStyle
 from flexor.maths import threads
 from flexor.scene.character.camera import Camera
-from flexor.stage.crowd import move_crowd, skin_crowd
+from flexor.stage.crowd.crowd import move_crowd, skin_crowd
 
 __all__ = ["run"]
 

@@ -133,7 +133,7 @@ def _set_up(
     character: Character, shot: Shot, clip: str | None, count: int, seed: int
 ) -> tuple[Crowd, Camera]:
     """A crowd that is ready to play its clip, and a camera for it."""
-    from flexor.stage.crowd_rows import place_in_rows
+    from flexor.stage.crowd.rows import place_in_rows
 
     if not any(bind.vertex_count for bind in character.binds):
         raise SettingError("--crowd: there is no surface to be drawn")
@@ -184,7 +184,7 @@ def _look_at(
     all it shows on the spot.
     """
     from flexor.pose.clips.root_motion import extract_root_motion, steady_motion
-    from flexor.stage.ground_speed import ground_velocity
+    from flexor.stage.crowd.ground_speed import ground_velocity
 
     if clip is None or not character.clips[clip].duration > STEP:
         return None, _extent(_vertices(character, clip, np.zeros(1)))

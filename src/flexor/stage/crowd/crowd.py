@@ -23,7 +23,7 @@ from flexor.maths import threads
 from flexor.pose.crowd.level_choice import LevelRule, choose_levels, is_in_view
 from flexor.pose.crowd.node_motion import move_nodes
 from flexor.scene.character.camera import Camera
-from flexor.stage.crowd_kind import CrowdKind
+from flexor.stage.crowd.kind import CrowdKind
 
 __all__ = [
     "CrowdCounts",

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flexor.errors import SettingError
-from flexor.stage.crowd_rows import place_in_rows
+from flexor.stage.crowd.rows import place_in_rows
 
 
 @given(

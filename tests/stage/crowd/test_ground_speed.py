@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import flexor
 from flexor.arrays import Floats
 from flexor.errors import SettingError, ShapeError
-from flexor.stage.ground_speed import ground_velocity
+from flexor.stage.crowd.ground_speed import ground_velocity
 
 STEP = 1 / 240
 

@@ -13,7 +13,7 @@ from flexor.pose.clips.root_motion import steady_motion
 from flexor.pose.crowd.level_choice import LevelRule
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.clip import Clip, Track
-from flexor.stage.crowd import (
+from flexor.stage.crowd.crowd import (
     CrowdState,
     advance_crowd,
     init_crowd,
@@ -21,7 +21,7 @@ from flexor.stage.crowd import (
     see_crowd,
     skin_crowd,
 )
-from flexor.stage.crowd_kind import CrowdKind, make_kind
+from flexor.stage.crowd.kind import CrowdKind, make_kind
 from tests.level_bodies import make_hand_levels
 from tests.oracle import nodes as oracle
 from tests.pose.crowd.test_node_motion import chain

@@ -21,8 +21,8 @@ from flexor.scene.character.camera import Camera
 from flexor.scene.character.clip import Clip, Track
 from flexor.scene.character.mesh import Mesh, Primitive
 from flexor.scene.runtime.packed_clip import PackedClip
-from flexor.stage import crowd as crowds
-from flexor.stage.crowd import (
+from flexor.stage.crowd import crowd as crowds
+from flexor.stage.crowd.crowd import (
     CrowdState,
     advance_crowd,
     init_crowd,
@@ -30,7 +30,7 @@ from flexor.stage.crowd import (
     see_crowd,
     skin_crowd,
 )
-from flexor.stage.crowd_kind import CrowdKind, make_kind
+from flexor.stage.crowd.kind import CrowdKind, make_kind
 from tests.level_bodies import make_hand_levels
 from tests.oracle import nodes as oracle
 from tests.pose.crowd.test_node_motion import chain

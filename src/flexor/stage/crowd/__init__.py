@@ -1,0 +1,1 @@
+"""Many characters in the world."""
