@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 import flexor
-from flexor.draw.fit import direction_of
+from flexor.draw.scene.fit import direction_of
+from flexor.draw.scene.style import DrawStyle
 from flexor.draw.sheet import join_pictures
-from flexor.draw.style import DrawStyle
 from flexor.output.image import save_image
 from flexor.output.movie import open_movie
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import flexor
 from flexor.app.cli.progress import show_progress
-from flexor.draw.fit import direction_of
+from flexor.draw.scene.fit import direction_of
 from flexor.output.image import save_image
 from flexor.output.movie import open_movie
 

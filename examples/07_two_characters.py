@@ -9,13 +9,13 @@ import numpy as np
 
 import flexor
 from flexor.draw.backend import open_backend
-from flexor.draw.build import build_items, dress_scene
 from flexor.draw.drawlist import DrawList
-from flexor.draw.fit import fit_camera
-from flexor.draw.ground import ground_grid
-from flexor.draw.lighting import lights_of
+from flexor.draw.items.grid import ground_grid
+from flexor.draw.scene.build import build_items, dress_scene
+from flexor.draw.scene.fit import fit_camera
+from flexor.draw.scene.lighting import lights_of
+from flexor.draw.scene.upload import upload_scene
 from flexor.draw.target import init_target
-from flexor.draw.upload import upload_scene
 from flexor.output.image import save_image
 
 SIZE = (640, 400)

@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 
 import flexor
-from flexor.draw.fit import direction_of
+from flexor.draw.scene.fit import direction_of
 from flexor.draw.sheet import join_pictures
 from flexor.output.image import save_image
 from flexor.output.movie import open_movie

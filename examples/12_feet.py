@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import flexor
-from flexor.draw.fit import direction_of
+from flexor.draw.scene.fit import direction_of
 from flexor.draw.sheet import join_pictures
 from flexor.output.image import save_image
 from flexor.output.movie import open_movie

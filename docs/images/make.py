@@ -12,9 +12,9 @@ from PIL import Image
 
 import flexor
 from flexor.app.joint_pictures import draw_joints
-from flexor.draw.fit import direction_of
+from flexor.draw.scene.fit import direction_of
+from flexor.draw.scene.style import DrawStyle
 from flexor.draw.sheet import join_pictures
-from flexor.draw.style import DrawStyle
 from flexor.files.replace import replace_file
 
 HERE = Path(__file__).parent

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from flexor.app.retargeting import retarget
     from flexor.app.stage import Stage
     from flexor.deform.weight_choice import WeightRule
-    from flexor.draw.style import DrawStyle
+    from flexor.draw.scene.style import DrawStyle
     from flexor.errors import AssetError, FlexorError
     from flexor.pose.crowd.level_choice import LevelRule
     from flexor.pose.play.layers import Layer
@@ -48,7 +48,7 @@ _HOMES = {
     "Camera": "flexor.scene.character.camera",
     "Character": "flexor.app.character",
     "Crowd": "flexor.app.crowd",
-    "DrawStyle": "flexor.draw.style",
+    "DrawStyle": "flexor.draw.scene.style",
     "Drawer": "flexor.app.drawing",
     "Finding": "flexor.scene.finding",
     "FlexorError": "flexor.errors",

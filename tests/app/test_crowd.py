@@ -12,7 +12,7 @@ import flexor
 from flexor.app.character import Character
 from flexor.app.crowd import Crowd
 from flexor.app.load_save import save
-from flexor.draw.style import DrawStyle
+from flexor.draw.scene.style import DrawStyle
 from flexor.errors import SettingError, ShapeError
 from flexor.pose.clips.root_motion import steady_motion
 from tests.level_bodies import make_hand_levels

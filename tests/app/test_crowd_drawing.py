@@ -12,7 +12,7 @@ import flexor
 from flexor.app.crowd import Crowd
 from flexor.app.scenery import CHALK, GRASS, NEAREST
 from flexor.draw.drawlist import DrawItem, DrawList
-from flexor.draw.style import DrawStyle
+from flexor.draw.scene.style import DrawStyle
 from flexor.pose.crowd.level_choice import LevelRule
 from tests.app.test_crowd import CAMERA, SIZE, levelled
 

@@ -16,9 +16,9 @@ from flexor.app import draw_kit
 from flexor.app.character import Character
 from flexor.app.drawing import Drawer, contact_sheet, draw, picture_png
 from flexor.draw.drawlist import DrawList
-from flexor.draw.fit import direction_of
 from flexor.draw.record.backend import RecordBackend
-from flexor.draw.style import DrawStyle
+from flexor.draw.scene.fit import direction_of
+from flexor.draw.scene.style import DrawStyle
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.light import DAYLIGHT, Light

@@ -14,7 +14,7 @@ import pytest
 import flexor
 from flexor.app import goal as goal_module
 from flexor.app import goal_drawing
-from flexor.draw.style import DrawStyle
+from flexor.draw.scene.style import DrawStyle
 from flexor.errors import SettingError, ShapeError
 from flexor.stage.goal.netting import Netting, make_netting
 from flexor.stage.goal.plan import BallSettings, NetSettings, Rod, SheetPlan

@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 import flexor
-from flexor.draw.style import DrawStyle
+from flexor.draw.scene.style import DrawStyle
 from flexor.pose.clips.root_motion import steady_motion
 from flexor.scene.character.camera import Camera
 

@@ -19,7 +19,7 @@ import pytest
 import flexor
 from flexor.app import drawing
 from flexor.app.character import Character
-from flexor.draw.style import DrawStyle
+from flexor.draw.scene.style import DrawStyle
 from tests.files import bvh_text
 from tests.output.moving import read_back
 from tests.scenes import random_scene

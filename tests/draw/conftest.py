@@ -8,7 +8,7 @@ import pytest
 
 from flexor.draw.backend import Backend, open_backend
 from tests.conftest import HAS_JIT
-from tests.draw.slow import SlowBackend
+from tests.draw.raster.slow import SlowBackend
 
 
 def open_named(name: str) -> Backend:

@@ -22,7 +22,7 @@ from flexor.scene.runtime.packed_clip import PackedClip
 if TYPE_CHECKING:
     from flexor.app.crowd_drawing import CrowdPainter
     from flexor.draw.drawlist import DrawList
-    from flexor.draw.style import DrawStyle
+    from flexor.draw.scene.style import DrawStyle
     from flexor.stage.crowd.crowd import CrowdCounts, CrowdState
     from flexor.stage.crowd.kind import CrowdKind
 
@@ -322,7 +322,7 @@ class Crowd:
         **settings: Any,
     ) -> Camera:
         """A camera that has all of them in the picture; settings: see draw.fit."""
-        from flexor.draw.fit import THREE_QUARTER, fit_camera
+        from flexor.draw.scene.fit import THREE_QUARTER, fit_camera
         from flexor.stage.crowd.crowd import check_view
 
         check_view(Camera(), size)

@@ -11,18 +11,18 @@ from flexor.app.character import Character
 from flexor.app.scenery import Field, Targets
 from flexor.arrays import Floats
 from flexor.draw.backend import Backend, open_backend
-from flexor.draw.build import Dress, dress_scene
-from flexor.draw.crowd_items import (
+from flexor.draw.drawlist import DrawItem, DrawList
+from flexor.draw.items.crowds import (
     CrowdSurface,
     build_shadows,
     build_surface,
     upload_shadow_disc,
     upload_surface,
 )
-from flexor.draw.drawlist import DrawItem, DrawList
-from flexor.draw.lighting import lights_of
-from flexor.draw.style import DrawStyle, style_of
-from flexor.draw.upload import SceneAssets, upload_scene
+from flexor.draw.scene.build import Dress, dress_scene
+from flexor.draw.scene.lighting import lights_of
+from flexor.draw.scene.style import DrawStyle, style_of
+from flexor.draw.scene.upload import SceneAssets, upload_scene
 from flexor.errors import SettingError
 from flexor.scene.character.camera import Camera
 from flexor.stage.crowd.crowd import CrowdState, Shown

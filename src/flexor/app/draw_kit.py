@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 
 from flexor.app.character import Character
 from flexor.draw.backend import Backend, open_backend
-from flexor.draw.bones import BoneAssets, bone_points, upload_bones
-from flexor.draw.build import Dress, dress_scene
-from flexor.draw.shadow import (
+from flexor.draw.items.bones import BoneAssets, bone_points, upload_bones
+from flexor.draw.items.floor_shadow import (
     SurfaceSamples,
     sample_points,
     sample_surface,
     upload_shadow,
 )
-from flexor.draw.style import DrawStyle
-from flexor.draw.upload import SceneAssets, upload_scene
+from flexor.draw.scene.build import Dress, dress_scene
+from flexor.draw.scene.style import DrawStyle
+from flexor.draw.scene.upload import SceneAssets, upload_scene
 from flexor.pose.pose import Pose
 from flexor.scene.finding import Finding
 

@@ -20,22 +20,22 @@ from flexor.app.character import (
 from flexor.app.draw_kit import bounds, dressed, find_floor, many, reach
 from flexor.arrays import Floats
 from flexor.deform.weight_choice import WeightRule, choose_weights
-from flexor.draw.bones import bone_points, build_bones
-from flexor.draw.build import build_items
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawList
-from flexor.draw.fit import FOV, MARGIN, THREE_QUARTER, fit_camera, fit_shape
-from flexor.draw.ground import ground_grid
-from flexor.draw.labels import label_points
-from flexor.draw.lighting import lights_of
-from flexor.draw.shadow import (
+from flexor.draw.items.bones import bone_points, build_bones
+from flexor.draw.items.floor_shadow import (
     ShadowState,
     cast_shadow,
     init_shadow,
     sample_points,
     shadow_reach,
 )
+from flexor.draw.items.grid import ground_grid
+from flexor.draw.labels import label_points
+from flexor.draw.scene.build import build_items
+from flexor.draw.scene.fit import FOV, MARGIN, THREE_QUARTER, fit_camera, fit_shape
+from flexor.draw.scene.lighting import lights_of
+from flexor.draw.scene.style import DrawStyle, style_of
 from flexor.draw.sheet import join_pictures
-from flexor.draw.style import DrawStyle, style_of
 from flexor.draw.target import init_target
 from flexor.errors import SettingError, ShapeError
 from flexor.output.png import encode_png

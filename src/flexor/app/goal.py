@@ -20,7 +20,7 @@ from flexor.stage.goal.state import GROUND, NET, ROD, SCORED, turn_points
 if TYPE_CHECKING:
     from flexor.app.goal_drawing import GoalPainter
     from flexor.draw.drawlist import DrawList
-    from flexor.draw.style import DrawStyle
+    from flexor.draw.scene.style import DrawStyle
     from flexor.stage.goal.state import NettingState
 
 __all__ = ["Goal"]
@@ -167,7 +167,7 @@ class Goal:
         **settings: Any,
     ) -> Camera:
         """A camera that has all goals in the picture; settings: see draw.fit."""
-        from flexor.draw.fit import THREE_QUARTER, fit_camera
+        from flexor.draw.scene.fit import THREE_QUARTER, fit_camera
 
         rods = np.broadcast_to(
             self.netting.rods[:, :6].reshape(-1, 3),

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from flexor.app.scenery import Field, Targets
 from flexor.arrays import Floats, Ints
 from flexor.draw.backend import open_backend
-from flexor.draw.ball_items import build_balls, upload_ball
-from flexor.draw.crowd_items import build_shadows, upload_shadow_disc
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawList
-from flexor.draw.lighting import lights_of
-from flexor.draw.net_items import (
+from flexor.draw.items.balls import build_balls, upload_ball
+from flexor.draw.items.crowds import build_shadows, upload_shadow_disc
+from flexor.draw.items.nets import (
     SQUARE,
     TILE,
     NetAssets,
@@ -30,8 +29,9 @@ from flexor.draw.net_items import (
     square_picture,
     upload_net,
 )
-from flexor.draw.rod_items import build_rods, upload_rods
-from flexor.draw.style import DrawStyle, style_of
+from flexor.draw.items.rods import build_rods, upload_rods
+from flexor.draw.scene.lighting import lights_of
+from flexor.draw.scene.style import DrawStyle, style_of
 from flexor.maths import quaternions
 from flexor.scene.character.camera import Camera
 from flexor.stage.goal.netting import Netting

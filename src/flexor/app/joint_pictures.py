@@ -13,12 +13,12 @@ from flexor.app.character import Character
 from flexor.app.joint_views import JointView, joint_views, turned_pose
 from flexor.arrays import Floats
 from flexor.draw.backend import open_backend
-from flexor.draw.build import Dress, build_items, dress_scene
 from flexor.draw.drawlist import DrawList, Look
-from flexor.draw.heat import colour_ramp, joint_weights
-from flexor.draw.style import DrawStyle
+from flexor.draw.scene.build import Dress, build_items, dress_scene
+from flexor.draw.scene.heat import colour_ramp, joint_weights
+from flexor.draw.scene.style import DrawStyle
+from flexor.draw.scene.upload import upload_scene
 from flexor.draw.target import init_target
-from flexor.draw.upload import upload_scene
 from flexor.pose.pose import Pose
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.light import DAYLIGHT, Light

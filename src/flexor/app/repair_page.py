@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from flexor.app.character import Character
 from flexor.app.joint_pictures import SHOTS, JointPictures, Pixels, draw_joints
-from flexor.draw.heat import RAMP
+from flexor.draw.scene.heat import RAMP
 from flexor.errors import SettingError
 from flexor.output.image import encode_webp
 from flexor.scene.finding import Finding

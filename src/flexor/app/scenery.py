@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.draw.backend import Backend
-from flexor.draw.crowd_items import build_field, upload_field
 from flexor.draw.drawlist import DrawItem
-from flexor.draw.style import DrawStyle
+from flexor.draw.items.crowds import build_field, upload_field
+from flexor.draw.scene.style import DrawStyle
 from flexor.draw.target import Target, init_target
 from flexor.maths.colour import linear_from_srgb
 from flexor.scene.character.camera import Camera

@@ -7,7 +7,7 @@ import numpy as np
 from flexor.arrays import Floats
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import DrawItem
-from flexor.draw.particle_items import (
+from flexor.draw.items.particles import (
     build_leaves,
     build_snow,
     build_splashes,
@@ -15,7 +15,7 @@ from flexor.draw.particle_items import (
     upload_snow,
     upload_splashes,
 )
-from flexor.draw.water_items import build_water, upload_water
+from flexor.draw.items.water import build_water, upload_water
 from flexor.scene.character.camera import Camera
 from flexor.scene.stage.moves import RATE
 from flexor.stage.effects.churn import churn_quads

@@ -25,7 +25,7 @@ from flexor.stage.crowd.crowd import check_view
 if TYPE_CHECKING:
     from flexor.app.stage_drawing import StagePainter
     from flexor.draw.drawlist import DrawLines
-    from flexor.draw.style import DrawStyle
+    from flexor.draw.scene.style import DrawStyle
     from flexor.stage.frame import Frame
 
 __all__ = ["Stage"]

@@ -16,8 +16,8 @@ from flexor.app.load_save import load
 from flexor.app.reaching import LIMBS, Limbs
 from flexor.arrays import Ints
 from flexor.convert.shape.hit_volumes import make_volumes
-from flexor.draw.build import part_names
-from flexor.draw.style import Style
+from flexor.draw.scene.build import part_names
+from flexor.draw.scene.style import Style
 from flexor.errors import FlexorError, SettingError
 from flexor.files.text.toml_text import Keys, name_key, say_known
 from flexor.pose.clips.mirror import mirror_clip

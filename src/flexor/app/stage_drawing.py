@@ -11,21 +11,21 @@ from numpy.typing import NDArray
 
 from flexor.app.scenery import Targets
 from flexor.app.scenery_drawing import SceneryPainter
-from flexor.draw.afterimage_items import build_afterimage, upload_afterimages
 from flexor.draw.backend import open_backend
-from flexor.draw.build import Dress, dress_scene, part_names, turned_parts
 from flexor.draw.drawlist import RGB, DrawItem, DrawLines, DrawList
-from flexor.draw.ground_items import (
+from flexor.draw.items.afterimages import build_afterimage, upload_afterimages
+from flexor.draw.items.ground import (
     build_apron,
     build_ground,
     shade_colours,
     upload_apron,
     upload_ground,
 )
-from flexor.draw.shadow_items import build_shadow, upload_cast_shadow
-from flexor.draw.structure_items import build_structures, upload_structures
-from flexor.draw.style import DrawStyle, style_of
-from flexor.draw.upload import upload_scene
+from flexor.draw.items.shadows import build_shadow, upload_cast_shadow
+from flexor.draw.items.structures import build_structures, upload_structures
+from flexor.draw.scene.build import Dress, dress_scene, part_names, turned_parts
+from flexor.draw.scene.style import DrawStyle, style_of
+from flexor.draw.scene.upload import upload_scene
 from flexor.errors import SettingError
 from flexor.maths.colour import linear_from_srgb
 from flexor.scene.character.camera import Camera

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from flexor import samples
 from flexor.app.bench.timing import Result, best_seconds
 from flexor.app.stage import Stage
-from flexor.draw.style import DrawStyle
+from flexor.draw.scene.style import DrawStyle
 from flexor.scene.stage.ground_shapes import shape_ground
 from flexor.scene.stage.moves import Move, MoveTable
 from flexor.scene.stage.plan import Actor, CameraRule, StagePlan

@@ -17,7 +17,7 @@ from flexor.app.bench.synthetic import make_character
 from flexor.app.bench.timing import Result, best_seconds, use_threads
 from flexor.app.character import Character
 from flexor.app.crowd import Crowd
-from flexor.draw.style import DrawStyle
+from flexor.draw.scene.style import DrawStyle
 from flexor.maths import threads
 from flexor.scene.character.camera import Camera
 from flexor.stage.crowd.crowd import move_crowd, skin_crowd

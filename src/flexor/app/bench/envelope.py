@@ -24,11 +24,11 @@ from flexor.deform.skin_envelope import (
     trace_envelope,
 )
 from flexor.deform.skin_vertices import init_skin, skin_vertices
-from flexor.draw.build import build_items
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawList
-from flexor.draw.envelope_sink import EnvelopeDraw
-from flexor.draw.lighting import lights_of
-from flexor.draw.style import DrawStyle
+from flexor.draw.scene.build import build_items
+from flexor.draw.scene.envelope_sink import EnvelopeDraw
+from flexor.draw.scene.lighting import lights_of
+from flexor.draw.scene.style import DrawStyle
 from flexor.pose.pose import Pose
 
 __all__ = ["run"]

@@ -20,7 +20,7 @@ from flexor.app.cli.texts import (
     parse_view,
     say_names,
 )
-from flexor.draw.style import DrawStyle, Style
+from flexor.draw.scene.style import DrawStyle, Style
 from flexor.errors import SettingError
 from flexor.files.replace import check_parent
 from flexor.output.image import IMAGES, save_image
@@ -383,7 +383,7 @@ def _cameras(
 ) -> Iterator[Camera]:
     """The camera of each frame, which has the whole movement in the picture."""
     from flexor.app.cli.turntable import fit_turning
-    from flexor.draw.fit import direction_of
+    from flexor.draw.scene.fit import direction_of
 
     character = drawer.character
     is_held = len(set(plan.times)) == 1
@@ -401,7 +401,7 @@ def _write_picture(
     character: Character, shot: Shot, clip: str | None, time: float
 ) -> None:
     from flexor.app.drawing import Drawer
-    from flexor.draw.fit import direction_of
+    from flexor.draw.scene.fit import direction_of
 
     size = shot.size or (640, 480)
     drawer = Drawer(
@@ -424,7 +424,7 @@ def _write_sheet(
 ) -> None:
     from flexor.app.draw_kit import dressed
     from flexor.app.drawing import contact_sheet
-    from flexor.draw.fit import direction_of
+    from flexor.draw.scene.fit import direction_of
 
     if clip is None and character.clips:
         raise SettingError("--sheet: shows a clip; leave out --rest")

@@ -229,7 +229,7 @@ def _extent(points: Floats) -> tuple[float, ...]:
 
 def _camera(crowd: Crowd, shot: Shot, tall: float) -> Camera:
     """A camera that has all in the picture if they are few, of many a good part."""
-    from flexor.draw.fit import direction_of, fit_camera
+    from flexor.draw.scene.fit import direction_of, fit_camera
 
     places = crowd.place
     if len(crowd) > FEW:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.draw.fit import direction_of, fit_camera
+from flexor.draw.scene.fit import direction_of, fit_camera
 from flexor.scene.character.camera import Camera
 
 __all__ = ["fit_turning"]

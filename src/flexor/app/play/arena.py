@@ -22,7 +22,7 @@ from flexor.app.play.rival import Rival
 from flexor.app.play.spectators import Spectators
 from flexor.app.retargeting import retarget
 from flexor.app.stage import Stage
-from flexor.draw.style import DrawStyle
+from flexor.draw.scene.style import DrawStyle
 from flexor.files.text.moves import read_moves
 from flexor.files.text.stage import read_stage
 from flexor.scene.character.camera import Camera

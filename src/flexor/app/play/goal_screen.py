@@ -14,7 +14,7 @@ from flexor.app.play.goal_pitch import Pitch
 from flexor.app.play.goal_replay import Scene, show
 from flexor.app.play.keeper_body import KeeperBody
 from flexor.app.play.keeper_drawing import KeeperPainter
-from flexor.draw.style import DrawStyle
+from flexor.draw.scene.style import DrawStyle
 from flexor.pose.pose import Pose
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.light import Vector

@@ -6,9 +6,8 @@ from flexor.app.character import Character, SkinnedPrimitive
 from flexor.app.draw_kit import bounds, many
 from flexor.arrays import Floats
 from flexor.draw.backend import Backend
-from flexor.draw.build import Dress, build_items, dress_scene
 from flexor.draw.drawlist import DrawItem, DrawLines
-from flexor.draw.shadow import (
+from flexor.draw.items.floor_shadow import (
     ShadowState,
     cast_shadow,
     init_shadow,
@@ -16,8 +15,9 @@ from flexor.draw.shadow import (
     sample_surface,
     upload_shadow,
 )
-from flexor.draw.style import DrawStyle
-from flexor.draw.upload import upload_scene
+from flexor.draw.scene.build import Dress, build_items, dress_scene
+from flexor.draw.scene.style import DrawStyle
+from flexor.draw.scene.upload import upload_scene
 from flexor.pose.pose import Pose
 
 __all__ = ["KeeperPainter"]

@@ -12,7 +12,7 @@ from flexor.app.crowd_drawing import CrowdPainter
 from flexor.convert.levels.make import make_levels
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import DrawItem
-from flexor.draw.style import DrawStyle
+from flexor.draw.scene.style import DrawStyle
 from flexor.errors import BackendMissing
 from flexor.pose.crowd.level_choice import LevelRule
 from flexor.scene.character.camera import Camera

@@ -1,0 +1,251 @@
+"""Uneven ground: what is uploaded, how it is painted, its colours in the shade."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from flexor.draw.backend import open_backend
+from flexor.draw.drawlist import DrawList
+from flexor.draw.items.ground import (
+    RINGS,
+    build_apron,
+    build_ground,
+    shade_colours,
+    upload_apron,
+    upload_ground,
+)
+from flexor.draw.items.ground_picture import COLOURS, MOST, paint_ground
+from flexor.draw.target import init_target
+from flexor.errors import SettingError
+from flexor.maths.colour import linear_from_srgb, srgb_from_linear
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import DAYLIGHT
+from flexor.scene.stage.ground import flat_ground, make_ground
+from tests.oracle.movement import look_down
+
+
+def is_like(light: Any, name: str) -> bool:
+    """Whether the mean of a patch is about one of a surface's two colours."""
+    mean = np.asarray(light).reshape(-1, 3).mean(0)
+    return any(np.allclose(mean, one, rtol=0.3) for one in COLOURS[name])
+
+
+@pytest.mark.parametrize("plain", ["grass", "stone"])
+def test_cells_have_the_colours_of_their_surfaces(plain: Any) -> None:
+    kinds = np.repeat([[0, 1, 2]], 3, 0)
+    ground = make_ground(np.zeros((4, 4)), (0, 0), 1.0, kinds)
+    picture = paint_ground(ground, plain)
+    assert picture.pixels.shape == (192, 192, 4)
+    for cell, name in enumerate((plain, "sand", "water")):
+        middle = slice(64 * cell + 24, 64 * cell + 40)
+        assert is_like(picture.light[88:104, middle], name)
+    levels = linear_from_srgb(picture.pixels[..., :3])
+    np.testing.assert_allclose(levels, picture.light, atol=0.006)
+    assert (picture.pixels[..., 3] == 255).all()
+
+
+def test_borders_are_smooth() -> None:
+    rows, columns = np.indices((20, 20)) - 9.5
+    kinds = (np.hypot(rows, columns) < 6).astype(int)
+    ground = make_ground(np.zeros((21, 21)), (0, 0), 0.25, kinds)
+    light = paint_ground(ground, "grass").light
+    is_sand = light[..., 0] > 0.33
+    # As long as a circle, not as the steps of its cells, which are 4 / pi as long.
+    edges = np.abs(np.diff(is_sand.astype(int), axis=0)).sum()
+    high, wide = is_sand.shape
+    area = is_sand.sum() * (5 / high) * (5 / wide)
+    assert area == pytest.approx(np.pi * 1.5**2, rel=0.06)
+    radius = np.hypot(*(np.argwhere(is_sand).T - (high - 1) / 2)) * 5 / high
+    outer = radius[radius > 0].max()
+    assert edges > 0
+    assert outer < 1.5 + 0.15
+
+
+def test_large_grounds_have_pictures_of_bounded_size() -> None:
+    picture = paint_ground(flat_ground(500.0))
+    assert max(picture.pixels.shape) <= MOST
+    thin = paint_ground(make_ground(np.zeros((2, 400)), (0, 0), 1.0))
+    assert thin.pixels.shape[1] <= MOST
+    assert thin.pixels.shape[0] >= 4
+
+
+def test_the_same_ground_is_painted_the_same() -> None:
+    one, two = (paint_ground(flat_ground(8.0)).pixels for _ in range(2))
+    assert (one == two).all()
+    assert (one != paint_ground(flat_ground(8.0), seed=1).pixels).any()
+
+
+def test_ground_is_its_mesh() -> None:
+    rng = np.random.default_rng(3)
+    backend: Any = open_backend("record")
+    ground = make_ground(rng.normal(size=(4, 5)), (-1, 2), 0.5)
+    assets = upload_ground(backend, ground)
+    mesh = backend.meshes[assets.mesh]
+    places, faces = ground.mesh()
+    drawn = assets.positions[mesh.triangles]
+    np.testing.assert_allclose(drawn, places[faces], atol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(assets.normals, axis=1), 1, atol=1e-6)
+    wanted = (assets.positions[:, [0, 2]] - [-1, 2]) / [2.0, 1.5]
+    np.testing.assert_allclose(mesh.texcoords, wanted, atol=1e-6)
+    item = build_ground(assets)
+    assert item.normals is assets.normals
+    assert item.look.texture == assets.texture
+
+
+def test_normals_are_those_of_a_slope() -> None:
+    backend: Any = open_backend("record")
+    x, z = np.meshgrid(np.arange(5.0), np.arange(4.0))
+    assets = upload_ground(backend, make_ground(0.3 * x - 0.2 * z, (0, 0), 1.0))
+    wanted = np.array([-0.3, 1, 0.2]) / np.linalg.norm([-0.3, 1, 0.2])
+    np.testing.assert_allclose(assets.normals, np.tile(wanted, (48, 1)), atol=1e-6)
+
+
+def test_steps_keep_their_edges_and_gentle_bends_are_round() -> None:
+    backend: Any = open_backend("record")
+    for rise, is_round in ((0.2, True), (2.0, False)):
+        heights = np.zeros((3, 4))
+        heights[:, 2:] = rise
+        assets = upload_ground(backend, make_ground(heights, (0, 0), 1.0))
+        level = assets.normals[:16].reshape(-1, 4, 3)[0]  # a cell before the rise
+        corner = level[2]  # where it meets the cell that rises
+        assert (corner[1] < 0.999) == is_round
+        np.testing.assert_allclose(level[0], [0, 1, 0], atol=1e-6)
+
+
+def test_shade_is_the_grounds_colour_in_less_light() -> None:
+    kinds = np.repeat([[1, 2]], 2, 0)
+    ground = make_ground(np.zeros((3, 3)), (0, 0), 1.0, kinds)
+    assets = upload_ground(open_backend("record"), ground)
+    places = np.array([[0.3, 0, 0.5], [1.7, 0, 0.5], [-9, 0, 0.2], [30, 0, 1.7]])
+    left = (0.5, 0.25, 0.125)
+    colours = shade_colours(assets, places.astype(np.float32), left)
+    assert colours.shape == (4, 4)
+    assert (colours[:, 3] == 1).all()
+    picture = assets.picture.light
+    np.testing.assert_allclose(
+        colours[:, :3] / left,
+        picture[[32, 32, 12, 108], [19, 108, 0, 127]],
+        rtol=1e-5,
+    )
+
+
+def test_what_is_not_known_is_refused() -> None:
+    with pytest.raises(SettingError, match="plain: 'mud'"):
+        upload_ground(open_backend("record"), flat_ground(), "mud")  # type: ignore[arg-type]
+
+
+# What is around it.
+
+PAPER = (0.3, 0.45, 0.6)
+
+
+def bumpy() -> Any:
+    rng = np.random.default_rng(5)
+    return make_ground(
+        rng.normal(size=(6, 9)), (-2, 1), 0.5, rng.integers(3, size=(5, 8))
+    )
+
+
+def test_an_apron_is_the_ground_that_goes_on() -> None:
+    ground, backend = bumpy(), open_backend("record")
+    apron = upload_apron(backend, ground)
+    for x, y, z in apron.positions:
+        assert y == pytest.approx(look_down(ground, float(x), float(z))[0], abs=1e-5)
+    low, high = apron.positions.min(0), apron.positions.max(0)
+    far = RINGS[-1]
+    assert far >= 60
+    assert low[[0, 2]].tolist() == [-2 - far, 1 - far]
+    assert high[[0, 2]].tolist() == [2 + far, 3.5 + far]
+
+
+def test_an_apron_lies_all_around_and_not_on_the_ground() -> None:
+    ground, backend = bumpy(), open_backend("record")
+    apron = upload_apron(backend, ground)
+    mesh: Any = backend.meshes[apron.mesh]  # type: ignore[attr-defined]
+    corners = apron.positions[mesh.triangles][..., [0, 2]].astype(np.float64)
+    a, b, c = np.moveaxis(corners, 1, 0)
+    u, v = b - a, c - a
+    area = (u[:, 1] * v[:, 0] - u[:, 0] * v[:, 1]) / 2
+    assert (area > 0).all(), "seen from above"
+    far = RINGS[-1]
+    assert area.sum() == pytest.approx((4 + 2 * far) * (2.5 + 2 * far) - 4 * 2.5)
+    middle = corners.mean(1)
+    inside = (np.abs(middle - (0, 2.25)) < (2, 1.25)).all(1)
+    assert not inside.any()
+    # Every edge is one of two faces, but those of the ground and of the outer rim.
+    edges: dict[Any, int] = {}
+    for face in mesh.triangles.tolist():
+        for one, two in zip(face, face[1:] + face[:1], strict=True):
+            key = (min(one, two), max(one, two))
+            edges[key] = edges.get(key, 0) + 1
+    lone = [key for key, count in edges.items() if count == 1]
+    rows, columns = ground.surfaces.shape
+    around = 2 * (rows + columns)
+    assert len(lone) == around + around + 8 * len(RINGS)
+    assert max(edges.values()) == 2
+
+
+def test_an_apron_fades_into_the_paper() -> None:
+    ground = flat_ground(20.0)
+    apron = upload_apron(open_backend("record"), ground, "stone")
+    item = build_apron(apron, DAYLIGHT, PAPER)
+    assert item.colours is not None
+    away = np.maximum(np.abs(apron.positions[:, [0, 2]]) - 10, 0)
+    away = np.hypot(*away.T)
+    np.testing.assert_allclose(
+        item.colours[away >= 60, :3], [PAPER] * (away >= 60).sum()
+    )
+    assert (item.colours[:, 3] == 1).all()
+    edge = item.colours[away == 0, :3]
+    assert len(edge) == 4
+    assert np.ptp(edge, axis=0).max() < 1e-6
+    order = np.argsort(away)
+    assert (np.diff(apron.faded[order]) >= 0).all()
+    clear = build_apron(apron, DAYLIGHT, None)
+    assert clear.colours is not None
+    assert clear.look is not None
+    assert clear.look.alpha == "blend"
+    np.testing.assert_allclose(clear.colours[:, 3], 1 - apron.faded)
+
+
+def test_an_apron_begins_as_what_is_at_the_edge() -> None:
+    ground = make_ground(np.zeros((5, 5)), (0, 0), 1.0, np.repeat([[0, 0, 2, 1]], 4, 0))
+    for is_clear, name in ((False, "water"), (True, "floor")):
+        apron = upload_apron(open_backend("record"), ground, is_clear=is_clear)
+        x, _, z = apron.positions.T
+        for place, kind in ((0.0, "grass"), (2.0, name), (4.0, "sand")):
+            for beyond, wanted in ((0.0, kind), (10.0, "grass")):
+                (row,) = np.flatnonzero((x == place) & (z == -beyond))
+                mean = np.mean(COLOURS[wanted], 0)
+                np.testing.assert_allclose(apron.colours[row], mean, atol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plain", ["grass", "stone"])
+@pytest.mark.parametrize("high", [0.0, 1.0])
+def test_nothing_is_seen_of_the_edge(plain: Any, high: float) -> None:
+    """Both sides of it are of about one colour, and the horizon is smooth."""
+    backend = open_backend("raster")
+    ground = make_ground(np.full((3, 3), high), (-4, -4), 4.0)
+    items = (
+        build_ground(upload_ground(backend, ground, plain)),
+        build_apron(upload_apron(backend, ground, plain), DAYLIGHT, PAPER),
+    )
+    level = srgb_from_linear(np.array(PAPER)).round().astype(int)
+    paper = (*level.tolist(), 255)
+    camera = Camera((0, 3 + high, 0.5), (0, high, -4), fov=0.4)
+    target = init_target((160, 120))
+    near = backend.draw(DrawList(camera, items, (), DAYLIGHT, paper), target)
+    seen = near[..., :3].astype(float)
+    assert np.abs(seen[:40].mean((0, 1)) - seen[80:].mean((0, 1))).max() < 5
+    assert (np.abs(seen - level).max(-1) > 8).all(), "no hole between them"
+    camera = Camera((0, 2 + high, 4), (0, 1.5 + high, -40), fov=0.7)
+    far = backend.draw(DrawList(camera, items, (), DAYLIGHT, paper), target)
+    column = far[:, 80, :3].astype(int)
+    is_sky = (column == level).all(-1)
+    first = int(np.argmin(is_sky))
+    assert 20 < first < 100
+    assert np.abs(np.diff(column[first - 2 : first + 4], axis=0)).max() < 40
