@@ -31,11 +31,11 @@ bench: $(VENV)/.run
 
 # Makes the built-in mannequin again.
 sample: $(VENV)/.dev
-	$(BIN)/python -m flexor.samples.maker
+	$(BIN)/python -m tools.mannequin
 
 # Makes the pictures of the README again.
 pictures: $(VENV)/.run
-	$(BIN)/python docs/images/make.py
+	$(BIN)/python -m tools.pictures
 
 $(VENV)/.run: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -33,7 +33,7 @@ def mannequin() -> Character:
     the foot of kick at 0.45 s and of spin-kick at 0.50 s; parry meets a fist at 0.15 s.
     Walk, run and sidestep (to the left) stay in place; their speed and velocity over
     the ground in metres a second are in the clip's `carried["extras"]`. Made by the
-    code in `flexor.samples.maker`, free of any licence but the library's own.
+    code in `tools.mannequin`, free of any licence but the library's own.
 
     Examples
     --------

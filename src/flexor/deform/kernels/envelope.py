@@ -30,8 +30,8 @@ from flexor.maths.kernels.lanes import (
 from flexor.maths.kernels.points import scatter8
 
 # What steps do, and their columns; see scene/runtime/envelope.py. The model is a row
-# of the models that are used, a command names its part, and IS_EXACT marks a run that must
-# not be stored beyond its end.
+# of the models that are used, a command names its part, and IS_EXACT marks a run that
+# must not be stored beyond its end.
 NATIVE, START, MIDDLE, END, NO_DRAW, DRAW = range(6)
 OP, MODEL, ENTRY, COUNT, DATA, IS_EXACT = range(6)
 # Columns of the table of parts: its area, how many vertices, where its rows of `order`

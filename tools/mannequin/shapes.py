@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexor.samples.maker.rotation import Array, frame
+from tools.mannequin.rotation import Array, frame
 
 _TABLE_SIZE = 65
 

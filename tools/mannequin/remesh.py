@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.samples.maker.field import BodyField
-from flexor.samples.maker.rotation import Array, normalize
+from tools.mannequin.field import BodyField
+from tools.mannequin.rotation import Array, normalize
 
 Faces = NDArray[np.int32]
 _SPLIT_OVER = 1.38

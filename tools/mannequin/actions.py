@@ -6,10 +6,10 @@ standing; the fall starts standing and ends on the back.
 
 import numpy as np
 
-from flexor.samples.maker.nodes import NodeTable
-from flexor.samples.maker.rig import Sheet, new_sheet
-from flexor.samples.maker.rotation import Array
-from flexor.samples.maker.stances import (
+from tools.mannequin.nodes import NodeTable
+from tools.mannequin.rig import Sheet, new_sheet
+from tools.mannequin.rotation import Array
+from tools.mannequin.stances import (
     keyed,
     place_foot,
     steered,

@@ -17,7 +17,7 @@ from flexor.draw.scene.style import DrawStyle
 from flexor.draw.sheet import join_pictures
 from flexor.files.replace import replace_file
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1] / "docs" / "images"
 
 
 def save(name, pixels, is_small=False, colours=256):

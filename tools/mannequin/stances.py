@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexor.samples.maker.nodes import FINGERS
-from flexor.samples.maker.rig import SIDES, Limb, Sheet
-from flexor.samples.maker.rotation import Array, turn
+from tools.mannequin.nodes import FINGERS
+from tools.mannequin.rig import SIDES, Limb, Sheet
+from tools.mannequin.rotation import Array, turn
 
 _FIST = {"thumb": (22.0, 38.0, 48.0), "finger": (70.0, 86.0, 62.0)}
 

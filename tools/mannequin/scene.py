@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from flexor.maths import transforms
-from flexor.samples.maker.clips import ClipParts
-from flexor.samples.maker.make import MannequinParts
 from flexor.scene.character.clip import Clip, Track
 from flexor.scene.character.material import (
     Image,
@@ -19,6 +17,8 @@ from flexor.scene.character.mesh import Mesh, Primitive
 from flexor.scene.character.skeleton import Skeleton, rest_world
 from flexor.scene.character.weights import Skin, SkinWeights
 from flexor.scene.scene import RootSet, Scene
+from tools.mannequin.clips import ClipParts
+from tools.mannequin.make import MannequinParts
 
 __all__ = ["make_scene"]
 

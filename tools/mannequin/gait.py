@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flexor.samples.maker.nodes import NodeTable
-from flexor.samples.maker.rig import SIDES, Limb, Sheet, new_sheet
-from flexor.samples.maker.rotation import Array, turn
+from tools.mannequin.nodes import NodeTable
+from tools.mannequin.rig import SIDES, Limb, Sheet, new_sheet
+from tools.mannequin.rotation import Array, turn
 
 Keys = tuple[tuple[float, float], ...]
 Curve = Callable[[Array], Array]

@@ -10,11 +10,11 @@ import io
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.samples.maker.body import Skin
-from flexor.samples.maker.field import BodyField
-from flexor.samples.maker.nodes import NodeTable
-from flexor.samples.maker.rotation import Array, normalize
-from flexor.samples.maker.unwrap import Charts
+from tools.mannequin.body import Skin
+from tools.mannequin.field import BodyField
+from tools.mannequin.nodes import NodeTable
+from tools.mannequin.rotation import Array, normalize
+from tools.mannequin.unwrap import Charts
 
 TEXTURE_SIZE = 256
 _COLOURS = 96

@@ -6,8 +6,8 @@ kick starts and ends in it.
 
 import numpy as np
 
-from flexor.samples.maker.gait import wave
-from flexor.samples.maker.guard import (
+from tools.mannequin.gait import wave
+from tools.mannequin.guard import (
     LEFT_ELBOW,
     LEFT_WRIST,
     LEFT_YAW,
@@ -22,16 +22,16 @@ from flexor.samples.maker.guard import (
     left_toe,
     right_toe,
 )
-from flexor.samples.maker.nodes import NodeTable
-from flexor.samples.maker.rig import Limb, Sheet, new_sheet
-from flexor.samples.maker.rotation import (
+from tools.mannequin.nodes import NodeTable
+from tools.mannequin.rig import Limb, Sheet, new_sheet
+from tools.mannequin.rotation import (
     Array,
     matrix_from_quaternion,
     normalize,
     quaternion_from_matrix,
     turn,
 )
-from flexor.samples.maker.stances import keyed, place_foot
+from tools.mannequin.stances import keyed, place_foot
 
 SIDESTEP_SPEED = 1.1
 """Metres a second to the left."""

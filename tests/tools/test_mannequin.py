@@ -173,10 +173,10 @@ def test_making_it_again_gives_the_same() -> None:
     pytest.importorskip("fast_simplification", reason="the maker needs flexor[sample]")
     from PIL import Image
 
-    from flexor.samples.maker.field import BodyField
-    from flexor.samples.maker.make import make_mannequin
-    from flexor.samples.maker.nodes import build_nodes
-    from flexor.samples.maker.scene import make_scene
+    from tools.mannequin.field import BodyField
+    from tools.mannequin.make import make_mannequin
+    from tools.mannequin.nodes import build_nodes
+    from tools.mannequin.scene import make_scene
 
     made, shipped = make_scene(make_mannequin()), hero().scene
     assert made.skeleton.names == shipped.skeleton.names

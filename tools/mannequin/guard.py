@@ -8,9 +8,9 @@ additions end at nothing ends in the guard.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexor.samples.maker.rig import Sheet, new_sheet
-from flexor.samples.maker.rotation import Array
-from flexor.samples.maker.stances import (
+from tools.mannequin.rig import Sheet, new_sheet
+from tools.mannequin.rotation import Array
+from tools.mannequin.stances import (
     close_fist,
     place_foot,
     reach,

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.samples.maker.body import Skin
-from flexor.samples.maker.field import PARTS, BodyField, nearest_part
-from flexor.samples.maker.nodes import FINGERS, NodeTable, hand_axes
-from flexor.samples.maker.rotation import Array
+from tools.mannequin.body import Skin
+from tools.mannequin.field import PARTS, BodyField, nearest_part
+from tools.mannequin.nodes import FINGERS, NodeTable, hand_axes
+from tools.mannequin.rotation import Array
 
 _FRINGE_ROUNDS = 12
 _SMALL_CHART = 24

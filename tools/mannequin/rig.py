@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexor.samples.maker.nodes import NodeTable
-from flexor.samples.maker.rotation import (
+from tools.mannequin.nodes import NodeTable
+from tools.mannequin.rotation import (
     Array,
     matrix_from_quaternion,
     normalize,

@@ -7,8 +7,8 @@ from a punch on its way.
 
 import numpy as np
 
-from flexor.samples.maker.gait import wave
-from flexor.samples.maker.guard import (
+from tools.mannequin.gait import wave
+from tools.mannequin.guard import (
     LEFT_ELBOW,
     LEFT_WRIST,
     RIGHT_ELBOW,
@@ -21,10 +21,10 @@ from flexor.samples.maker.guard import (
     guard_trunk,
     rear_foot,
 )
-from flexor.samples.maker.nodes import NodeTable
-from flexor.samples.maker.rig import Sheet, new_sheet
-from flexor.samples.maker.rotation import Array
-from flexor.samples.maker.stances import keyed, place_foot, reach, toe_rest
+from tools.mannequin.nodes import NodeTable
+from tools.mannequin.rig import Sheet, new_sheet
+from tools.mannequin.rotation import Array
+from tools.mannequin.stances import keyed, place_foot, reach, toe_rest
 
 
 def make_stance(nodes: NodeTable) -> Sheet:

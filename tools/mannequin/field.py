@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.samples.maker.nodes import FINGERS, NodeTable, hand_axes
-from flexor.samples.maker.rotation import Array
-from flexor.samples.maker.shapes import Ellipsoid, Spindle, ball, cut, join, spindle
+from tools.mannequin.nodes import FINGERS, NodeTable, hand_axes
+from tools.mannequin.rotation import Array
+from tools.mannequin.shapes import Ellipsoid, Spindle, ball, cut, join, spindle
 
 PARTS = ("torso", "head", "arm", "hand", *FINGERS, "leg", "foot")
 

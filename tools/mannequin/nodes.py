@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.samples.maker.rotation import (
+from tools.mannequin.rotation import (
     Array,
     frame,
     normalize,

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.samples.maker.field import BodyField
-from flexor.samples.maker.nodes import FINGERS, NodeTable
-from flexor.samples.maker.remesh import Faces, remesh
-from flexor.samples.maker.rotation import Array, normalize
+from tools.mannequin.field import BodyField
+from tools.mannequin.nodes import FINGERS, NodeTable
+from tools.mannequin.remesh import Faces, remesh
+from tools.mannequin.rotation import Array, normalize
 
 _COARSE, _FINE = 0.006, 0.0026
 _BLOCK = 4

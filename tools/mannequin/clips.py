@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.samples.maker.actions import make_fall, make_jump
-from flexor.samples.maker.duel import (
+from tools.mannequin.actions import make_fall, make_jump
+from tools.mannequin.duel import (
     make_cheer,
     make_guard,
     make_hit,
@@ -20,12 +20,12 @@ from flexor.samples.maker.duel import (
     make_recoil,
     make_stance,
 )
-from flexor.samples.maker.fight import make_kick, make_punch
-from flexor.samples.maker.footwork import SIDESTEP_SPEED, make_sidestep, make_spin_kick
-from flexor.samples.maker.gait import RUN, WALK, make_idle, make_run, make_walk
-from flexor.samples.maker.nodes import NodeTable
-from flexor.samples.maker.rig import Sheet
-from flexor.samples.maker.rotation import quaternion_from_matrix, same_hemisphere
+from tools.mannequin.fight import make_kick, make_punch
+from tools.mannequin.footwork import SIDESTEP_SPEED, make_sidestep, make_spin_kick
+from tools.mannequin.gait import RUN, WALK, make_idle, make_run, make_walk
+from tools.mannequin.nodes import NodeTable
+from tools.mannequin.rig import Sheet
+from tools.mannequin.rotation import quaternion_from_matrix, same_hemisphere
 
 Float32 = NDArray[np.float32]
 Point = tuple[float, float, float]

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.samples.maker.body import build_skin
-from flexor.samples.maker.clips import ClipParts, build_clips
-from flexor.samples.maker.field import BodyField
-from flexor.samples.maker.nodes import build_nodes
-from flexor.samples.maker.surface import paint_wood
-from flexor.samples.maker.unwrap import build_charts
-from flexor.samples.maker.weights import build_weights
+from tools.mannequin.body import build_skin
+from tools.mannequin.clips import ClipParts, build_clips
+from tools.mannequin.field import BodyField
+from tools.mannequin.nodes import build_nodes
+from tools.mannequin.surface import paint_wood
+from tools.mannequin.unwrap import build_charts
+from tools.mannequin.weights import build_weights
 
 Float32 = NDArray[np.float32]
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.samples.maker.body import Skin
-from flexor.samples.maker.field import PARTS, BodyField, nearest_part
-from flexor.samples.maker.nodes import FINGERS, NodeTable
-from flexor.samples.maker.rotation import Array, normalize
+from tools.mannequin.body import Skin
+from tools.mannequin.field import PARTS, BodyField, nearest_part
+from tools.mannequin.nodes import FINGERS, NodeTable
+from tools.mannequin.rotation import Array, normalize
 
 INFLUENCES = 4
 _SMOOTHINGS = 5

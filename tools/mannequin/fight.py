@@ -6,11 +6,11 @@ guard, left foot in front, so they can follow each other.
 
 import numpy as np
 
-from flexor.samples.maker.guard import guard_hands
-from flexor.samples.maker.nodes import NodeTable
-from flexor.samples.maker.rig import Sheet, new_sheet
-from flexor.samples.maker.rotation import Array
-from flexor.samples.maker.stances import (
+from tools.mannequin.guard import guard_hands
+from tools.mannequin.nodes import NodeTable
+from tools.mannequin.rig import Sheet, new_sheet
+from tools.mannequin.rotation import Array
+from tools.mannequin.stances import (
     keyed,
     place_foot,
     reach,

@@ -1,1 +1,0 @@
-"""The slow loops of passes, compiled."""

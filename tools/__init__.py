@@ -1,0 +1,1 @@
+"""What makes the samples and the pictures of the documents; not part of the package."""
