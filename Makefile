@@ -17,9 +17,9 @@ run: $(VENV)/.run
 test: check
 	$(BIN)/python -m pytest -q
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not jit and not slow" \
-	    tests/maths tests/pose tests/deform tests/app tests/draw/test_uncompiled.py \
-	    tests/convert/test_score_bones.py tests/convert/test_smooth_weights.py \
-	    tests/convert/test_closest_points.py
+	    tests/maths tests/pose tests/deform tests/api tests/cli tests/games tests/bench tests/draw/raster/test_uncompiled.py \
+	    tests/convert/weights/test_score_bones.py tests/convert/weights/test_smooth_weights.py \
+	    tests/convert/shape/test_closest_points.py
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

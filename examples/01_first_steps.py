@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import flexor
-from flexor.app.cli.inspect import print_report
+from flexor.cli.inspect import print_report
 from flexor.convert.report import report_scene
 
 out = Path("out")

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import flexor
-from flexor.app.cli.progress import show_progress
+from flexor.cli.progress import show_progress
 from flexor.draw.scene.fit import direction_of
 from flexor.output.image import save_image
 from flexor.output.movie import open_movie

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib.format import open_memmap
 
 import flexor
-from flexor.app.cli.progress import show_progress
+from flexor.cli.progress import show_progress
 from flexor.draw.scene.fit import direction_of
 from flexor.draw.sheet import join_pictures
 from flexor.output.image import save_image

@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image
 
 import flexor
-from flexor.app.joint_pictures import draw_joints
+from flexor.api.repair.joint_pictures import draw_joints
 from flexor.draw.scene.fit import direction_of
 from flexor.draw.scene.style import DrawStyle
 from flexor.draw.sheet import join_pictures

@@ -21,16 +21,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from flexor import samples
-    from flexor.app.character import Character, SkinnedPrimitive
-    from flexor.app.crowd import Crowd
-    from flexor.app.drawing import Drawer, contact_sheet, draw
-    from flexor.app.goal import Goal
-    from flexor.app.load_save import load, save
-    from flexor.app.playing import Player
-    from flexor.app.reaching import Limbs, Look, Reach
-    from flexor.app.repairing import repair
-    from flexor.app.retargeting import retarget
-    from flexor.app.stage import Stage
+    from flexor.api.character import Character, SkinnedPrimitive
+    from flexor.api.crowd import Crowd
+    from flexor.api.goal import Goal
+    from flexor.api.load_save import load, save
+    from flexor.api.pictures.drawing import Drawer, contact_sheet, draw
+    from flexor.api.playing import Player
+    from flexor.api.reaching import Limbs, Look, Reach
+    from flexor.api.repair.repair import repair
+    from flexor.api.retargeting import retarget
+    from flexor.api.stage import Stage
     from flexor.deform.weight_choice import WeightRule
     from flexor.draw.scene.style import DrawStyle
     from flexor.errors import AssetError, FlexorError
@@ -46,31 +46,31 @@ __version__ = "0.1.0"
 _HOMES = {
     "AssetError": "flexor.errors",
     "Camera": "flexor.scene.character.camera",
-    "Character": "flexor.app.character",
-    "Crowd": "flexor.app.crowd",
+    "Character": "flexor.api.character",
+    "Crowd": "flexor.api.crowd",
     "DrawStyle": "flexor.draw.scene.style",
-    "Drawer": "flexor.app.drawing",
+    "Drawer": "flexor.api.pictures.drawing",
     "Finding": "flexor.scene.finding",
     "FlexorError": "flexor.errors",
-    "Goal": "flexor.app.goal",
+    "Goal": "flexor.api.goal",
     "Layer": "flexor.pose.play.layers",
     "LevelRule": "flexor.pose.crowd.level_choice",
     "Light": "flexor.scene.character.light",
-    "Limbs": "flexor.app.reaching",
-    "Look": "flexor.app.reaching",
-    "Player": "flexor.app.playing",
+    "Limbs": "flexor.api.reaching",
+    "Look": "flexor.api.reaching",
+    "Player": "flexor.api.playing",
     "Pose": "flexor.pose.pose",
-    "Reach": "flexor.app.reaching",
-    "SkinnedPrimitive": "flexor.app.character",
-    "Stage": "flexor.app.stage",
+    "Reach": "flexor.api.reaching",
+    "SkinnedPrimitive": "flexor.api.character",
+    "Stage": "flexor.api.stage",
     "WeightRule": "flexor.deform.weight_choice",
-    "contact_sheet": "flexor.app.drawing",
-    "draw": "flexor.app.drawing",
-    "load": "flexor.app.load_save",
-    "repair": "flexor.app.repairing",
-    "retarget": "flexor.app.retargeting",
+    "contact_sheet": "flexor.api.pictures.drawing",
+    "draw": "flexor.api.pictures.drawing",
+    "load": "flexor.api.load_save",
+    "repair": "flexor.api.repair.repair",
+    "retarget": "flexor.api.retargeting",
     "samples": "flexor.samples",
-    "save": "flexor.app.load_save",
+    "save": "flexor.api.load_save",
 }
 
 __all__ = [

@@ -1,5 +1,5 @@
 """`python -m flexor`."""
 
-from flexor.app.cli.main import main
+from flexor.cli.main import main
 
 main()

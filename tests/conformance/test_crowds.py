@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import flexor
-from flexor.app.character import Character
-from flexor.app.crowd import Crowd
+from flexor.api.character import Character
+from flexor.api.crowd import Crowd
 from flexor.pose.crowd.node_motion import frame_times
 from flexor.pose.pose import Pose
 from tests.conftest import asset_files

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import flexor
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.pose.ik.human_limits import human_limits
 from flexor.pose.ik.limit_angles import measure_excess, turn_joints
 from flexor.scene.human.human import find_human

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import flexor
-from flexor.app.character import Character
-from flexor.app.retargeting import retarget_clips
+from flexor.api.character import Character
+from flexor.api.retargeting import retarget_clips
 from flexor.errors import SettingError
 from flexor.pose.clips.cut import concatenate, trim
 from flexor.pose.clips.mirror import mirror_clip

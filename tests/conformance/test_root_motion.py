@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import flexor
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.maths import transforms
 from flexor.pose.clips.root_motion import extract_root_motion
 from tests.conftest import find_assets

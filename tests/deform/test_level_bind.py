@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.deform.kernels.vertices import BLOCKS
 from flexor.deform.level_bind import LevelBind, bind_level, rest_vertices, skin_level
 from flexor.errors import ShapeError

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.deform.bind import Bind, bind_scene
 from flexor.deform.kernels import dual as kernel_dual
 from flexor.deform.kernels import vertices as kernel

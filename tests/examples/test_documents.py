@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import flexor
-from flexor.app.cli.main import main
+from flexor.cli.main import main
 from flexor.files.text.moves import read_moves
 from flexor.files.text.stage import read_stage
-from tests.app.test_motion import walker
+from tests.cli.test_motion import walker
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.slow

@@ -217,7 +217,7 @@ def walk_frame(
 @pytest.mark.jit
 @pytest.mark.parametrize("path", bvh_files(), ids=lambda path: path.stem)
 def test_real_files_stand_where_their_text_says(path: Path) -> None:
-    from flexor.app.character import Character
+    from flexor.api.character import Character
 
     scene = read_bvh(path)
     character = Character(scene)

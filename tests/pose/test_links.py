@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.errors import ShapeError
 from flexor.pose import link_tables
 from flexor.pose.kernels import links as kernel_links

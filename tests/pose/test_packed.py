@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.pose import packed_tables
 from flexor.pose.clip_tables import pack_clip
 from flexor.pose.kernels import packed as kernel_packed

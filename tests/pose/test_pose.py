@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.errors import ShapeError
 from flexor.maths import transforms
 from flexor.pose.pose import Pose

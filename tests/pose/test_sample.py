@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.errors import ShapeError
 from flexor.maths import quaternions
 from flexor.pose.clip_tables import pack_clip

@@ -22,9 +22,10 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "stage": (*WORDS, "scene", "pose", "deform"),
     "draw": (*WORDS, "scene", "stage.frame"),
     "output": (*WORDS, "scene", "draw.drawlist", "stage.frame", "files"),
-    "samples": (*WORDS, "scene", "files", "app"),
+    "samples": (*WORDS, "scene", "files", "api"),
 }
-APP = ("app", "__main__")  # may import everything
+# May import everything.
+FACES = ("api", "cli", "games", "bench", "__main__")
 VAGUE = {"utils", "util", "helpers", "common", "core", "manager", "misc"}
 MOST_LINES, MOST_FUNCTION_LINES, MOST_KERNEL_LINES = 500, 80, 120
 
@@ -95,7 +96,7 @@ def _is_ours(module: str) -> bool:
 
 def layers(source: Source) -> list[str]:
     """The import table of the design."""
-    if source.folder in APP:
+    if source.folder in FACES:
         return []
     found = []
     allowed = (source.folder, *MAY_IMPORT.get(source.folder, ()))

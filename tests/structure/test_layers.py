@@ -26,7 +26,7 @@ MODULES = frozenset(
         "errors arrays maths maths.kernels maths.kernels.jit maths.quaternions scene "
         "scene.character scene.character.mesh files files.replace pose pose.kernels "
         "pose.kernels.sample pose.sample deform convert stage stage.frame stage.state "
-        "draw draw.drawlist draw.cull output app app.character samples"
+        "draw draw.drawlist draw.cull output api api.character samples"
     ).split()
 ) | {"flexor"}
 PACKAGES = frozenset(m for m in MODULES if any(o.startswith(f"{m}.") for o in MODULES))
@@ -87,7 +87,7 @@ BAD = [
     (
         rules.layers,
         "flexor.scene.character.mesh",
-        "from flexor.app.character import Character",
+        "from flexor.api.character import Character",
     ),
     (rules.layers, "flexor.samples.x", "from flexor.deform import x"),
     (rules.layers, "flexor.pose.sample", "import flexor"),
@@ -100,7 +100,7 @@ BAD = [
         "flexor.pose.sample",
         "from flexor.scene import Mesh",
     ),
-    (rules.no_import_through_init, "flexor.app.x", "from flexor import load"),
+    (rules.no_import_through_init, "flexor.api.x", "from flexor import load"),
     (rules.no_import_through_init, "flexor.scene.character.mesh", "from . import Mesh"),
     (rules.no_import_through_init, "flexor.scene", "from . import Mesh"),
     (rules.compiler_in_kernels, "flexor.pose.sample", "import numba"),
@@ -144,14 +144,14 @@ BAD = [
     (rules.all_names_exist, "flexor.x", "__all__ = ['a', 'b']\ndef a():\n    b = 1"),
 ]
 GOOD = [
-    (rules.layers, "flexor.app.x", "from flexor.deform import x\nimport flexor.draw"),
+    (rules.layers, "flexor.api.x", "from flexor.deform import x\nimport flexor.draw"),
     (rules.layers, "flexor.draw.cull", "from flexor.stage.frame import Frame"),
     (rules.layers, "flexor.draw.cull", "from flexor.stage import frame"),
     (rules.layers, "flexor.output.x", "from flexor.draw.drawlist import DrawList"),
     (
         rules.layers,
         "flexor.samples.x.y",
-        "from .z import a\nfrom flexor.app import character",
+        "from .z import a\nfrom flexor.api import character",
     ),
     (
         rules.layers,
@@ -165,7 +165,7 @@ GOOD = [
         "from flexor.pose.kernels import sample",
     ),
     (rules.no_import_through_init, "flexor.x", "from flexor.arrays import Floats"),
-    (rules.no_import_through_init, "flexor.app.x", "from flexor import __version__"),
+    (rules.no_import_through_init, "flexor.api.x", "from flexor import __version__"),
     (
         rules.compiler_in_kernels,
         "flexor.maths.kernels.lanes",

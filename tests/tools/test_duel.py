@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import flexor
-from flexor.app.character import Character
+from flexor.api.character import Character
 
 FROM_GUARD = ["punch", "kick", "stance", "guard", "parry", "hit", "spin-kick"]
 TO_GUARD = ["punch", "kick", "stance", "parry", "hit", "recoil", "spin-kick"]

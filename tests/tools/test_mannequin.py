@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import flexor
-from flexor.app.character import Character
+from flexor.api.character import Character
 
 LEFT = ("l-hip", "l-hip-roll", "l-knee", "l-knee-roll", "l-ankle", "l-foot", "l-toe")
 LOOPS = ["idle", "walk", "run", "stance", "sidestep", "cheer"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from flexor.app.character import Character
+    from flexor.api.character import Character
 
 __all__ = ["arena", "mannequin"]
 
@@ -41,7 +41,7 @@ def mannequin() -> Character:
     >>> list(flexor.samples.mannequin().clips)[:7]
     ['idle', 'walk', 'run', 'punch', 'kick', 'jump', 'fall']
     """
-    from flexor.app.load_save import load
+    from flexor.api.load_save import load
 
     with as_file(files(__name__).joinpath("mannequin.glb")) as path:
         return load(path)

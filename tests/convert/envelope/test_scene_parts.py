@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.convert.envelope.make import EnvelopeSettings, convert_scene
 from flexor.convert.envelope.scene_parts import scene_parts, take_vertices
 from flexor.errors import ShapeError

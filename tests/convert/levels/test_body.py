@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.convert.levels.body import (
     LevelBody,
     make_level_body,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import flexor
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.convert.links.link_bones import LinkSettings, link_bones
 from flexor.convert.shape.body import gather_bodies
 from flexor.errors import SettingError

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.convert.motion.error import measure_motion
 from flexor.convert.motion.fit import fit_motion
 from flexor.convert.motion.plan import find_grid, plan_motion

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import flexor
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.convert.links.link_weights import LinkSettings
 from flexor.convert.repair.recipe import JointRule, RepairSettings, repair_scene
 from flexor.convert.shape.body import Pull, gather_bodies, merge_same, with_pulls

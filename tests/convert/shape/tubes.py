@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.convert.links.link_bones import LinkSettings, link_bones
 from flexor.convert.shape.body import gather_bodies
 from flexor.maths import transforms

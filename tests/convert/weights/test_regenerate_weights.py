@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import flexor
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.convert.shape.body import Body, Pull, gather_bodies, with_pulls
 from flexor.convert.shape.bones import derive_bones
 from flexor.convert.weights.regenerate_weights import (

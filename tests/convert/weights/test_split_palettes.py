@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import flexor
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.convert.weights.split_palettes import split_palettes
 from flexor.errors import SettingError
 from flexor.scene.character.clip import Clip, Track

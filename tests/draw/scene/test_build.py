@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.draw.drawlist import DrawItem, DrawLines, Look
 from flexor.draw.record.backend import RecordBackend
 from flexor.draw.scene.build import Dress, build_items, dress_scene

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.app.character import Character
-from flexor.app.playing import Player
+from flexor.api.character import Character
+from flexor.api.playing import Player
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import quaternions, transforms
 from flexor.pose.clips.root_motion import RootMotion, extract_root_motion, steady_motion

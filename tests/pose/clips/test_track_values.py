@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.maths import quaternions
 from flexor.pose.clips.track_values import (
     angles_between,

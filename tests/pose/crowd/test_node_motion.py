@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.errors import SettingError, ShapeError
 from flexor.pose.crowd import node_motion
 from flexor.pose.crowd.kernels import nodes as kernel_nodes

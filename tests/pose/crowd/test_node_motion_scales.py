@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.errors import ShapeError
 from flexor.maths import quaternions
 from flexor.pose.crowd.node_motion import (

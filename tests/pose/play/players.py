@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.maths import quaternions, transforms
 from flexor.pose.layout import ROWS
 from flexor.pose.play.kernels import player as kernel_player

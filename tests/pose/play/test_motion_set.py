@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.convert.motion.reduce import MotionSettings, reduce_clip
 from flexor.errors import SettingError
 from flexor.pose.clips.root_motion import extract_root_motion, steady_motion

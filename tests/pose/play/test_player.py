@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.errors import SettingError
 from flexor.pose.play.kernels import travel as kernel_travel
 from flexor.pose.play.layers import Layer, layer_mask, mask_nodes

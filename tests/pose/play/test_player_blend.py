@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.maths import quaternions
 from flexor.pose.play.layers import Layer, mask_nodes
 from flexor.pose.play.player import advance

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.pose.play.kernels.player import CLIP, POSITION, WEIGHT
 from flexor.pose.play.kernels.voice import FREE, KEPT
 from flexor.pose.play.layers import Layer

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.errors import ShapeError
 from flexor.scene.character.mesh import Mesh, Primitive
 from flexor.scene.character.skeleton import Skeleton

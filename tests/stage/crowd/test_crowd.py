@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
 from flexor.pose.clips.root_motion import steady_motion

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.deform.kernels import crowd as skin_kernel
 from flexor.maths import threads
 from flexor.pose.clips.root_motion import RootMotion, steady_motion

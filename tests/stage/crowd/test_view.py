@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.app.character import Character
+from flexor.api.character import Character
 from flexor.pose.clips.root_motion import steady_motion
 from flexor.pose.crowd.level_choice import LevelRule
 from flexor.scene.character.camera import Camera

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import flexor
-from flexor.app.character import Character
-from flexor.app.drawing import Drawer
+from flexor.api.character import Character
+from flexor.api.pictures.drawing import Drawer
 from flexor.errors import SettingError, ShapeError
 from flexor.maths.colour import linear_from_srgb, srgb_from_linear
 from flexor.scene.stage.effect_settings import EndlessSettings

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.app.bench.goal_shots import random_shots
+from flexor.bench.goal_shots import random_shots
 from flexor.stage.goal.energy import kinetic_energy, total_energy
 from flexor.stage.goal.netting import Netting
 from flexor.stage.goal.plan import BallSettings, NetSettings

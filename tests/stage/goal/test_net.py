@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.app.bench.goal_shots import random_shots
+from flexor.bench.goal_shots import random_shots
 from flexor.stage.goal.kernels import goal as kernel_goal
 from flexor.stage.goal.netting import Netting, net_numbers
 from flexor.stage.goal.plan import NetSettings, SheetPlan

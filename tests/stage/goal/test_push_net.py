@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.app.bench.goal_shots import random_shots
+from flexor.bench.goal_shots import random_shots
 from flexor.errors import SettingError
 from flexor.stage.goal.netting import Netting, make_netting
 from flexor.stage.goal.plan import BallSettings, NetSettings, Push, SheetPlan

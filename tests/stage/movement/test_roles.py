@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.app.character import Character
-from flexor.app.stage import Stage
+from flexor.api.character import Character
+from flexor.api.stage import Stage
 from flexor.samples import mannequin
 from flexor.scene.stage.ground import Ground, flat_ground, make_ground
 from flexor.scene.stage.ground_shapes import shape_ground

@@ -1,0 +1,1 @@
+"""What programs hold, and words for them; no algorithms."""

@@ -1,0 +1,1 @@
+"""Pictures of characters, crowds, goals and stages."""

@@ -1,0 +1,142 @@
+"""Pictures of crowds: what is deformed, in a backend, with ground and shadows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.api.character import Character
+from flexor.api.pictures.field import Field, Targets
+from flexor.arrays import Floats
+from flexor.draw.backend import Backend, open_backend
+from flexor.draw.drawlist import DrawItem, DrawList
+from flexor.draw.items.crowds import (
+    CrowdSurface,
+    build_shadows,
+    build_surface,
+    upload_shadow_disc,
+    upload_surface,
+)
+from flexor.draw.scene.build import Dress, dress_scene
+from flexor.draw.scene.lighting import lights_of
+from flexor.draw.scene.style import DrawStyle, style_of
+from flexor.draw.scene.upload import SceneAssets, upload_scene
+from flexor.errors import SettingError
+from flexor.scene.character.camera import Camera
+from flexor.stage.crowd.crowd import CrowdState, Shown
+
+__all__ = ["CrowdPainter"]
+
+# By kind, level and surface; None where there are no triangles.
+Surfaces = list[list[list[CrowdSurface | None]]]
+
+
+class CrowdPainter:
+    """Draws one crowd; its meshes are uploaded when it is made, into a backend that
+    others draw with too, if one is given.
+    """
+
+    def __init__(
+        self,
+        characters: Sequence[Character],
+        state: CrowdState,
+        backend: Backend | None = None,
+    ) -> None:
+        self._state = state
+        self.backend = open_backend("raster") if backend is None else backend
+        self._assets: list[SceneAssets] = [
+            upload_scene(self.backend, hero.scene)[0] for hero in characters
+        ]
+        self._surfaces: Surfaces = [
+            [
+                [
+                    upload_surface(
+                        assets, surface.sources[bind.blocks.order], bind.faces
+                    )
+                    for surface, bind in zip(kind.levels.surfaces, binds, strict=True)
+                ]
+                for binds in kind.binds
+            ]
+            for assets, kind in zip(self._assets, state.kinds, strict=True)
+        ]
+        self._disc = upload_shadow_disc(self.backend)
+        self._field = Field(self.backend)
+        self._targets = Targets()
+        self._style: DrawStyle | None = None  # of the last picture
+        self._dresses: list[Dress] = []
+
+    def draw(
+        self, camera: Camera, size: tuple[int, int], style: DrawStyle | str
+    ) -> NDArray[np.uint8]:
+        """A picture of what was deformed last."""
+        style = style_of(style)
+        target = self._targets.take(size, style)
+        draw_list = self.draw_list(camera, style.for_height(size[1]))
+        return self.backend.draw(draw_list, target)
+
+    def draw_list(self, camera: Camera, style: DrawStyle | str) -> DrawList:
+        """All that is to be drawn, in the numbers of `backend`."""
+        style = style_of(style)
+        if style.heat is not None or style.bones or style.names or style.smooth:
+            raise SettingError("style: a crowd has no heat, bones, names or smooth")
+        items = [*self._ground(camera, style), *self._shadows(style)]
+        state = self._state
+        if style != self._style:
+            self._style = style
+            self._dresses = [dress_scene(assets, style) for assets in self._assets]
+        for own in state.shown:
+            tints = state.colour[own.who]
+            for row, surface in enumerate(self._surfaces[own.kind][own.level]):
+                if surface is None:
+                    continue
+                part = self._dresses[own.kind].parts[surface.part]
+                shape = own.positions[row], own.normals[row]
+                items.append(
+                    build_surface(surface, part.look, part.strokes, *shape, tints)
+                )
+        return DrawList(
+            camera,
+            tuple(items),
+            (),
+            lights_of(style, camera),
+            style.paper,
+            style.order,
+        )
+
+    def _ground(self, camera: Camera, style: DrawStyle) -> list[DrawItem]:
+        places = self._state.place[:, 1]
+        places = places[np.isfinite(places)]
+        floor = float(places.min(initial=0.0)) if len(places) else 0.0
+        shown = [self._state.place[own.who] for own in self._state.shown]
+        every = np.concatenate([np.zeros((0, 3)), *shown])
+        return self._field.items(camera, style, floor, every)
+
+    def _shadows(self, style: DrawStyle) -> list[DrawItem]:
+        state = self._state
+        if not style.has_shadow or not state.shown:
+            return []
+        who = np.concatenate([own.who for own in state.shown])
+        wide = np.concatenate(
+            [
+                np.full(len(own.who), state.kinds[own.kind].footprint)
+                for own in state.shown
+            ]
+        )
+        places = np.concatenate([self._feet(own) for own in state.shown])
+        if style.floor is not None:
+            places[:, 1] = style.floor
+        reaches = (wide * state.size[who]).astype(np.float32)
+        return [build_shadows(self._disc, places, reaches)]
+
+    def _feet(self, own: Shown) -> Floats:
+        """Where characters (n, 3) are over the ground: in the middle of their clips."""
+        state, who = self._state, own.who
+        centres = state.kinds[own.kind].centres[state.clip[who]]
+        c, s = np.cos(state.heading[who]), np.sin(state.heading[who])
+        x, z = centres[:, 0] * state.size[who], centres[:, 2] * state.size[who]
+        there = state.place[who] + np.stack(
+            [c * x + s * z, np.zeros(len(who)), c * z - s * x], 1
+        )
+        return there.astype(np.float32)

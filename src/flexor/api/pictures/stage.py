@@ -1,0 +1,278 @@
+"""Pictures of stages: ground, structures, characters and their shadows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.api.pictures.effects import SceneryPainter
+from flexor.api.pictures.field import Targets
+from flexor.draw.backend import open_backend
+from flexor.draw.drawlist import RGB, DrawItem, DrawLines, DrawList
+from flexor.draw.items.afterimages import build_afterimage, upload_afterimages
+from flexor.draw.items.ground import (
+    build_apron,
+    build_ground,
+    shade_colours,
+    upload_apron,
+    upload_ground,
+)
+from flexor.draw.items.shadows import build_shadow, upload_cast_shadow
+from flexor.draw.items.structures import build_structures, upload_structures
+from flexor.draw.scene.build import Dress, dress_scene, part_names, turned_parts
+from flexor.draw.scene.style import DrawStyle, style_of
+from flexor.draw.scene.upload import upload_scene
+from flexor.errors import SettingError
+from flexor.maths.colour import linear_from_srgb
+from flexor.scene.character.camera import Camera
+from flexor.scene.character.light import DAYLIGHT, Light
+from flexor.scene.scene import Scene
+from flexor.scene.stage.plan import StageLook, StagePlan
+from flexor.stage.effects.afterimages import strength_of
+from flexor.stage.frame import BodyFrame, Frame
+from flexor.stage.movement.ground import find_footing, init_footing
+
+if TYPE_CHECKING:
+    from flexor.api.stage import Stage
+
+__all__ = ["StagePainter"]
+
+# Lines that show the walls of zones: points a side, metres above the ground, pixels,
+# and linear colours of those that keep in and out.
+WALL_POINTS, WALL_LIFT, WALL_WIDTH = 24, 0.02, 2.5
+WALL_COLOURS = {"in": (0.9, 0.35, 0.05, 1.0), "out": (0.6, 0.02, 0.04, 1.0)}
+
+
+class StagePainter:
+    """Draws one stage; its meshes are uploaded when it is made."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.backend = open_backend("raster")
+        plan = stage.plan
+        self._look = plan.look
+        self._lights = _sun(plan.light)
+        is_clear = plan.effects.water is not None
+        self._floor = upload_ground(
+            self.backend, plan.ground, plan.look.plain, is_clear=is_clear
+        )
+        self._apron = upload_apron(
+            self.backend, plan.ground, plan.look.plain, is_clear=is_clear
+        )
+        self._around: list[DrawItem] = []
+        self._structures = upload_structures(
+            self.backend, plan.structures, lambda spots: _heights(plan, spots)
+        )
+        self._assets = [
+            upload_scene(self.backend, own.hero.scene)[0] for own in stage.cast
+        ]
+        colours = [(*actor.colour, 1.0) for actor in plan.cast]
+        tints = np.array(colours, np.float32).reshape(-1, 4)
+        self._tints = [tints[list(own.rows)] for own in stage.cast]
+        self._shadows = [
+            -1
+            if own.plan.parts is None
+            else upload_cast_shadow(
+                self.backend, own.plan.parts.faces, len(own.plan.parts.sources)
+            )
+            for own in stage.cast
+        ]
+        self._walls = _wall_lines(plan) if plan.look.zones else ()
+        self._scenery = SceneryPainter(self.backend, stage.state.scenery)
+        self._kept = [
+            [
+                upload_afterimages(assets, group.vertices, group.faces)
+                for group in own.plan.groups
+            ]
+            for assets, own in zip(self._assets, stage.cast, strict=True)
+        ]
+        self._afterimages = plan.effects.afterimages
+        self._targets = Targets()
+        self._style: DrawStyle | None = None  # of the last picture
+        self._dresses: list[Dress] = []
+
+    def draw(
+        self,
+        stage: Stage,
+        size: tuple[int, int],
+        camera: Camera | None,
+        style: DrawStyle | str | None,
+        lines: Sequence[DrawLines] = (),
+        more: Sequence[DrawItem] = (),
+    ) -> NDArray[np.uint8]:
+        """A picture of a stage as it is now; more: items of the same backend."""
+        own = self._style_of(style)
+        target = self._targets.take(size, own)
+        frame = stage.frame
+        if camera is not None:
+            frame = replace(frame, camera=camera)
+        draw_list = self.draw_list(frame, own.for_height(size[1]), lines, more)
+        return self.backend.draw(draw_list, target)
+
+    def _style_of(self, style: DrawStyle | str | None) -> DrawStyle:
+        return look_style(self._look) if style is None else style_of(style)
+
+    def draw_list(
+        self,
+        frame: Frame,
+        style: DrawStyle,
+        beside: Sequence[DrawLines] = (),
+        more: Sequence[DrawItem] = (),
+    ) -> DrawList:
+        """All that is to be drawn, in the numbers of `backend`."""
+        if style.heat is not None or style.bones or style.names:
+            raise SettingError("style: a stage has no heat, bones or names")
+        lights = self._lights if style.lights is None else style.lights
+        if style != self._style:
+            self._style = style
+            self._around = [build_apron(self._apron, lights, _paper(style))]
+            self._dresses = [
+                dress_scene(assets, _own_style(style, assets.scene))
+                for assets in self._assets
+            ]
+        items = [build_ground(self._floor), *self._around]
+        things, lines = build_structures(
+            self._structures, frame.shown, frame.parts, style.line_width or 1.5
+        )
+        for row, body in enumerate(frame.bodies):
+            if style.has_shadow:
+                items += self._shadow_items(row, body)
+            items += self._body_items(row, body)
+        for row, body in enumerate(frame.bodies):
+            faint, strokes = self._faint_items(row, body, frame.tick, style)
+            items += faint
+            lines += strokes
+        effects = self._scenery.items(frame.scenery, frame.camera, frame.tick)
+        return DrawList(
+            frame.camera,
+            (*items, *things, *more, *effects),
+            (*self._walls, *lines, *beside),
+            lights,
+            style.paper,
+            style.order,
+        )
+
+    def _body_items(self, row: int, body: BodyFrame) -> list[DrawItem]:
+        dress, tints = self._dresses[row], self._tints[row]
+        if not len(body.rows):
+            return []
+        turned = turned_parts(dress, body.world[0])
+        items = []
+        for part, positions, normals, is_turned in zip(
+            dress.parts, body.positions, body.normals, turned, strict=True
+        ):
+            if part.mesh is None:
+                continue
+            number = part.number
+            if is_turned:
+                number = dress.assets.turned(number, part.mesh)
+            has_normals = part.look.shading != "flat"
+            items.append(
+                DrawItem(
+                    number,
+                    positions,
+                    normals if has_normals else None,
+                    part.look,
+                    part.strokes,
+                    tints=tints,
+                )
+            )
+        return items
+
+    def _faint_items(
+        self, row: int, body: BodyFrame, tick: int, style: DrawStyle
+    ) -> tuple[list[DrawItem], list[DrawLines]]:
+        """Afterimages of characters of one body."""
+        items: list[DrawItem] = []
+        lines: list[DrawLines] = []
+        settings = self._afterimages
+        for image in body.afterimages:
+            strength = strength_of(settings, tick - image.tick)
+            more, strokes = build_afterimage(
+                self._kept[row][image.group],
+                image.positions,
+                image.normals,
+                self._tints[row][image.who],
+                strength,
+                settings.style,
+                (style.line_width or 1.5) / 2,
+            )
+            items += more
+            lines += strokes
+        return items, lines
+
+    def _shadow_items(self, row: int, body: BodyFrame) -> list[DrawItem]:
+        """Shadows as ground that the sun does not reach, one for each who has one."""
+        if body.shadow is None:
+            return []
+        colours = shade_colours(self._floor, body.shadow)
+        return [
+            build_shadow(self._shadows[row], body.shadow[n][None], colours=colours[n])
+            for n in np.flatnonzero(body.has_shadow).tolist()
+        ]
+
+
+def _own_style(style: DrawStyle, scene: Scene) -> DrawStyle:
+    """The style for one of several characters: each has some of the smooth parts."""
+    if style.smooth is None:
+        return style
+    known = part_names(scene)
+    return replace(style, smooth=tuple(n for n in style.smooth if n in known))
+
+
+def _paper(style: DrawStyle) -> RGB | None:
+    """What is behind everything, linear; None for nothing."""
+    if style.paper[3] < 255:
+        return None
+    red, green, blue = linear_from_srgb(style.paper[:3]).tolist()
+    return red, green, blue
+
+
+def look_style(look: StageLook) -> DrawStyle:
+    """The style that a look asks for."""
+    return style_of(
+        DrawStyle(
+            style=look.style,  # type: ignore[arg-type]
+            smooth=look.smooth,
+            order=look.order,
+            background=(*look.background, 255),
+            shadow=look.shadows,
+        )
+    )
+
+
+def _wall_lines(plan: StagePlan) -> tuple[DrawLines, ...]:
+    """The walls of zones, as lines that follow the ground."""
+    found = []
+    for zone in plan.zones:
+        ends = np.roll(zone.corners, -1, 0)
+        share = np.linspace(0, 1, WALL_POINTS)[:, None, None]
+        way = zone.corners + share * (ends - zone.corners)
+        points = way.swapaxes(0, 1).reshape(-1, 2)
+        heights = _heights(plan, points) + WALL_LIFT
+        places = np.stack([points[:, 0], heights, points[:, 1]], 1)
+        rows = places.reshape(-1, WALL_POINTS, 3)
+        pieces = np.stack([rows[:, :-1], rows[:, 1:]], 2).reshape(-1, 2, 3)
+        colour = np.array(WALL_COLOURS[zone.keeps], np.float32)
+        found.append(DrawLines(pieces.astype(np.float32), colour, WALL_WIDTH))
+    return tuple(found)
+
+
+def _heights(plan: StagePlan, spots: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How high the ground is at spots (n, 2), x and z: (n,)."""
+    places = np.zeros((len(spots), 3))
+    places[:, [0, 2]] = spots
+    below = init_footing(len(places))
+    find_footing(plan.ground, places, plan.friction, out=below)
+    return below.heights
+
+
+def _sun(way: tuple[float, float, float]) -> tuple[Light, ...]:
+    """Daylight whose sun stands where the shadows say."""
+    sky, sun, _ = DAYLIGHT
+    x, y, z = way
+    back = Light("directional", DAYLIGHT[2].colour, direction=(-x, y, -z))
+    return sky, replace(sun, direction=way), back

@@ -1,0 +1,1 @@
+"""A repair in one call, and the page that shows what it did."""

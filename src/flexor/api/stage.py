@@ -1,0 +1,286 @@
+"""A stage in play: `flexor.Stage`."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.api.character import Character
+from flexor.api.stage_cast import make_cast
+from flexor.errors import SettingError, ShapeError
+from flexor.files.text.stage import open_stage
+from flexor.scene.character.camera import Camera
+from flexor.scene.stage.moves import ALL_BUTTONS, RATE, InputLog, button_mask
+from flexor.scene.stage.plan import CameraRule, StagePlan
+from flexor.stage.camera import camera_of
+from flexor.stage.crowd.crowd import check_view
+
+if TYPE_CHECKING:
+    from flexor.api.pictures.stage import StagePainter
+    from flexor.draw.drawlist import DrawLines
+    from flexor.draw.scene.style import DrawStyle
+    from flexor.stage.frame import Frame
+
+__all__ = ["Stage"]
+
+Doubles = NDArray[np.float64]
+LONGEST = 3600.0  # seconds
+Buttons = str | Sequence[str | int] | NDArray[Any] | None
+
+
+class Stage:
+    """Characters on a ground with walls, that move, fight and are seen.
+
+    source: a text file (TOML, see docs/stage.md), or a `StagePlan`; characters: by what
+    the plan calls their file, those that need not be loaded.
+
+    Ticks are of 1/60 s. Input is data: a mask of buttons for each character and tick;
+    all that was put in can be had as a log, and played again.
+
+    Examples
+    --------
+    >>> import flexor
+    >>> from flexor.scene.stage.plan import Actor, StagePlan
+    >>> red = Actor(name="red", place=(-1, 0), heading=1.57)
+    >>> blue = Actor(name="blue", place=(1, 0), heading=-1.57)
+    >>> stage = flexor.Stage(StagePlan(cast=(red, blue)))
+    >>> for tick in range(60):
+    ...     stage.step(["right", ""])  # seen from the side: toward blue
+    >>> bool(stage.places[0, 0] > 0)
+    True
+    >>> stage.draw((320, 180)).shape
+    (180, 320, 4)
+    """
+
+    def __init__(
+        self,
+        source: StagePlan | str | os.PathLike[str],
+        *,
+        characters: Mapping[str, Character] | None = None,
+    ) -> None:
+        refuse = None
+        if isinstance(source, StagePlan):
+            plan = source
+        elif isinstance(source, str | os.PathLike):
+            file = open_stage(Path(source))
+            plan, refuse = file.plan, file.refuse
+        else:
+            what = type(source).__name__
+            raise SettingError(f"source: {what}, expected a file or a StagePlan")
+        cast = make_cast(plan, characters, refuse)
+        self.cast = tuple(cast)
+        radii = [0.3] * len(plan.cast)
+        for own in cast:
+            for row in own.rows:
+                radii[row] = own.radius
+        self._radii = radii
+        self._plan = plan
+        self.restart()
+        self._painter: StagePainter | None = None
+
+    def restart(self) -> None:
+        """Back to the first tick: all as the plan says."""
+        from flexor.stage.state import init_stage
+        from flexor.stage.step import begin_stage
+
+        bodies = [(own.plan, own.rows) for own in self.cast]
+        self.state = begin_stage(init_stage(self._plan, bodies, self._radii))
+        self._late = 0.0  # seconds that are less than a tick
+        self._frame: Frame | None = None
+
+    def __repr__(self) -> str:
+        names = ", ".join(actor.name for actor in self.plan.cast[:4])
+        more = ", ..." if len(self) > 4 else ""
+        return f"Stage({len(self)} characters: {names}{more}; tick {self.tick})"
+
+    def __len__(self) -> int:
+        return len(self.state)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What draws it is made again where it is needed.
+        return {**self.__dict__, "_painter": None, "_frame": None}
+
+    @property
+    def plan(self) -> StagePlan:
+        """What it was made of."""
+        return self._plan
+
+    @property
+    def tick(self) -> int:
+        """Ticks of 1/60 s that have passed."""
+        return self.state.tick
+
+    @property
+    def places(self) -> Doubles:
+        """Where characters stand: float64 (N, 3), metres; can be written to."""
+        return self.state.places
+
+    @property
+    def headings(self) -> Doubles:
+        """Which way they look: float64 (N,), radians, 0 along +z; can be written to."""
+        return self.state.headings
+
+    @property
+    def energy(self) -> Doubles:
+        """Points that they have left: float64 (N,); can be written to."""
+        return self.state.fight.energy
+
+    @property
+    def asked(self) -> Doubles:
+        """Metres a second ahead and to the right that characters ask for: float64
+        (N, 2); to be written to for those whose control is "none".
+        """
+        return self.state.asked
+
+    @property
+    def opponents(self) -> NDArray[np.int32]:
+        """The row of each one's opponent, -1 for none: int32 (N,); can be written."""
+        return self.state.opponents
+
+    def row(self, name: str) -> int:
+        """The number of who is called so."""
+        return self.plan.row(name)
+
+    def doing(self, who: str | int) -> str:
+        """What a character is seen to do: a role such as "walk", or a move's name."""
+        from flexor.scene.stage.plan import ROLES
+
+        row = self.row(who) if isinstance(who, str) else who
+        role = int(self.state.roles[row])
+        if role < len(ROLES):
+            return ROLES[role]
+        return self.plan.moves.moves[role - len(ROLES)].name
+
+    def step(self, buttons: Buttons = None) -> None:
+        """One tick of 1/60 s.
+
+        buttons: what each pad holds, as texts such as "left+B", "" for nothing, or as
+        masks; one text is the first character's; None: nothing is held.
+        """
+        from flexor.stage.step import step_stage
+
+        step_stage(self.state, self._masks(buttons))
+
+    def advance(self, dt: float, buttons: Buttons = None) -> int:
+        """Move on by `dt` seconds, in whole ticks: gives how many.
+
+        What is less than a tick is kept for the next call.
+        """
+        is_number = isinstance(dt, Real) and not isinstance(dt, bool)
+        if not is_number or not 0 <= dt <= LONGEST:
+            raise SettingError(f"dt: {dt!r}, expected 0 to {LONGEST:g} seconds")
+        from flexor.stage.step import step_stage
+
+        masks = self._masks(buttons)
+        whole = (self._late + float(dt)) * RATE
+        ticks = math.floor(whole + 1e-6)
+        self._late = max(whole - ticks, 0.0) / RATE
+        for _ in range(ticks):
+            step_stage(self.state, masks)
+        return ticks
+
+    def replay(self, log: InputLog) -> None:
+        """Play all ticks of a log of buttons, from its start."""
+        from flexor.stage.movement.buttons import buttons_at, init_replay
+        from flexor.stage.step import step_stage
+
+        replay = init_replay(log, len(self))
+        masks = np.zeros(len(self), np.uint32)
+        for tick in range(log.length):
+            step_stage(self.state, buttons_at(replay, tick, out=masks))
+
+    @property
+    def log(self) -> InputLog:
+        """All that was put in so far."""
+        from flexor.stage.movement.buttons import recorded
+
+        return recorded(self.state.recorder)
+
+    def hash(self) -> str:
+        """A text that two stages share only if all of their play is alike, bit for bit:
+        the same plan and the same input give the same, on one machine.
+        """
+        from flexor.stage.state import hash_state
+
+        return hash_state(self.state)
+
+    def _masks(self, buttons: Buttons) -> NDArray[np.uint32]:
+        masks = np.zeros(len(self), np.uint32)
+        if buttons is None:
+            return masks
+        try:
+            given = [buttons] if isinstance(buttons, str) else list(buttons)
+        except TypeError:
+            raise SettingError(
+                f"buttons: {buttons!r}, expected a text or a mask for each character"
+            ) from None
+        if len(given) > len(self):
+            raise ShapeError(f"buttons: {len(given)}, expected {len(self)} or less")
+        for row, own in enumerate(given):
+            if isinstance(own, str):
+                masks[row] = button_mask(own) if own.strip(" -") else 0
+                continue
+            is_whole = isinstance(own, Integral) and not isinstance(own, bool)
+            if not is_whole or not 0 <= own <= ALL_BUTTONS:
+                raise SettingError(
+                    f"buttons[{row}]: {own!r}, expected a text such as 'left+B', or a "
+                    f"mask of {ALL_BUTTONS} or less"
+                )
+            masks[row] = own
+        return masks
+
+    @property
+    def camera(self) -> Camera:
+        """The camera as it is now."""
+        return camera_of(self.state.camera)
+
+    def set_camera(self, rule: CameraRule, *, of: str = "") -> None:
+        """Let the camera follow another rule from the next tick on."""
+        if not isinstance(rule, CameraRule):
+            raise SettingError(f"rule: {type(rule).__name__}, expected a CameraRule")
+        state = self.state.camera
+        name = of or rule.of
+        state.row = self.row(name) if name else state.row
+        state.rule = rule
+
+    @property
+    def frame(self) -> Frame:
+        """Skins and shadows as they are now, made once a tick; its arrays are used
+        again by the next.
+        """
+        from flexor.stage.frame import make_frame
+
+        if self._frame is None or self._frame.tick != self.tick:
+            self._frame = make_frame(self.state, shadows=self.plan.look.shadows)
+        return self._frame
+
+    def draw(
+        self,
+        size: tuple[int, int] = (640, 480),
+        camera: Camera | None = None,
+        style: DrawStyle | str | None = None,
+        lines: Sequence[DrawLines] = (),
+    ) -> NDArray[np.uint8]:
+        """A picture (H, W, 4); overwritten by the next of its size.
+
+        camera: None for the stage's own; style: None for that of the plan's look;
+        lines: that are drawn beside, such as the ways that characters went.
+        """
+        check_view(self.camera if camera is None else camera, size)
+        return self.painter.draw(self, size, camera, style, lines)
+
+    @property
+    def painter(self) -> StagePainter:
+        """What draws it; made when first asked for."""
+        if self._painter is None:
+            from flexor.api.pictures.stage import StagePainter
+
+            self._painter = StagePainter(self)
+        return self._painter

@@ -1,0 +1,368 @@
+"""Characters made ready for a stage: which clip is which role, limbs, feet, volumes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+from flexor import samples
+from flexor.api.character import Character
+from flexor.api.load_save import load
+from flexor.api.reaching import LIMBS, Limbs
+from flexor.arrays import Ints
+from flexor.convert.shape.hit_volumes import make_volumes
+from flexor.draw.scene.build import part_names
+from flexor.draw.scene.style import Style
+from flexor.errors import FlexorError, SettingError
+from flexor.files.text.toml_text import Keys, name_key, say_known
+from flexor.pose.clips.mirror import mirror_clip
+from flexor.pose.ik.two_bone import Limb
+from flexor.scene.character.clip import Clip
+from flexor.scene.checks import check_kind
+from flexor.scene.human.human import find_human
+from flexor.scene.runtime.packed_clip import PackedClip, unpacked
+from flexor.scene.stage.effect_settings import AfterimageSettings
+from flexor.scene.stage.moves import RATE, Move
+from flexor.scene.stage.plan import (
+    ROLES,
+    Actor,
+    StageLook,
+    StagePlan,
+    WalkSettings,
+)
+from flexor.scene.stage.volumes import HitVolumes
+from flexor.stage.cast import BodyPlan, Playing
+from flexor.stage.crowd.ground_speed import ground_velocity
+from flexor.stage.effects.afterimages import PartGroup, group_parts
+from flexor.stage.effects.scenery import CHECKED
+from flexor.stage.effects.shadows import body_parts, heaviest_nodes, scene_parts
+
+__all__ = ["CastBody", "make_cast"]
+
+# Names that clips of roles have, if an actor does not say others.
+USUAL = {
+    "stance": ("stance", "idle", "stand"),
+    "walk": ("walk", "walking"),
+    "run": ("run", "running"),
+    "back": ("back", "walk back", "walk-back"),
+    "left": ("left", "sidestep", "strafe left"),
+    "right": ("right", "strafe right"),
+    "air": ("air", "falling"),
+    "hit": ("hit",),
+    "guarded": ("guarded",),
+    "recoil": ("recoil", "hit"),
+    "beaten": ("beaten", "fall", "death"),
+    "won": ("won", "cheer", "victory"),
+}
+GOING = ("walk", "run", "back", "left", "right")
+ONCE = ("hit", "guarded", "recoil", "beaten")
+FADES = {"hit": 0.06, "guarded": 0.06, "recoil": 0.08, "beaten": 0.12}
+MOVE_FADE = 0.1  # seconds
+MOMENTS = 24  # of a clip, to see how fast it goes over the ground
+MOMENT = 1 / 120  # seconds
+ROUND = 0.21  # of a human's height: the radius of the circle that it is for others
+FEET = ("leftFoot", "rightFoot")
+MIRRORED = "right (mirrored)"
+Refuse = Callable[[Keys, str], FlexorError]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CastBody:
+    """A character on a stage, and which rows of the cast are it."""
+
+    hero: Character
+    plan: BodyPlan
+    rows: tuple[int, ...]
+    radius: float
+
+
+def make_cast(
+    plan: StagePlan,
+    characters: Mapping[str, Character] | None = None,
+    refuse: Refuse | None = None,
+) -> list[CastBody]:
+    """The bodies of a plan's cast; those of one file and the same clips are one.
+
+    characters: by what the plan calls their file, those that need not be loaded;
+    refuse: makes the error for a fault of the plan, by its keys.
+    """
+    given = dict(characters or {})
+    heroes: dict[str, Character] = {}
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for row, actor in enumerate(plan.cast):
+        key = (
+            actor.file,
+            tuple(sorted(actor.clips.items())),
+            tuple(sorted(actor.speeds.items())),
+            actor.control == "none",
+        )
+        groups.setdefault(key, []).append(row)
+        if actor.file not in heroes:
+            heroes[actor.file] = _find_hero(actor, row, given, refuse)
+    cast = []
+    for (file, *_), rows in groups.items():
+        hero, first = heroes[file], rows[0]
+        try:
+            own = _plan_body(hero, plan.cast[first], plan.moves.moves, plan)
+        except SettingError as error:
+            raise _fault(refuse, ("character", first), str(error)) from None
+        cast.append(CastBody(hero, own, tuple(rows), _find_radius(hero)))
+    _check_parts(plan.moves.moves, cast, refuse)
+    _check_look(plan.look, list(heroes.values()), refuse)
+    return cast
+
+
+def _fault(refuse: Refuse | None, keys: Keys, fault: str) -> FlexorError:
+    if refuse is not None:
+        return refuse(keys, fault)
+    return SettingError(f"{name_key(keys)}: {fault}")
+
+
+def _check_parts(
+    moves: Sequence[Move], cast: Sequence[CastBody], refuse: Refuse | None
+) -> None:
+    """Refuse parts that hit and that nobody has."""
+    there = dict.fromkeys(part for own in cast for part in own.plan.volumes.parts)
+    known = {part.casefold() for part in there}
+    for move in moves if cast else ():
+        for part in move.parts:
+            if move.kind == "attack" and part.casefold() not in known:
+                fault = f"nobody has {part!r}; {say_known(part, there)}"
+                raise _fault(refuse, ("move", move.name, "parts"), fault)
+
+
+def _check_look(
+    look: StageLook, heroes: Sequence[Character], refuse: Refuse | None
+) -> None:
+    """Refuse a style that is not there, and parts that nobody has."""
+    styles = set(get_args(Style)) - {"heat"}
+    if look.style not in styles:
+        fault = f"{look.style!r}; {say_known(look.style, sorted(styles))}"
+        raise _fault(refuse, ("look", "style"), fault)
+    known = {name for hero in heroes for name in part_names(hero.scene)}
+    for name in look.smooth or ():
+        if name not in known:
+            fault = f"nobody has {name!r}; {say_known(name, sorted(known))}"
+            raise _fault(refuse, ("look", "smooth"), fault)
+
+
+def _find_hero(
+    actor: Actor, row: int, given: Mapping[str, Character], refuse: Refuse | None
+) -> Character:
+    if actor.file in given:
+        check_kind(given[actor.file], Character, f"characters: {actor.file}")
+        return given[actor.file]
+    if actor.file == "mannequin":
+        return samples.mannequin()
+    try:
+        return load(Path(actor.file))
+    except FlexorError as error:
+        if refuse is None:
+            raise
+        raise refuse(("character", row, "file"), str(error)) from None
+
+
+def _plan_body(
+    hero: Character, actor: Actor, moves: Sequence[Move], plan: StagePlan
+) -> BodyPlan:
+    clips: dict[str, Clip | PackedClip] = {}
+    roles = _find_roles(hero, actor, clips, plan.walking)
+    for move in moves:
+        name = actor.clips.get(move.clip, move.clip)
+        if name not in hero.clips:
+            if actor.control == "none":  # it need not do all that others do
+                continue
+            raise SettingError(
+                f"clips: {actor.name!r} has no {name!r} for the move {move.name!r}; "
+                f"{say_known(name, hero.clips)}; others can be named in clips"
+            )
+        clips[name] = hero.clips[name]
+        speed = 1.0
+        if move.kind != "guard" and clips[name].duration > 0:
+            speed = clips[name].duration * RATE / move.total
+        roles[move.name] = Playing(name, "once", speed, 0.0, MOVE_FADE)
+    unknown = set(actor.clips) - {*ROLES, *(move.clip for move in moves)}
+    if unknown:
+        wrong = sorted(unknown)[0]
+        known = [*ROLES, *(move.clip for move in moves)]
+        raise SettingError(f"clips: no role {wrong!r}; {say_known(wrong, known)}")
+    limbs, feet = _find_limbs(hero)
+    has_attacks = any(move.kind == "attack" for move in moves)
+    none = HitVolumes(np.zeros(0, np.int32), np.zeros((0, 2, 3)), np.zeros(0), ())
+    has_skin = bool(hero.binds)
+    return BodyPlan(
+        hero.layout,
+        tuple(clips.values()),
+        roles,
+        limbs,
+        feet,
+        make_volumes(hero.scene) if has_attacks else none,
+        tuple(hero.binds),
+        scene_parts(hero.scene) if plan.look.shadows and has_skin else None,
+        hero.layout.morph_columns,
+        _find_checked(hero),
+        *_find_groups(hero, moves, plan.effects.afterimages),
+    )
+
+
+def _find_checked(hero: Character) -> Ints:
+    """Nodes of feet, head and hips: int32 (4,), -1 where there is none."""
+    human = find_human(hero.skeleton, hero.scene.carried)
+    return np.array([human.nodes.get(part, -1) for part in CHECKED], np.int32)
+
+
+def _find_groups(
+    hero: Character, moves: Sequence[Move], settings: AfterimageSettings
+) -> tuple[tuple[PartGroup, ...], dict[str, int], dict[str, int]]:
+    """Groups of parts that leave afterimages, and which moves and limbs do."""
+    wanted = {move.name: move.afterimages for move in moves if move.afterimages}
+    limbs = {}
+    if settings.fastest:
+        limbs = {parts[2]: parts for parts in LIMBS.values()}
+    if not (wanted or limbs) or not hero.binds:
+        return (), {}, {}
+    part_of_node, names = body_parts(hero.scene)
+    faces, part_of_face = [], []
+    for bind in hero.binds:
+        primitive = hero.scene.meshes[hero.scene.node_mesh[bind.node]].primitives[
+            bind.primitive
+        ]
+        corners = primitive.triangles()
+        part = part_of_node[heaviest_nodes(hero.scene, bind.node, bind.primitive)]
+        a, b, c = part[corners].T
+        faces.append(corners)
+        part_of_face.append(np.where(b == c, b, a))
+    known = {name.casefold() for name in names}
+    groups: list[PartGroup] = []
+    numbers: dict[tuple[str, ...], int] = {}
+
+    def number(parts: Sequence[str]) -> int | None:
+        own = tuple(part for part in parts if part.casefold() in known)
+        if own and own not in numbers:
+            numbers[own] = len(groups)
+            groups.append(group_parts(part_of_face, faces, names, own))
+        return numbers.get(own)
+
+    moved = {name: number(parts) for name, parts in wanted.items()}
+    by_limb = {name: number(parts) for name, parts in limbs.items()}
+    return (
+        tuple(groups),
+        {name: row for name, row in moved.items() if row is not None},
+        {name: row for name, row in by_limb.items() if row is not None},
+    )
+
+
+def _find_roles(
+    hero: Character,
+    actor: Actor,
+    clips: dict[str, Clip | PackedClip],
+    walking: WalkSettings,
+) -> dict[str, Playing]:
+    """How each role is played; puts what is into `clips`."""
+    # Clips of which it cannot be told are taken to be made for the usual speeds.
+    speeds = {
+        "walk": walking.walk,
+        "run": walking.run,
+        "back": walking.back,
+        "left": walking.side,
+        "right": walking.side,
+    }
+    by_name = {_plain(name): name for name in reversed(list(hero.clips))}
+    found: dict[str, str] = {}
+    for role in ROLES:
+        if role in actor.clips:
+            name = actor.clips[role]
+            if name not in hero.clips:
+                raise SettingError(
+                    f"clips: {actor.name!r} has no {name!r} for {role}; "
+                    f"{say_known(name, hero.clips)}"
+                )
+            found[role] = name
+            continue
+        for usual in USUAL[role]:
+            if usual in by_name:
+                found[role] = by_name[usual]
+                break
+    roles: dict[str, Playing] = {}
+    for role, name in found.items():
+        clips[name] = hero.clips[name]
+        speed = actor.speeds.get(role, 0.0)
+        if role in GOING and not speed:
+            speed = _ground_speed(hero, name) or speeds[role]
+        mode = "once" if role in ONCE else "loop"
+        roles[role] = Playing(name, mode, 1.0, speed, FADES.get(role, 0.2))  # type: ignore[arg-type]
+    if "walk" in roles and "back" not in roles:
+        roles["back"] = replace(roles["walk"], speed=-1.0)
+    if "left" in roles and "right" not in roles:
+        own = clips[roles["left"].clip]
+        turned = mirror_clip(unpacked(own), hero.skeleton)
+        clips[MIRRORED] = replace(turned, name=MIRRORED)
+        roles["right"] = replace(roles["left"], clip=MIRRORED)
+    for role in ROLES:
+        # Who has guarded goes on with its guard.
+        if role not in roles and role != "guarded" and "stance" in roles:
+            roles[role] = replace(roles["stance"], own_speed=0.0)
+    return roles
+
+
+def _plain(name: str) -> str:
+    """A clip's name without what exporters put around it: "Armature|Walk_root.001" is
+    "walk".
+    """
+    last = name.casefold().split("|")[-1].strip()
+    last = re.sub(r"\.\d+$", "", last)
+    return re.sub(r"[ _-](root|loop|inplace|in place)$", "", last)
+
+
+def _ground_speed(hero: Character, clip: str) -> float:
+    """Metres a second at which a clip on the spot would carry it; 0: not certain."""
+    length = hero.clip_tables(clip).duration
+    if length <= 2 * MOMENT or not hero.binds:
+        return 0.0
+    times = np.linspace(0, length - MOMENT, MOMENTS)
+    before, after = (
+        np.concatenate([skin.positions for skin in hero.deform_many(poses)], 1)
+        for poses in (
+            hero.pose_many(clip, times),
+            hero.pose_many(clip, times + MOMENT),
+        )
+    )
+    way = ground_velocity(before, after, MOMENT)
+    return 0.0 if way is None else float(np.hypot(way[0], way[2]))
+
+
+def _find_limbs(hero: Character) -> tuple[dict[str, Limb], dict[str, float]]:
+    """Arms and legs by what ends them, and how high feet are over the floor at rest."""
+    limbs: dict[str, Limb] = {}
+    for name, parts in LIMBS.items():
+        try:
+            own = Limbs(hero, [name], keeps=name.endswith("leg"))
+        except SettingError:  # it has none
+            continue
+        limbs[parts[2]] = own.state.limbs[0]
+    feet = {}
+    rest = hero.pose().world
+    for part in FEET:
+        if part in limbs:
+            end = limbs[part].end
+            node = hero.skeleton.index(end) if isinstance(end, str) else end
+            feet[part] = max(float(rest[node, 1, 3]), 0.0)
+    return limbs, feet
+
+
+def _find_radius(hero: Character) -> float:
+    """Metres of the circle that a character is for walls and for others."""
+    skins = [skin.positions for skin in hero.deform(hero.pose())]
+    points = np.concatenate([np.zeros((0, 3)), *skins])
+    points = points[np.isfinite(points).all(1)]
+    if not len(points):
+        return 0.3
+    wide = np.ptp(points, axis=0)
+    is_human = not find_human(hero.skeleton, hero.scene.carried).lacks
+    size = ROUND * wide[1] if is_human else min(wide[0], wide[2]) / 2
+    return float(np.clip(size, 0.05, 10.0))

@@ -1,1 +1,0 @@
-"""Wiring and words for people, no algorithms."""

@@ -1,1 +1,0 @@
-"""The claims, measured here: `flexor bench` runs these."""

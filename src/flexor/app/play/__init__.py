@@ -1,1 +1,0 @@
-"""Games: the arena and the goal, in a window and without one."""

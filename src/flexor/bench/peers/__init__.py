@@ -1,0 +1,1 @@
+"""What claims are measured beside."""

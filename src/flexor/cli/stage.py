@@ -1,0 +1,179 @@
+"""`flexor stage`: check a stage, and play it without a window, as a video."""
+
+from __future__ import annotations
+
+import time as clock
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flexor.cli.progress import show_progress, show_status, tidy_when_ended
+from flexor.cli.texts import parse_size
+from flexor.errors import SettingError
+from flexor.files.text.moves import read_log
+from flexor.output.image import IMAGES, save_image
+from flexor.output.movie import MOVIES, is_folder, open_movie
+from flexor.scene.stage.moves import RATE
+
+if TYPE_CHECKING:
+    from flexor.api.stage import Stage
+    from flexor.scene.stage.moves import InputLog
+
+__all__ = ["stage"]
+
+LONGEST = 3600.0  # seconds
+SECONDS = 5.0
+
+File = Annotated[Path, typer.Argument(help="A stage (TOML).")]
+Out = Annotated[
+    str,
+    typer.Option(
+        "--out",
+        "-o",
+        help=f"What to write: a movie ({' '.join(MOVIES)}), a folder of pictures, or "
+        "the last picture.",
+    ),
+]
+Inputs = Annotated[
+    Path | None,
+    typer.Option(help="A log of buttons to play; without it nobody presses any."),
+]
+Seconds = Annotated[
+    float | None,
+    typer.Option(help=f"How long; as long as the inputs, or {SECONDS:g}, if not said."),
+]
+Size = Annotated[str, typer.Option(help="Of the picture.")]
+Fps = Annotated[int, typer.Option(help="Frames a second of a movie: 60, 30, 20, ...")]
+
+
+def stage(
+    file: File,
+    out: Out = "",
+    inputs: Inputs = None,
+    seconds: Seconds = None,
+    size: Size = "640x480",
+    fps: Fps = 30,
+) -> None:
+    """Play a stage without a window: check it, or write a movie of it.
+
+    Without -o it is checked, and what is on it is said. The same file and the same
+    inputs give the same play; the last line says its hash.
+    """
+    if seconds is not None and not 0 <= seconds <= LONGEST:
+        raise SettingError(f"--seconds {seconds:g}, expected 0 to {LONGEST:g}")
+    if fps < 1 or RATE % fps:
+        raise SettingError(f"--fps {fps}, expected 60, 30, 20, 15, 12, 10 or less")
+    shape = parse_size(size)
+    ending = Path(out).suffix.lower()
+    is_picture = ending in IMAGES and ending not in MOVIES
+    if out and not (is_picture or is_folder(out) or ending in MOVIES):
+        known = ", ".join((*MOVIES, *IMAGES))
+        raise SettingError(
+            f'-o {out}: unknown ending; there are {known}, or "name/" for a folder'
+        )
+    log = None if inputs is None else read_log(inputs)
+    with tidy_when_ended():
+        with show_status("characters"):
+            own = _open(file)
+        _say_cast(own)
+        if log is not None and log.count > len(own):
+            raise SettingError(
+                f"--inputs {inputs}: of {log.count} characters, not of {len(own)}"
+            )
+        if seconds is None:
+            seconds = SECONDS if log is None else log.length / RATE
+            if seconds > LONGEST:
+                raise SettingError(
+                    f"--inputs {inputs}: {round(seconds * RATE)} ticks; say how many "
+                    f"of them with --seconds, up to {LONGEST:g}"
+                )
+        if out or log is not None:
+            _play(own, log, round(seconds * RATE), out, is_picture, shape, fps)
+
+
+def _open(file: Path) -> Stage:
+    from flexor.api.stage import Stage
+
+    return Stage(file)
+
+
+def _say_cast(own: Stage) -> None:
+    from flexor.scene.stage.plan import ROLES
+
+    plan = own.plan
+    rows, columns = plan.ground.surfaces.shape
+    wide, long = columns * plan.ground.step, rows * plan.ground.step
+    typer.echo(
+        f"ground {wide:g} x {long:g} m, {len(plan.zones)} zones, "
+        f"{len(plan.structures)} structures, {len(plan.moves.moves)} moves, "
+        f"{len(plan.moves.combinations)} combinations"
+    )
+    for row, actor in enumerate(plan.cast):
+        x, z = actor.place
+        against = int(own.opponents[row])
+        other = plan.cast[against].name if against >= 0 else "nobody"
+        typer.echo(
+            f"{row}  {actor.name}: {Path(actor.file).name} at {x:g}, {z:g}, "
+            f"against {other}"
+        )
+    for body in own.cast:
+        names = ", ".join(plan.cast[row].name for row in body.rows[:4])
+        said = [
+            f"{role} {playing.clip!r}"
+            + (f" ({playing.own_speed:.2f} m/s)" if playing.own_speed else "")
+            for role, playing in body.plan.roles.items()
+            if role in ROLES
+        ]
+        typer.echo(f"   clips of {names}: {', '.join(said) or 'none, it only stands'}")
+
+
+def _play(
+    own: Stage,
+    log: InputLog | None,
+    ticks: int,
+    out: str,
+    is_picture: bool,
+    size: tuple[int, int],
+    fps: int,
+) -> None:
+    """Play so many ticks, and write what is wanted."""
+    import numpy as np
+
+    from flexor.stage.movement.buttons import buttons_at, init_replay
+
+    replay = None if log is None else init_replay(log, len(own))
+    held = np.zeros(len(own), np.uint32)
+
+    def step(tick: int) -> None:
+        if replay is not None:
+            buttons_at(replay, tick, out=held)
+        own.step(held)
+
+    started = clock.perf_counter()
+    if out and not is_picture:
+        with open_movie(out, size, fps) as movie:
+            frames = max(ticks * fps // RATE, 1)
+            with show_progress(Path(out).name, frames) as advance:
+                for tick in range(ticks):
+                    step(tick)
+                    if (tick + 1) % (RATE // fps) == 0:
+                        movie.add(own.draw(size))
+                        advance()
+            if not movie.count:
+                movie.add(own.draw(size))
+        spent = clock.perf_counter() - started
+        typer.echo(f"{movie.path}: {frames} frames, {frames / spent:.0f} a second")
+    else:
+        for tick in range(ticks):
+            step(tick)
+        if is_picture:
+            save_image(out, own.draw(size))
+            typer.echo(f"{out}: after {ticks} ticks")
+    _say_end(own)
+
+
+def _say_end(own: Stage) -> None:
+    for row, actor in enumerate(own.plan.cast):
+        typer.echo(f"{actor.name}: {own.energy[row]:g} points, {own.doing(row)}")
+    typer.echo(f"tick {own.tick}, hash {own.hash()}")

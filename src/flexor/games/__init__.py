@@ -1,0 +1,1 @@
+"""The games, and what a game needs: window, pads, sounds, recording."""

@@ -1,0 +1,1 @@
+"""The arena: two who fight."""

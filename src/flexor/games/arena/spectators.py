@@ -1,0 +1,99 @@
+"""Those who look on: a crowd around the ring, at levels of detail."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from flexor import samples
+from flexor.api.crowd import Crowd
+from flexor.api.pictures.crowd import CrowdPainter
+from flexor.convert.levels.make import make_levels
+from flexor.draw.backend import Backend
+from flexor.draw.drawlist import DrawItem
+from flexor.draw.scene.style import DrawStyle
+from flexor.errors import BackendMissing
+from flexor.pose.crowd.level_choice import LevelRule
+from flexor.scene.character.camera import Camera
+from flexor.scene.runtime.level_settings import LevelSettings
+from flexor.scene.stage.moves import RATE
+
+__all__ = ["Spectators"]
+
+COUNT, FEW = 120, 24  # with levels of detail, and without
+NEAREST, ROOM = 8.4, 0.85  # metres from the middle, and from one to the next
+ROWS = 3
+CLIPS = ("idle", "cheer")
+HEIGHTS = (150, 55)  # pixels tall, when each level takes over
+CHEER = 2.4  # seconds of a cheer
+
+
+class Spectators:
+    """A crowd in rows around a ring, facing it; some cheer when there is a reason.
+
+    count: how many; has_levels: whether they are drawn at levels of detail, which
+    needs the extra "codecs": without it there are fewer.
+    """
+
+    def __init__(self, backend: Backend, seed: int = 0) -> None:
+        hero = samples.mannequin()
+        own = {name: hero.clips[name] for name in CLIPS}
+        hero = hero.with_clips(own, only=True)
+        self.has_levels = True
+        try:
+            settings = LevelSettings(heights=HEIGHTS)
+            hero = hero.with_levels(make_levels(hero.scene, settings)[0])
+        except BackendMissing:
+            self.has_levels = False
+        self.count = COUNT if self.has_levels else FEW
+        self.crowd = Crowd(hero, self.count, levels=self.has_levels)
+        self._painter = CrowdPainter(
+            self.crowd.characters, self.crowd.state, backend=backend
+        )
+        self._chance = np.random.default_rng(seed)
+        self._cheers = np.zeros(self.count)
+        self._place()
+
+    def _place(self) -> None:
+        crowd, chance = self.crowd, self._chance
+        row = np.arange(self.count) % ROWS
+        number = np.arange(self.count) // ROWS
+        columns = -(-self.count // ROWS)
+        # All around, but for a gap where the camera mostly is.
+        turn = 2 * math.pi * (number + 0.5 * (row % 2)) / columns
+        turn += chance.normal(0, 0.01, self.count)
+        away = NEAREST + ROOM * row
+        crowd.place[:, 0] = away * np.sin(turn)
+        crowd.place[:, 2] = away * np.cos(turn)
+        crowd.place[:, 1] = 0.22 * row
+        crowd.heading[:] = turn + math.pi
+        crowd.size[:] = chance.uniform(0.92, 1.08, self.count)
+        crowd.colour[:, :3] = chance.uniform(0.35, 1.3, (self.count, 3))
+        crowd.play("idle", time=chance.uniform(0, 4, self.count))
+
+    def cheer(self, share: float) -> None:
+        """Let a part of them cheer for a while, 0 to 1."""
+        who = self._chance.random(self.count) < share
+        fresh = who & (self._cheers <= 0)
+        if fresh.any():
+            times = self._chance.uniform(0, 0.4, int(fresh.sum()))
+            self.crowd.play("cheer", who=np.flatnonzero(fresh), time=times)
+        self._cheers[who] = CHEER
+
+    def step(self) -> None:
+        """A tick of 1/60 s."""
+        was = self._cheers > 0
+        self._cheers -= 1 / RATE
+        over = was & (self._cheers <= 0)
+        if over.any():
+            self.crowd.play("idle", who=np.flatnonzero(over))
+        self.crowd.advance(1 / RATE)
+
+    def items(
+        self, camera: Camera, size: tuple[int, int], style: DrawStyle
+    ) -> list[DrawItem]:
+        """Those who are in view, as things to draw."""
+        self.crowd.select(camera, size, LevelRule())
+        self.crowd.deform()
+        return list(self._painter.draw_list(camera, style).items)

@@ -1,0 +1,60 @@
+"""What a game is to those who show it: a window, a recorder, a test.
+
+A game is played in ticks of 1/60 s by two pads and draws itself at any size; it knows
+no window, no clock and no sound card. The same presses give the same game.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.scene.stage.moves import RATE
+
+__all__ = ["PADS", "RATE", "Game"]
+
+PADS = 2
+
+
+class Game(Protocol):
+    """A game in play.
+
+    title: what it is called; sounds: names of what was heard in the last tick, see
+    `flexor.games.sounds`; help: lines that say what the pads do.
+    """
+
+    title: str
+    sounds: list[str]
+    help: tuple[str, ...]
+
+    @property
+    def tick(self) -> int:
+        """Ticks that have passed."""
+        ...
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether it stands still until it is asked to go on."""
+        ...
+
+    def step(self, held: NDArray[np.uint32]) -> None:
+        """One tick; held: uint32 (2,), masks of what the pads hold."""
+        ...
+
+    def pause(self, on: bool) -> None:
+        """Stand still, or go on."""
+        ...
+
+    def restart(self) -> None:
+        """Back to the title."""
+        ...
+
+    def draw(self, size: tuple[int, int]) -> NDArray[np.uint8]:
+        """The picture now, uint8 (H, W, 4), with all that is written over it."""
+        ...
+
+    def hash(self) -> str:
+        """A text that two games share only if their play is alike, bit for bit."""
+        ...

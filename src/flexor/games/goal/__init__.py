@@ -1,0 +1,1 @@
+"""The goal: shots at a keeper."""

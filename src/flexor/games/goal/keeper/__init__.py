@@ -1,0 +1,1 @@
+"""The keeper: body, mind and reach."""
