@@ -10,8 +10,17 @@ from numpy.typing import NDArray
 from flexor.errors import ShapeError
 
 __all__ = [
+    "Bools",
+    "Bytes",
+    "Doubles",
     "Floats",
     "Ints",
+    "Longs",
+    "Masks",
+    "Pixels",
+    "Rows",
+    "Shorts",
+    "Words",
     "address",
     "check_array",
     "check_input",
@@ -19,8 +28,18 @@ __all__ = [
     "freeze",
 ]
 
+# The names of arrays, by what they hold; the only ones there are.
 Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
 Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Shorts = NDArray[np.int16]
+Words = NDArray[np.uint16]
+Masks = NDArray[np.uint32]  # bits
+Rows = NDArray[np.intp]  # that index others
+Bools = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
+Pixels = NDArray[np.uint8]  # (H, W, 3 or 4)
 
 Shape = tuple[int | None, ...]
 

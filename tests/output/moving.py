@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from flexor.output.frames import Pixels
+from flexor.arrays import Pixels
 
 SIZE = (40, 28)
 ENDINGS = ("movie.mp4", "movie.webp", "movie.gif", "movie.apng", "movie.npy", "movie/")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from flexor.arrays import Pixels
 from flexor.errors import AssetError, SettingError, ShapeError
-from flexor.output.frames import Pixels
 from flexor.output.image import save_image
 from flexor.output.png import encode_png
 from tests.output.moving import moving

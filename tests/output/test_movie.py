@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from flexor.arrays import Pixels
 from flexor.errors import SettingError, ShapeError
-from flexor.output.frames import Pixels
 from flexor.output.movie import is_folder, open_movie, save_movie
 from tests.output.moving import ENDINGS, SIZE, moving, read_back
 

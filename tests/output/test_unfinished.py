@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from flexor.arrays import Pixels
 from flexor.errors import AssetError, BackendMissing
-from flexor.output.frames import Pixels
 from flexor.output.movie import open_movie, save_movie
 from tests.output.moving import ENDINGS, SIZE, moving, read_back
 

@@ -6,9 +6,9 @@ standing; the fall starts standing and ends on the back.
 
 import numpy as np
 
+from flexor.arrays import Doubles
 from tools.mannequin.nodes import NodeTable
 from tools.mannequin.rig import Sheet, new_sheet
-from tools.mannequin.rotation import Array
 from tools.mannequin.stances import (
     keyed,
     place_foot,
@@ -50,7 +50,7 @@ def make_jump(nodes: NodeTable) -> Sheet:
     return sheet
 
 
-def _jump_body(sheet: Sheet, t: Array) -> None:
+def _jump_body(sheet: Sheet, t: Doubles) -> None:
     sheet.hips[:, 2] += keyed(
         t,
         (0, 0),
@@ -89,7 +89,7 @@ def _jump_body(sheet: Sheet, t: Array) -> None:
     sheet.lean("head", x=-1.0 - 0.55 * (lean + arch) * 0.6)
 
 
-def _jump_leg(sheet: Sheet, t: Array, side: str, rise: Array) -> None:
+def _jump_leg(sheet: Sheet, t: Doubles, side: str, rise: Doubles) -> None:
     tuck = keyed(t, (_OFF, 0), (0.74, 0.075), (_DOWN, 0))
     pitch = keyed(
         t,
@@ -114,7 +114,7 @@ def _jump_leg(sheet: Sheet, t: Array, side: str, rise: Array) -> None:
     place_foot(sheet, side, ball, yaw=yaw, pitch=pitch, knee_out=0.25 * yaw, toe=toe)
 
 
-def _jump_arm(sheet: Sheet, t: Array, side: str) -> None:
+def _jump_arm(sheet: Sheet, t: Doubles, side: str) -> None:
     forward = keyed(
         t,
         (0, 1),
@@ -233,7 +233,7 @@ def make_fall(nodes: NodeTable) -> Sheet:
     return sheet
 
 
-def _fall_head(sheet: Sheet, t: Array) -> None:
+def _fall_head(sheet: Sheet, t: Doubles) -> None:
     head = keyed(
         t,
         (0, 0),
@@ -254,7 +254,7 @@ def _fall_head(sheet: Sheet, t: Array) -> None:
     )
 
 
-def _fall_feet(sheet: Sheet, t: Array) -> None:
+def _fall_feet(sheet: Sheet, t: Doubles) -> None:
     left = keyed(
         t,
         (0, (0.125, 0.024, 0.100)),
@@ -327,7 +327,7 @@ def _fall_feet(sheet: Sheet, t: Array) -> None:
     )
 
 
-def _fall_arms(sheet: Sheet, t: Array) -> None:
+def _fall_arms(sheet: Sheet, t: Doubles) -> None:
     for side, late in (("l", 0.0), ("r", 0.05)):
         s = t - late
         forward = keyed(

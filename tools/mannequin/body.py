@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.arrays import Doubles, Ints
 from tools.mannequin.field import BodyField
 from tools.mannequin.nodes import FINGERS, NodeTable
-from tools.mannequin.remesh import Faces, remesh
-from tools.mannequin.rotation import Array, normalize
+from tools.mannequin.remesh import remesh
+from tools.mannequin.rotation import normalize
 
 _COARSE, _FINE = 0.006, 0.0026
 _BLOCK = 4
@@ -33,9 +34,9 @@ class Skin:
     twin: int32 (V,), the mirror image of each vertex (itself on the seam).
     """
 
-    positions: Array
-    normals: Array
-    faces: Faces
+    positions: Doubles
+    normals: Doubles
+    faces: Ints
     twin: NDArray[np.int32]
 
 
@@ -44,7 +45,7 @@ def build_skin(field: BodyField, nodes: NodeTable) -> Skin:
     positions, faces = _polygonise(field)
     positions, faces = _reduce(positions, faces, 9000)
 
-    def size(points: Array) -> Array:
+    def size(points: Doubles) -> Doubles:
         return edge_length(nodes, points)
 
     positions, faces = remesh(positions, faces, field=field, size=size)
@@ -53,9 +54,9 @@ def build_skin(field: BodyField, nodes: NodeTable) -> Skin:
     return _mirror(positions, normals, faces, border)
 
 
-def edge_length(nodes: NodeTable, points: Array) -> Array:
+def edge_length(nodes: NodeTable, points: Doubles) -> Doubles:
     """Wanted edge length (N,) in metres at points (N, 3): short at joints and hands."""
-    centres: list[tuple[Array, float, float]] = []
+    centres: list[tuple[Doubles, float, float]] = []
     for name, radius, length in (
         ("l-arm", 0.070, 0.0200),
         ("l-elbow", 0.045, 0.0138),
@@ -90,7 +91,7 @@ def edge_length(nodes: NodeTable, points: Array) -> Array:
     return np.asarray(_EDGE_SCALE * size)
 
 
-def _axis(low: float, high: float, fine_low: float, fine_high: float) -> Array:
+def _axis(low: float, high: float, fine_low: float, fine_high: float) -> Doubles:
     """Grid lines along one axis, padded to whole blocks."""
     lines = np.concatenate(
         [
@@ -103,7 +104,7 @@ def _axis(low: float, high: float, fine_low: float, fine_high: float) -> Array:
     return np.concatenate([lines, lines[-1] + _COARSE * more])
 
 
-def _polygonise(field: BodyField) -> tuple[Array, Faces]:
+def _polygonise(field: BodyField) -> tuple[Doubles, Ints]:
     """Marching cubes of the left half, open at x = 0: positions, outward faces."""
     from skimage.measure import marching_cubes
 
@@ -122,7 +123,7 @@ def _polygonise(field: BodyField) -> tuple[Array, Faces]:
         i, j, k = near[start : start + _CHUNK].T
         points = np.stack([lines[0][i], lines[1][j], lines[2][k]], axis=1)
         values[i, j, k] = field.distance(points)
-    cubes: Callable[..., tuple[Array, Faces, Array, Array]] = marching_cubes
+    cubes: Callable[..., tuple[Doubles, Ints, Doubles, Doubles]] = marching_cubes
     found, faces, _, _ = cubes(values, 0.0, allow_degenerate=False)
     positions = np.stack(
         [np.interp(found[:, k], np.arange(len(a)), a) for k, a in enumerate(lines)],
@@ -134,7 +135,7 @@ def _polygonise(field: BodyField) -> tuple[Array, Faces]:
     return positions, faces if volume > 0 else np.ascontiguousarray(faces[:, ::-1])
 
 
-def _largest(positions: Array, faces: Faces) -> tuple[Array, Faces]:
+def _largest(positions: Doubles, faces: Ints) -> tuple[Doubles, Ints]:
     """Keep the largest connected component."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -148,7 +149,7 @@ def _largest(positions: Array, faces: Faces) -> tuple[Array, Faces]:
     return positions[keep], row[faces[keep[faces[:, 0]]]].astype(np.int32)
 
 
-def _reduce(positions: Array, faces: Faces, count: int) -> tuple[Array, Faces]:
+def _reduce(positions: Doubles, faces: Ints, count: int) -> tuple[Doubles, Ints]:
     """Quadric reduction to `count` faces; the border stays in x = 0."""
     import fast_simplification
 
@@ -161,8 +162,8 @@ def _reduce(positions: Array, faces: Faces, count: int) -> tuple[Array, Faces]:
 
 
 def _normals(
-    field: BodyField, positions: Array, faces: Faces, border: NDArray[np.bool_]
-) -> Array:
+    field: BodyField, positions: Doubles, faces: Ints, border: NDArray[np.bool_]
+) -> Doubles:
     """Take unit normals (V, 3) of the field, of the faces where it has a crease."""
     corners = positions[faces]
     sides = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -178,7 +179,7 @@ def _normals(
 
 
 def _mirror(
-    positions: Array, normals: Array, faces: Faces, border: NDArray[np.bool_]
+    positions: Doubles, normals: Doubles, faces: Ints, border: NDArray[np.bool_]
 ) -> Skin:
     """Join the half with its mirror image along the border."""
     count = len(positions)

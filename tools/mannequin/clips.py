@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flexor.arrays import Floats
 from tools.mannequin.actions import make_fall, make_jump
 from tools.mannequin.duel import (
     make_cheer,
@@ -27,7 +27,6 @@ from tools.mannequin.nodes import NodeTable
 from tools.mannequin.rig import Sheet
 from tools.mannequin.rotation import quaternion_from_matrix, same_hemisphere
 
-Float32 = NDArray[np.float32]
 Point = tuple[float, float, float]
 _STILL = 1e-6
 
@@ -46,9 +45,9 @@ class ClipParts:
     name: str
     velocity: Point
     is_loop: bool
-    times: Float32
-    rotations: Mapping[str, Float32]
-    hips_translation: Float32
+    times: Floats
+    rotations: Mapping[str, Floats]
+    hips_translation: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ def _keys(name: str, recipe: _Recipe, nodes: NodeTable) -> ClipParts:
     hips = sheet.hips.copy()
     if recipe.is_loop:
         local[-1], hips[-1] = local[0], hips[0]
-    rotations: dict[str, Float32] = {}
+    rotations: dict[str, Floats] = {}
     for row, node in enumerate(nodes.names):
         track = quaternion_from_matrix(local[:, row])
         if np.all(np.abs(np.abs(track @ nodes.rotations[row]) - 1.0) < _STILL):

@@ -7,6 +7,7 @@ from a punch on its way.
 
 import numpy as np
 
+from flexor.arrays import Doubles
 from tools.mannequin.gait import wave
 from tools.mannequin.guard import (
     LEFT_ELBOW,
@@ -23,7 +24,6 @@ from tools.mannequin.guard import (
 )
 from tools.mannequin.nodes import NodeTable
 from tools.mannequin.rig import Sheet, new_sheet
-from tools.mannequin.rotation import Array
 from tools.mannequin.stances import keyed, place_foot, reach, toe_rest
 
 
@@ -248,7 +248,7 @@ def make_recoil(nodes: NodeTable) -> Sheet:
     return sheet
 
 
-def _recoil_step(sheet: Sheet, t: Array) -> None:
+def _recoil_step(sheet: Sheet, t: Doubles) -> None:
     """The rear foot catches the body further back, and later comes in again."""
     far = (-0.05, 0.0, -0.20)
     move = keyed(

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.arrays import Doubles
 from tools.mannequin.nodes import FINGERS, NodeTable, hand_axes
-from tools.mannequin.rotation import Array
 from tools.mannequin.shapes import Ellipsoid, Spindle, ball, cut, join, spindle
 
 PARTS = ("torso", "head", "arm", "hand", *FINGERS, "leg", "foot")
@@ -45,7 +45,7 @@ class BodyField:
         for finger in FINGERS:
             self._pieces[finger] = self._finger(finger)
 
-    def distance(self, points: Array) -> Array:
+    def distance(self, points: Doubles) -> Doubles:
         """Signed distance (N,) of points (N, 3) with x >= 0, metres."""
         parts = self.part_distances(points)
         twin = points * np.array([-1.0, 1.0, 1.0])
@@ -63,11 +63,11 @@ class BodyField:
         hand = join(hand, parts["thumb"], 0.014)
         return np.asarray(np.minimum(body, join(parts["arm"], hand, 0.010)))
 
-    def part_distances(self, points: Array) -> dict[str, Array]:
+    def part_distances(self, points: Doubles) -> dict[str, Doubles]:
         """Distance (N,) to each part of `PARTS` alone, points (N, 3) with x >= 0."""
         return {part: self._part(part, points) for part in PARTS}
 
-    def gradient(self, points: Array, step: float = 5e-4) -> Array:
+    def gradient(self, points: Doubles, step: float = 5e-4) -> Doubles:
         """Gradient (N, 3) of the field, by central differences; mirrored at x = 0."""
         result = np.empty_like(points)
         for axis in range(3):
@@ -79,7 +79,7 @@ class BodyField:
             result[:, axis] = change / (2 * step)
         return result
 
-    def _part(self, part: str, points: Array) -> Array:
+    def _part(self, part: str, points: Doubles) -> Doubles:
         if part == "torso":
             twin = points * np.array([-1.0, 1.0, 1.0])
             core = _evaluate(self._pieces["torso"], points)
@@ -203,7 +203,7 @@ def _head() -> list[_Piece]:
     ]
 
 
-def _evaluate(pieces: Sequence[_Piece], points: Array) -> Array:
+def _evaluate(pieces: Sequence[_Piece], points: Doubles) -> Doubles:
     """Join pieces in order (N,), each with its own softness."""
     total = pieces[0][0].distance(points)
     for shape, soft in pieces[1:]:
@@ -211,7 +211,7 @@ def _evaluate(pieces: Sequence[_Piece], points: Array) -> Array:
     return total
 
 
-def nearest_part(field: BodyField, points: Array) -> NDArray[np.intp]:
+def nearest_part(field: BodyField, points: Doubles) -> NDArray[np.intp]:
     """Row in `PARTS` of the part each point (N, 3), x >= 0, lies on: (N,)."""
     distances = field.part_distances(points)
     table = np.stack([distances[part] for part in PARTS])

@@ -6,10 +6,10 @@ guard, left foot in front, so they can follow each other.
 
 import numpy as np
 
+from flexor.arrays import Doubles
 from tools.mannequin.guard import guard_hands
 from tools.mannequin.nodes import NodeTable
 from tools.mannequin.rig import Sheet, new_sheet
-from tools.mannequin.rotation import Array
 from tools.mannequin.stances import (
     keyed,
     place_foot,
@@ -107,7 +107,7 @@ def make_kick(nodes: NodeTable) -> Sheet:
     return sheet
 
 
-def _kick_leg(sheet: Sheet, t: Array, up: Array) -> None:
+def _kick_leg(sheet: Sheet, t: Doubles, up: Doubles) -> None:
     start = toe_rest(sheet, "r", 0.165, -0.13)[0]
     shuffle, settle = np.array([0.005, 0.0, 0.0]), np.array([0.0, 0.004, 0.006])
     ball = keyed(
@@ -145,7 +145,7 @@ def _kick_leg(sheet: Sheet, t: Array, up: Array) -> None:
     place_foot(sheet, "r", ball, yaw=twist, pitch=pitch, knee_out=0.0, toe=toe)
 
 
-def _kick_arms(sheet: Sheet, t: Array) -> None:
+def _kick_arms(sheet: Sheet, t: Doubles) -> None:
     right = keyed(
         t,
         (0, (-0.10, 1.36, 0.235)),

@@ -6,6 +6,7 @@ kick starts and ends in it.
 
 import numpy as np
 
+from flexor.arrays import Doubles
 from tools.mannequin.gait import wave
 from tools.mannequin.guard import (
     LEFT_ELBOW,
@@ -25,7 +26,6 @@ from tools.mannequin.guard import (
 from tools.mannequin.nodes import NodeTable
 from tools.mannequin.rig import Limb, Sheet, new_sheet
 from tools.mannequin.rotation import (
-    Array,
     matrix_from_quaternion,
     normalize,
     quaternion_from_matrix,
@@ -75,7 +75,7 @@ def make_sidestep(nodes: NodeTable) -> Sheet:
     return sheet
 
 
-def _side_step(times: Array, off: float) -> tuple[Array, Array]:
+def _side_step(times: Doubles, off: float) -> tuple[Doubles, Doubles]:
     """One foot from its landing place (T, 3) and its added pitch (T,).
 
     Carried to the right at the clip's speed while it is down. It swings to the left
@@ -137,7 +137,7 @@ def make_spin_kick(nodes: NodeTable) -> Sheet:
     return sheet
 
 
-def _spin_trunk(sheet: Sheet, t: Array) -> None:
+def _spin_trunk(sheet: Sheet, t: Doubles) -> None:
     over = keyed(
         t, (0, 0), (0.08, 0.06), (0.24, 0.85), (0.36, 1), (0.58, 1), (0.92, 0), (1.1, 0)
     )
@@ -184,7 +184,7 @@ def _spin_trunk(sheet: Sheet, t: Array) -> None:
     guard_trunk(sheet, shift, hips=hips, spine=spine, neck=neck, head=head)
 
 
-def _spin_arms(sheet: Sheet, t: Array) -> None:
+def _spin_arms(sheet: Sheet, t: Doubles) -> None:
     left = keyed(
         t,
         (0, LEFT_WRIST),
@@ -215,7 +215,7 @@ def _spin_arms(sheet: Sheet, t: Array) -> None:
     )
 
 
-def _spin_leg(sheet: Sheet, t: Array) -> None:
+def _spin_leg(sheet: Sheet, t: Doubles) -> None:
     """The kicking leg by its ankle, and its foot as it stands before and after."""
     pitch = keyed(
         t, (0, -24), (0.05, -26), (0.12, -56), (0.76, -56), (0.86, -40), (0.96, -24)
@@ -258,15 +258,15 @@ def _spin_leg(sheet: Sheet, t: Array) -> None:
     sheet.limbs["r-hip"] = Limb(ankle, knee)
 
 
-def _in_air(t: Array) -> Array:
+def _in_air(t: Doubles) -> Doubles:
     """How far the kicking foot is on its way rather than on the ground, 0 to 1."""
     return keyed(t, (0.085, 0), (0.17, 1), (0.80, 1), (0.90, 0))
 
 
-def _spin(sheet: Sheet, pivot: Array, turned: Array) -> None:
+def _spin(sheet: Sheet, pivot: Doubles, turned: Doubles) -> None:
     """Turn the whole figure about the vertical through `pivot`, by (T, 3, 3)."""
 
-    def around(vectors: Array) -> Array:
+    def around(vectors: Doubles) -> Doubles:
         return np.asarray(np.einsum("tij,tj->ti", turned, vectors))
 
     sheet.hips = pivot + around(sheet.hips - pivot)
@@ -278,7 +278,7 @@ def _spin(sheet: Sheet, pivot: Array, turned: Array) -> None:
         sheet.feet[name] = turned @ foot
 
 
-def _hang_foot(sheet: Sheet, t: Array) -> None:
+def _hang_foot(sheet: Sheet, t: Doubles) -> None:
     """Let the kicking foot follow its shin, toes stretched, while it is in the air."""
     stands = sheet.feet.pop("r-ankle")
     row = sheet.nodes.index("r-ankle")
@@ -289,7 +289,7 @@ def _hang_foot(sheet: Sheet, t: Array) -> None:
     sheet.feet["r-ankle"] = _mixed(stands, hangs, share)
 
 
-def _mixed(first: Array, second: Array, share: Array) -> Array:
+def _mixed(first: Doubles, second: Doubles, share: Doubles) -> Doubles:
     """Rotations (T, 3, 3) between two, by a share (T,)."""
     a, b = quaternion_from_matrix(first), quaternion_from_matrix(second)
     b = np.where(np.sum(a * b, axis=1, keepdims=True) < 0.0, -b, b)

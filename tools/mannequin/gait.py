@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flexor.arrays import Doubles
 from tools.mannequin.nodes import NodeTable
 from tools.mannequin.rig import SIDES, Limb, Sheet, new_sheet
-from tools.mannequin.rotation import Array, turn
+from tools.mannequin.rotation import turn
 
 Keys = tuple[tuple[float, float], ...]
-Curve = Callable[[Array], Array]
+Curve = Callable[[Doubles], Doubles]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +64,7 @@ RUN = Gait(
 )
 
 
-def wave(phase: Array, amplitude: float, peak: float, beats: int = 1) -> Array:
+def wave(phase: Doubles, amplitude: float, peak: float, beats: int = 1) -> Doubles:
     """Cosine over the cycle with its crest at phase `peak`."""
     return np.asarray(amplitude * np.cos(2 * np.pi * beats * (phase - peak)))
 
@@ -91,7 +92,7 @@ def foot_path(gait: Gait, nodes: NodeTable) -> tuple[Curve, Curve]:
 
 
 def _close(
-    gait: Gait, contact: Array, down: Array, slopes: Array
+    gait: Gait, contact: Doubles, down: Doubles, slopes: Doubles
 ) -> tuple[Curve, Curve]:
     """Add the swing and return periodic splines of (ahead, height) and of pitch."""
     from scipy.interpolate import CubicSpline
@@ -112,7 +113,7 @@ def _close(
     return path, CubicSpline(phase, values[:, 2], bc_type="periodic")
 
 
-def _legs(sheet: Sheet, gait: Gait, phase: Array, knees_out: float) -> None:
+def _legs(sheet: Sheet, gait: Gait, phase: Doubles, knees_out: float) -> None:
     """Put both feet on their paths, half a cycle apart, toes flat while they carry."""
     path, pitching = foot_path(gait, sheet.nodes)
     rest = sheet.nodes.positions[sheet.nodes.index("l-ankle")]

@@ -8,8 +8,8 @@ additions end at nothing ends in the guard.
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flexor.arrays import Doubles
 from tools.mannequin.rig import Sheet, new_sheet
-from tools.mannequin.rotation import Array
 from tools.mannequin.stances import (
     close_fist,
     place_foot,
@@ -50,18 +50,18 @@ def _lean(sheet: Sheet, name: str, guard: ArrayLike, added: ArrayLike) -> None:
     sheet.lean(name, *(np.asarray(guard) + np.asarray(added)).T)
 
 
-def between(guard: ArrayLike, other: ArrayLike, share: ArrayLike) -> Array:
+def between(guard: ArrayLike, other: ArrayLike, share: ArrayLike) -> Doubles:
     """From (3,) to (3,) by a share (T,): the guard at 0, the other at 1; (T, 3)."""
     start = np.asarray(guard, np.float64)
     return start + np.asarray(share)[:, None] * (np.asarray(other) - start)
 
 
-def left_toe(sheet: Sheet) -> Array:
+def left_toe(sheet: Sheet) -> Doubles:
     """Where the toe joint of the front foot stands (T, 3)."""
     return toe_rest(sheet, "l", 0.105, 0.29)
 
 
-def right_toe(sheet: Sheet) -> Array:
+def right_toe(sheet: Sheet) -> Doubles:
     """Where the toe joint of the rear foot stands (T, 3)."""
     return toe_rest(sheet, "r", 0.165, -0.13)
 
@@ -119,13 +119,13 @@ def guard_arms(
         reach(sheet, side, target, np.einsum("tij,tj->ti", turned, pole))
 
 
-def _chest(sheet: Sheet) -> tuple[Array, Array]:
+def _chest(sheet: Sheet) -> tuple[Doubles, Doubles]:
     """World rotations (T, 3, 3) and places (T, 3) of the chest."""
     row, solved = sheet.nodes.index("chest"), sheet.solve()
     return solved.world[:, row], solved.positions[:, row]
 
 
-def _chest_of_guard(sheet: Sheet) -> tuple[Array, Array]:
+def _chest_of_guard(sheet: Sheet) -> tuple[Doubles, Doubles]:
     """World rotation (3, 3) and place (3,) of the chest in the guard."""
     still = new_sheet(sheet.nodes, 0.0)
     guard_trunk(still)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.arrays import Floats
 from tools.mannequin.body import build_skin
 from tools.mannequin.clips import ClipParts, build_clips
 from tools.mannequin.field import BodyField
@@ -16,8 +17,6 @@ from tools.mannequin.nodes import build_nodes
 from tools.mannequin.surface import paint_wood
 from tools.mannequin.unwrap import build_charts
 from tools.mannequin.weights import build_weights
-
-Float32 = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,14 +33,14 @@ class MannequinParts:
 
     names: tuple[str, ...]
     parents: NDArray[np.int32]
-    translations: Float32
-    rotations: Float32
-    positions: Float32
-    normals: Float32
-    texcoords: Float32
+    translations: Floats
+    rotations: Floats
+    positions: Floats
+    normals: Floats
+    texcoords: Floats
     faces: NDArray[np.int32]
     joints: NDArray[np.uint16]
-    weights: Float32
+    weights: Floats
     texture_png: bytes
     clips: tuple[ClipParts, ...]
 

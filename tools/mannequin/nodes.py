@@ -13,13 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tools.mannequin.rotation import (
-    Array,
-    frame,
-    normalize,
-    quaternion_from_matrix,
-    transpose,
-)
+from flexor.arrays import Doubles
+from tools.mannequin.rotation import frame, normalize, quaternion_from_matrix, transpose
 
 HEIGHT = 1.80
 """Standing height in metres."""
@@ -93,11 +88,11 @@ class NodeTable:
 
     names: tuple[str, ...]
     parents: NDArray[np.int32]
-    positions: Array
-    tips: Array
-    frames: Array
-    translations: Array
-    rotations: Array
+    positions: Doubles
+    tips: Doubles
+    frames: Doubles
+    translations: Doubles
+    rotations: Doubles
 
     def index(self, name: str) -> int:
         """Row of a node by its name."""
@@ -114,12 +109,12 @@ class _Bone:
 
     name: str
     parent: str
-    base: Array
-    tip: Array
-    toward: Array
+    base: Doubles
+    tip: Doubles
+    toward: Doubles
 
 
-def hand_axes() -> Array:
+def hand_axes() -> Doubles:
     """Axes of the left hand as columns (3, 3): along, thumb side, palm side."""
     along = np.array([np.cos(_ARM_DOWN), -np.sin(_ARM_DOWN), 0.0])
     thumb = np.array([0.0, 0.0, 1.0])
@@ -205,7 +200,7 @@ def _arm() -> list[_Bone]:
     return bones
 
 
-def _finger(finger: str, wrist: Array, axes: Array) -> list[_Bone]:
+def _finger(finger: str, wrist: Doubles, axes: Doubles) -> list[_Bone]:
     if finger == "thumb":
         directions = [normalize(d) for d in _THUMB_DIRECTIONS]
         toward = axes @ np.array(_THUMB_TOWARD)

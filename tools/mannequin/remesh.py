@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.arrays import Doubles, Ints
 from tools.mannequin.field import BodyField
-from tools.mannequin.rotation import Array, normalize
+from tools.mannequin.rotation import normalize
 
-Faces = NDArray[np.int32]
 _SPLIT_OVER = 1.38
 _COLLAPSE_UNDER = 0.74
 
@@ -22,7 +22,7 @@ _COLLAPSE_UNDER = 0.74
 class _Net:
     """Triangles with neighbour look-up, editable one edge at a time."""
 
-    def __init__(self, positions: Array, faces: Faces, border: NDArray[np.bool_]):
+    def __init__(self, positions: Doubles, faces: Ints, border: NDArray[np.bool_]):
         self.positions = [np.array(p) for p in positions]
         self.border = [bool(b) for b in border]
         self.faces: dict[int, tuple[int, int, int]] = {}
@@ -55,7 +55,7 @@ class _Net:
     def ring(self, a: int) -> set[int]:
         return {v for key in self.around[a] for v in self.faces[key]} - {a}
 
-    def normal(self, face: Iterable[int], moved: int = -1, to: int = -1) -> Array:
+    def normal(self, face: Iterable[int], moved: int = -1, to: int = -1) -> Doubles:
         p, q, r = (self.positions[to if v == moved else v] for v in face)
         u, v = q - p, r - p
         return np.array(
@@ -66,7 +66,7 @@ class _Net:
             ]
         )
 
-    def arrays(self) -> tuple[Array, Faces, NDArray[np.bool_]]:
+    def arrays(self) -> tuple[Doubles, Ints, NDArray[np.bool_]]:
         used = sorted({v for f in self.faces.values() for v in f})
         row = {v: i for i, v in enumerate(used)}
         faces = [[row[v] for v in self.faces[k]] for k in sorted(self.faces)]
@@ -76,14 +76,14 @@ class _Net:
 
 
 def remesh(
-    positions: Array,
-    faces: Faces,
+    positions: Doubles,
+    faces: Ints,
     *,
     field: BodyField,
-    size: Callable[[Array], Array],
+    size: Callable[[Doubles], Doubles],
     rounds: int = 8,
     polish: int = 5,
-) -> tuple[Array, Faces]:
+) -> tuple[Doubles, Ints]:
     """Remesh positions (V, 3), faces (F, 3) to edges of length `size(points)`.
 
     field: the surface to stay on.
@@ -109,7 +109,7 @@ def remesh(
     return positions, faces
 
 
-def project(field: BodyField, points: Array, border: NDArray[np.bool_]) -> Array:
+def project(field: BodyField, points: Doubles, border: NDArray[np.bool_]) -> Doubles:
     """One Newton step (N, 3) onto the surface, at most 4 mm; border stays in plane."""
     inside = points.copy()
     inside[:, 0] = np.maximum(inside[:, 0], 0.0)
@@ -122,13 +122,13 @@ def project(field: BodyField, points: Array, border: NDArray[np.bool_]) -> Array
     return np.asarray(moved)
 
 
-def _lengths(net: _Net, edges: list[tuple[int, int]]) -> Array:
+def _lengths(net: _Net, edges: list[tuple[int, int]]) -> Doubles:
     p = np.stack(net.positions)
     e = np.array(edges)
     return np.asarray(np.linalg.norm(p[e[:, 0]] - p[e[:, 1]], axis=1))
 
 
-def _split_long(net: _Net, size: Array) -> None:
+def _split_long(net: _Net, size: Doubles) -> None:
     edges = net.edges()
     e = np.array(edges)
     ratio = _lengths(net, edges) / (0.5 * (size[e[:, 0]] + size[e[:, 1]]))
@@ -153,7 +153,7 @@ def _swap(face: tuple[int, int, int], old: int, new: int) -> tuple[int, int, int
     return a, b, c
 
 
-def _collapse_short(net: _Net, size: Array) -> None:
+def _collapse_short(net: _Net, size: Doubles) -> None:
     edges = net.edges()
     e = np.array(edges)
     ratio = _lengths(net, edges) / (0.5 * (size[e[:, 0]] + size[e[:, 1]]))
@@ -225,13 +225,13 @@ def _flip(net: _Net) -> None:
             net.add((d, b, c))
 
 
-def _agree(a: Array, b: Array) -> bool:
+def _agree(a: Doubles, b: Doubles) -> bool:
     return bool(a @ b > 0.5 * np.sqrt((a @ a) * (b @ b)))
 
 
 def _relax(
-    positions: Array, faces: Faces, border: NDArray[np.bool_], size: Array
-) -> Array:
+    positions: Doubles, faces: Ints, border: NDArray[np.bool_], size: Doubles
+) -> Doubles:
     """Move vertices to the weighted centre of their faces, along the border on it."""
     corners = positions[faces]
     centre = corners.mean(axis=1)

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flexor.arrays import Doubles
 from tools.mannequin.nodes import NodeTable
 from tools.mannequin.rotation import (
-    Array,
     matrix_from_quaternion,
     normalize,
     split_twist,
@@ -34,8 +34,8 @@ class Limb:
     The pole is the way the knee or elbow points, in model space.
     """
 
-    target: Array
-    pole: Array
+    target: Doubles
+    pole: Doubles
 
 
 @dataclass(slots=True, eq=False)
@@ -45,9 +45,9 @@ class Solved:
     shortfall: the most by which any limb target was out of reach, metres.
     """
 
-    world: Array
-    positions: Array
-    local: Array
+    world: Doubles
+    positions: Doubles
+    local: Doubles
     shortfall: float
 
 
@@ -56,11 +56,11 @@ class Sheet:
     """All frames of one clip while it is being authored."""
 
     nodes: NodeTable
-    times: Array
-    hips: Array
-    deltas: dict[str, Array] = field(default_factory=dict)
+    times: Doubles
+    hips: Doubles
+    deltas: dict[str, Doubles] = field(default_factory=dict)
     limbs: dict[str, Limb] = field(default_factory=dict)
-    feet: dict[str, Array] = field(default_factory=dict)
+    feet: dict[str, Doubles] = field(default_factory=dict)
 
     def bend(
         self, name: str, x: ArrayLike = 0, y: ArrayLike = 0, z: ArrayLike = 0
@@ -138,13 +138,13 @@ class Sheet:
             world[:, row] = world[:, parent] @ local[:, row]
         return Solved(world, positions, local, shortfall)
 
-    def _turn(self, axis: str, degrees: ArrayLike, sign: float) -> Array:
+    def _turn(self, axis: str, degrees: ArrayLike, sign: float) -> Doubles:
         angle = np.broadcast_to(
             np.deg2rad(np.asarray(degrees)) * sign, self.times.shape
         )
         return turn(axis, angle)
 
-    def _append(self, name: str, delta: Array) -> None:
+    def _append(self, name: str, delta: Doubles) -> None:
         before = self.deltas.get(name)
         self.deltas[name] = delta if before is None else before @ delta
 
@@ -152,9 +152,9 @@ class Sheet:
         self,
         chain: tuple[str, str, str],
         sign: float,
-        local: Array,
-        above: Array,
-        start: Array,
+        local: Doubles,
+        above: Doubles,
+        start: Doubles,
     ) -> float:
         """Closed-form two-bone reach; fills the root and middle rows of `local`."""
         nodes, limb = self.nodes, self.limbs[chain[0]]
@@ -179,7 +179,7 @@ class Sheet:
         return float(np.max(reach - longest))
 
     def _share_twist(
-        self, row: int, share: float, local: Array, rest_local: Array
+        self, row: int, share: float, local: Doubles, rest_local: Doubles
     ) -> None:
         """Hand `share` of the twist about the bone on to the roll joint below."""
         swing, angle = split_twist(rest_local[row].T @ local[:, row])
@@ -187,7 +187,7 @@ class Sheet:
         local[:, row + 1] = rest_local[row + 1] @ turn("x", share * angle)
 
 
-def _hinged(along: Array, hinge: Array) -> Array:
+def _hinged(along: Doubles, hinge: Doubles) -> Doubles:
     """Frames (T, 3, 3) with x along a bone and z on the hinge, both (T, 3)."""
     x = normalize(along)
     return np.stack([x, np.cross(hinge, x), hinge], axis=-1)

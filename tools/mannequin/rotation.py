@@ -5,18 +5,18 @@ All float64 and right-handed, angles in radians. A matrix acts on column vectors
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
+from flexor.arrays import Doubles
 
 
-def normalize(vector: ArrayLike) -> Array:
+def normalize(vector: ArrayLike) -> Doubles:
     """Scale (..., 3) or (..., 4) to unit length along the last axis."""
     v = np.asarray(vector, np.float64)
     return np.asarray(v / np.linalg.norm(v, axis=-1, keepdims=True))
 
 
-def frame(along: ArrayLike, toward: ArrayLike) -> Array:
+def frame(along: ArrayLike, toward: ArrayLike) -> Doubles:
     """Rotation whose x column is `along` and whose y column leans to `toward`.
 
     along, toward: (..., 3), any length, not parallel. Returns (..., 3, 3).
@@ -27,7 +27,7 @@ def frame(along: ArrayLike, toward: ArrayLike) -> Array:
     return np.stack([x, y, np.cross(x, y)], axis=-1)
 
 
-def turn(axis: str, angle: ArrayLike) -> Array:
+def turn(axis: str, angle: ArrayLike) -> Doubles:
     """Rotation about the coordinate axis "x", "y" or "z"; angle (...) radians."""
     a = np.asarray(angle, np.float64)
     c, s, o, i = np.cos(a), np.sin(a), np.zeros_like(a), np.ones_like(a)
@@ -39,12 +39,12 @@ def turn(axis: str, angle: ArrayLike) -> Array:
     return np.stack([np.stack(r, axis=-1) for r in rows], axis=-2)
 
 
-def transpose(matrix: Array) -> Array:
+def transpose(matrix: Doubles) -> Doubles:
     """Inverse of rotation matrices (..., 3, 3)."""
     return np.swapaxes(matrix, -1, -2)
 
 
-def quaternion_from_matrix(matrix: ArrayLike) -> Array:
+def quaternion_from_matrix(matrix: ArrayLike) -> Doubles:
     """Turn rotation matrices (..., 3, 3) into unit quaternions (..., 4) xyzw, w >= 0.
 
     Shepperd's choice of the largest component, so no case loses precision.
@@ -72,7 +72,7 @@ def quaternion_from_matrix(matrix: ArrayLike) -> Array:
     return np.asarray(np.where(q[..., 3:] < 0.0, -q, q))
 
 
-def matrix_from_quaternion(quaternion: ArrayLike) -> Array:
+def matrix_from_quaternion(quaternion: ArrayLike) -> Doubles:
     """Rotation matrices (..., 3, 3) of unit quaternions (..., 4) xyzw."""
     q = np.asarray(quaternion, np.float64)
     x, y, z, w = (q[..., i] for i in range(4))
@@ -84,7 +84,7 @@ def matrix_from_quaternion(quaternion: ArrayLike) -> Array:
     return np.stack([np.stack(r, axis=-1) for r in rows], axis=-2)
 
 
-def split_twist(matrix: Array) -> tuple[Array, Array]:
+def split_twist(matrix: Doubles) -> tuple[Doubles, Doubles]:
     """Split rotations (..., 3, 3) into a swing and an angle about their own x axis.
 
     Returns swing (..., 3, 3) and angle (...) with `matrix = swing @ turn("x", angle)`;
@@ -96,7 +96,7 @@ def split_twist(matrix: Array) -> tuple[Array, Array]:
     return matrix @ transpose(turn("x", angle)), angle
 
 
-def same_hemisphere(quaternion: Array) -> Array:
+def same_hemisphere(quaternion: Doubles) -> Doubles:
     """Flip signs along axis 0 of (T, 4) so that neighbours never point apart."""
     dots = np.sum(quaternion[1:] * quaternion[:-1], axis=-1)
     signs = np.cumprod(np.concatenate([[1.0], np.where(dots < 0.0, -1.0, 1.0)]))

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tools.mannequin.rotation import Array, frame
+from flexor.arrays import Doubles
+from tools.mannequin.rotation import frame
 
 _TABLE_SIZE = 65
 
@@ -25,14 +26,14 @@ class Spindle:
     depth_scale: how deep the cross-section is, for a width of one.
     """
 
-    base: Array
+    base: Doubles
     length: float
-    axes: Array
-    radii: Array
-    bends: Array
+    axes: Doubles
+    radii: Doubles
+    bends: Doubles
     depth_scale: float
 
-    def distance(self, points: Array) -> Array:
+    def distance(self, points: Doubles) -> Doubles:
         """Signed distance of points (N, 3) in metres; round caps at both ends."""
         local = (points - self.base) @ self.axes
         t = np.clip(local[:, 0] / self.length, 0.0, 1.0) * (_TABLE_SIZE - 1)
@@ -50,11 +51,11 @@ class Spindle:
 class Ellipsoid:
     """An ellipsoid; centre (3,), radii (3,), tilt radians about the x axis."""
 
-    centre: Array
-    radii: Array
+    centre: Doubles
+    radii: Doubles
     tilt: float = 0.0
 
-    def distance(self, points: Array) -> Array:
+    def distance(self, points: Doubles) -> Doubles:
         """Signed distance of points (N, 3) in metres, first order at the surface."""
         local = points - self.centre
         if self.tilt:
@@ -102,7 +103,7 @@ def ball(centre: ArrayLike, radii: ArrayLike, tilt_degrees: float = 0.0) -> Elli
     )
 
 
-def _curve(keys: ArrayLike) -> Array:
+def _curve(keys: ArrayLike) -> Doubles:
     """Even table (65,) through evenly spaced keys, monotone between them."""
     from scipy.interpolate import PchipInterpolator
 
@@ -114,13 +115,13 @@ def _curve(keys: ArrayLike) -> Array:
     return np.asarray(curve(np.linspace(0.0, 1.0, _TABLE_SIZE)), np.float64)
 
 
-def join(a: Array, b: Array, radius: float) -> Array:
+def join(a: Doubles, b: Doubles, radius: float) -> Doubles:
     """Smooth union of distances (N,): a fillet about `radius` metres wide."""
     h = np.maximum(radius - np.abs(a - b), 0.0)
     return np.asarray(np.minimum(a, b) - h * h / (4.0 * radius))
 
 
-def cut(a: Array, b: Array, radius: float) -> Array:
+def cut(a: Doubles, b: Doubles, radius: float) -> Doubles:
     """Smooth intersection of distances (N,), rounded over `radius` metres."""
     h = np.maximum(radius - np.abs(a - b), 0.0)
     return np.asarray(np.maximum(a, b) + h * h / (4.0 * radius))

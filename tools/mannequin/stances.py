@@ -5,14 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flexor.arrays import Doubles
 from tools.mannequin.nodes import FINGERS
 from tools.mannequin.rig import SIDES, Limb, Sheet
-from tools.mannequin.rotation import Array, turn
+from tools.mannequin.rotation import turn
 
 _FIST = {"thumb": (22.0, 38.0, 48.0), "finger": (70.0, 86.0, 62.0)}
 
 
-def keyed(times: Array, *keys: tuple[float, ArrayLike]) -> Array:
+def keyed(times: Doubles, *keys: tuple[float, ArrayLike]) -> Doubles:
     """Curve (T, ...) through (time, value) keys, resting at every turning point."""
     from scipy.interpolate import PchipInterpolator
 
@@ -22,7 +23,7 @@ def keyed(times: Array, *keys: tuple[float, ArrayLike]) -> Array:
     return np.asarray(curve(np.clip(times, at[0], at[-1])))
 
 
-def steered(times: Array, *keys: tuple[float, float, float]) -> Array:
+def steered(times: Doubles, *keys: tuple[float, float, float]) -> Doubles:
     """Curve (T,) through (time, value, slope) keys; held beyond the ends."""
     from scipy.interpolate import CubicHermiteSpline
 
@@ -35,7 +36,7 @@ def steered(times: Array, *keys: tuple[float, float, float]) -> Array:
 def place_foot(
     sheet: Sheet,
     side: str,
-    ball: Array,
+    ball: Doubles,
     *,
     yaw: ArrayLike = 0.0,
     pitch: ArrayLike = 0.0,
@@ -66,7 +67,7 @@ def place_foot(
     sheet.bend(f"{side}-toe", z=np.maximum(-tilt, 0.0) if toe is None else toe)
 
 
-def reach(sheet: Sheet, side: str, wrist: Array, elbow_to: ArrayLike) -> None:
+def reach(sheet: Sheet, side: str, wrist: Doubles, elbow_to: ArrayLike) -> None:
     """Set an arm by its wrist (T, 3), the elbow pointing to `elbow_to` (3,)."""
     pole = np.broadcast_to(np.asarray(elbow_to, np.float64), wrist.shape)
     sheet.limbs[f"{side}-arm"] = Limb(wrist, pole)
@@ -90,7 +91,7 @@ def close_fist(sheet: Sheet, sides: Sequence[str], amount: ArrayLike = 1.0) -> N
                 sheet.bend(f"{side}-{finger}{i}", z=share * angle)
 
 
-def toe_rest(sheet: Sheet, side: str, x: float, z: float) -> Array:
+def toe_rest(sheet: Sheet, side: str, x: float, z: float) -> Doubles:
     """Place (T, 3) of a planted toe joint at ground coordinates x, z (metres)."""
     height = sheet.nodes.positions[sheet.nodes.index("l-toe"), 1]
     point = np.array([SIDES[side] * x, height, z])

@@ -10,10 +10,11 @@ import io
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.arrays import Doubles
 from tools.mannequin.body import Skin
 from tools.mannequin.field import BodyField
 from tools.mannequin.nodes import NodeTable
-from tools.mannequin.rotation import Array, normalize
+from tools.mannequin.rotation import normalize
 from tools.mannequin.unwrap import Charts
 
 TEXTURE_SIZE = 256
@@ -75,7 +76,7 @@ def paint_wood(
 
 def _bake(
     skin: Skin, charts: Charts, owners: NDArray[np.uint16]
-) -> tuple[NDArray[np.intp], Array, Array, NDArray[np.intp]]:
+) -> tuple[NDArray[np.intp], Doubles, Doubles, NDArray[np.intp]]:
     """Texels covered by faces: (row, column), place, normal and owning node of each."""
     corners = charts.texcoords.astype(np.float64)[charts.faces] * TEXTURE_SIZE
     texels, faces, shares = [], [], []
@@ -109,7 +110,7 @@ def _bake(
     )
 
 
-def _grain(points: Array, owner: NDArray[np.intp], nodes: NodeTable) -> Array:
+def _grain(points: Doubles, owner: NDArray[np.intp], nodes: NodeTable) -> Doubles:
     """Wood grain (N,) in 0..1: growth rings cut by each piece, stretched along it."""
     rng = np.random.default_rng(20240)
     piece_of = np.full(len(nodes.names), -1)
@@ -133,7 +134,7 @@ def _grain(points: Array, owner: NDArray[np.intp], nodes: NodeTable) -> Array:
     return result
 
 
-def _rings(points: Array, nodes: NodeTable) -> Array:
+def _rings(points: Doubles, nodes: NodeTable) -> Doubles:
     """Dark seams (N,), 0..1, where a ball joint meets the wood on both sides of it."""
     dark = np.zeros(len(points))
     for side in "lr":
@@ -148,7 +149,7 @@ def _rings(points: Array, nodes: NodeTable) -> Array:
     return dark
 
 
-def _openness(field: BodyField, points: Array, normals: Array) -> Array:
+def _openness(field: BodyField, points: Doubles, normals: Doubles) -> Doubles:
     """How much a point (N, 3) lies open, 1, or in a hollow, 0, from the field."""
     flip = np.array([-1.0, 1.0, 1.0])
     right = points[:, :1] < 0.0

@@ -11,17 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.arrays import Doubles, Rows
 from tools.mannequin.body import Skin
 from tools.mannequin.field import PARTS, BodyField, nearest_part
 from tools.mannequin.nodes import FINGERS, NodeTable, hand_axes
-from tools.mannequin.rotation import Array
 
 _FRINGE_ROUNDS = 12
 _SMALL_CHART = 24
 _RIGID_ROUNDS = 30
 _GAP = 0.0100
-
-Labels = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +60,7 @@ def build_charts(skin: Skin, field: BodyField, nodes: NodeTable) -> Charts:
     )
 
 
-def _shells(skin: Skin, field: BodyField, nodes: NodeTable) -> Labels:
+def _shells(skin: Skin, field: BodyField, nodes: NodeTable) -> Rows:
     """First cut: a label (F,) for each side, part and half shell."""
     centre = skin.positions[skin.faces].mean(axis=1)
     is_right = centre[:, 0] < 0.0
@@ -94,7 +92,7 @@ def _shells(skin: Skin, field: BodyField, nodes: NodeTable) -> Labels:
     )
 
 
-def _palm_side(points: Array, finger: str, nodes: NodeTable) -> NDArray[np.bool_]:
+def _palm_side(points: Doubles, finger: str, nodes: NodeTable) -> NDArray[np.bool_]:
     """Whether points (N, 3) on a finger lie on the palm side of its bones."""
     rows = nodes.indices(*(f"l-{finger}{i}" for i in range(3)))
     best, side = np.full(len(points), np.inf), np.zeros(len(points))
@@ -120,7 +118,7 @@ def _neighbours(faces: NDArray[np.int32]) -> NDArray[np.intp]:
     return across.reshape(-1, 3)
 
 
-def _clean(faces: NDArray[np.int32], labels: Labels) -> Labels:
+def _clean(faces: NDArray[np.int32], labels: Rows) -> Rows:
     """Smooth the borders, give stray islands to a neighbour, number the charts."""
     near = _neighbours(faces)
     for step in range(_FRINGE_ROUNDS):
@@ -142,7 +140,7 @@ def _clean(faces: NDArray[np.int32], labels: Labels) -> Labels:
         labels = np.where(inside, labels[chart == others[np.argmax(counts)]][0], labels)
 
 
-def _components(near: NDArray[np.intp], labels: Labels) -> Labels:
+def _components(near: NDArray[np.intp], labels: Rows) -> Rows:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -153,7 +151,7 @@ def _components(near: NDArray[np.intp], labels: Labels) -> Labels:
     return np.asarray(connected_components(links, directed=False)[1], np.intp)
 
 
-def _flatten(positions: Array, faces: NDArray[np.intp]) -> Array:
+def _flatten(positions: Doubles, faces: NDArray[np.intp]) -> Doubles:
     """Map (V, 2) of one chart in metres: conformal first, then as rigid as can be."""
     from scipy.sparse import coo_array, csc_array
     from scipy.sparse.linalg import splu
@@ -196,7 +194,7 @@ def _keep_rigid(
     flat: NDArray[np.complex128],
     shape: NDArray[np.complex128],
     faces: NDArray[np.intp],
-) -> Array:
+) -> Doubles:
     """Let faces keep their size: flat (V,) improved to (V, 2), metres.
 
     shape: (F, 3) each face in its own plane. A step that would turn a face over is
@@ -265,7 +263,7 @@ def _long_axis(flat: NDArray[np.complex128]) -> float:
     return float(0.5 * np.angle(np.sum(away * away)))
 
 
-def _pack(flats: list[Array]) -> list[Array]:
+def _pack(flats: list[Doubles]) -> list[Doubles]:
     """Put charts on shelves, tallest first, in the smallest square that holds them."""
     boxes = []
     for flat in flats:
@@ -278,13 +276,13 @@ def _pack(flats: list[Array]) -> list[Array]:
         if spots is not None:
             break
         side *= 1.01
-    placed: list[Array] = [np.empty(0)] * len(flats)
+    placed: list[Doubles] = [np.empty(0)] * len(flats)
     for i, spot in zip(order, spots, strict=True):
         placed[i] = (boxes[i][0] + spot) / side
     return placed
 
 
-def _shelve(sizes: list[Array], side: float) -> list[Array] | None:
+def _shelve(sizes: list[Doubles], side: float) -> list[Doubles] | None:
     """Lower corners of boxes on shelves of a square; None where they do not fit."""
     gap = _GAP * side
     shelves: list[list[float]] = []

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.arrays import Doubles
 from tools.mannequin.body import Skin
 from tools.mannequin.field import PARTS, BodyField, nearest_part
 from tools.mannequin.nodes import FINGERS, NodeTable
-from tools.mannequin.rotation import Array, normalize
+from tools.mannequin.rotation import normalize
 
 INFLUENCES = 4
 _SMOOTHINGS = 5
@@ -48,7 +49,7 @@ def mirror_nodes(nodes: NodeTable) -> NDArray[np.intp]:
     return np.array([nodes.index(name) for name in names], np.intp)
 
 
-def smooth_step(value: Array) -> Array:
+def smooth_step(value: Doubles) -> Doubles:
     """Cubic step from 0 to 1 while value goes from -0.5 to 0.5."""
     t = np.clip(value + 0.5, 0.0, 1.0)
     return np.asarray(t * t * (3.0 - 2.0 * t))
@@ -61,7 +62,7 @@ class _Steps:
         self._field = field
         self._nodes = nodes
 
-    def weights(self, points: Array) -> Array:
+    def weights(self, points: Doubles) -> Doubles:
         """Dense weights (V, J) of points (V, 3), x >= 0."""
         distances = self._field.part_distances(points)
         table = np.stack([distances[part] for part in PARTS])
@@ -82,8 +83,8 @@ class _Steps:
         return result
 
     def _chain(
-        self, points: Array, names: Sequence[str], widths: Sequence[float]
-    ) -> Array:
+        self, points: Doubles, names: Sequence[str], widths: Sequence[float]
+    ) -> Doubles:
         """Weights (V, J) along a chain; widths of the step into each later joint."""
         nodes = self._nodes
         rows = nodes.indices(*names)
@@ -99,7 +100,7 @@ class _Steps:
         result[:, rows[-1]] = left
         return result
 
-    def _torso(self, points: Array) -> Array:
+    def _torso(self, points: Doubles) -> Doubles:
         """Spine, neck and head by height; collar bone by how far out and up."""
         raised = points + np.array([0.0, 0.6, 0.0]) * points[:, 2:]
         is_high = points[:, 1] > 1.53
@@ -115,17 +116,17 @@ class _Steps:
         result[:, chest] -= moved
         return result
 
-    def _arm(self, points: Array) -> Array:
+    def _arm(self, points: Doubles) -> Doubles:
         names = ("arm", "arm-roll", "elbow", "elbow-roll", "wrist", "hand")
         widths = (0.20, 0.068, 0.18, 0.042, 0.040)
         return self._chain(points, [f"l-{n}" for n in names], widths)
 
-    def _arm_share(self, points: Array) -> Array:
+    def _arm_share(self, points: Doubles) -> Doubles:
         row = self._nodes.index("l-arm")
         along = (points - self._nodes.positions[row]) @ self._nodes.frames[row, :, 0]
         return smooth_step((along - 0.005) / 0.12)
 
-    def _leg(self, points: Array) -> Array:
+    def _leg(self, points: Doubles) -> Doubles:
         names = [f"l-{n}" for n in ("hip", "hip-roll", "knee", "knee-roll", "ankle")]
         result = self._chain(points, names, (0.26, 0.095, 0.24, 0.055))
         ankle, foot, toe = self._nodes.indices("l-ankle", "l-foot", "l-toe")
@@ -138,7 +139,7 @@ class _Steps:
         result[:, toe] = whole * tip
         return result
 
-    def _leg_share(self, points: Array) -> Array:
+    def _leg_share(self, points: Doubles) -> Doubles:
         """How much the leg takes, across the fold from crotch to outer hip."""
         away = points - self._nodes.positions[self._nodes.index("l-hip")]
         across = away @ normalize([0.50, -0.87, 0.0])
@@ -149,12 +150,12 @@ class _Steps:
 
     def _with_finger(
         self,
-        weights: Array,
+        weights: Doubles,
         finger: str,
-        points: Array,
+        points: Doubles,
         part: NDArray[np.intp],
-        distances: dict[str, Array],
-    ) -> Array:
+        distances: dict[str, Doubles],
+    ) -> Doubles:
         """Hand over to one finger on its own part, and a little on the palm by it."""
         names = ["l-hand", *(f"l-{finger}{i}" for i in range(3))]
         root = 0.030 if finger == "thumb" else 0.020
@@ -173,7 +174,7 @@ class _Steps:
         return np.asarray((1.0 - share) * weights + share * chain)
 
 
-def _part_fingers(weights: Array, part: NDArray[np.intp], nodes: NodeTable) -> None:
+def _part_fingers(weights: Doubles, part: NDArray[np.intp], nodes: NodeTable) -> None:
     """Give what a finger's skin took from other fingers back to the hand, in place."""
     for side in "lr":
         hand = nodes.index(f"{side}-hand")
@@ -202,7 +203,7 @@ def _averaging(skin: Skin) -> Any:
     return csr_array(links.multiply(1.0 / total[:, None]))
 
 
-def _heaviest(weights: Array) -> tuple[NDArray[np.uint16], NDArray[np.float32]]:
+def _heaviest(weights: Doubles) -> tuple[NDArray[np.uint16], NDArray[np.float32]]:
     """Keep the four heaviest joints of each row (V, J) and rescale them to sum 1."""
     order = np.argsort(-weights, axis=1, kind="stable")[:, :INFLUENCES]
     kept = np.take_along_axis(weights, order, axis=1)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexor.api.character import Character
 from flexor.api.playing import Travel, check_clips, find_travels
-from flexor.arrays import Floats, Ints
+from flexor.arrays import Doubles, Floats, Ints
 from flexor.errors import SettingError, ShapeError
 from flexor.pose.crowd.level_choice import LevelRule
 from flexor.scene.character.camera import Camera
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Crowd", "CrowdMesh"]
 
-Doubles = NDArray[np.float64]
 Source = Character | str | os.PathLike[str]
 
 

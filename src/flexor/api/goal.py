@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flexor.arrays import Doubles
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.character.camera import Camera
 from flexor.stage.crowd.crowd import check_view
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Goal"]
 
-Doubles = NDArray[np.float64]
 LONGEST = 3600.0  # seconds
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from flexor.api.character import Character
 from flexor.api.stage_cast import make_cast
+from flexor.arrays import Doubles
 from flexor.errors import SettingError, ShapeError
 from flexor.files.text.stage import open_stage
 from flexor.scene.character.camera import Camera
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Stage"]
 
-Doubles = NDArray[np.float64]
 LONGEST = 3600.0  # seconds
 Buttons = str | Sequence[str | int] | NDArray[Any] | None
 

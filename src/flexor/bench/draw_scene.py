@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints
+from flexor.arrays import Doubles, Floats, Ints
 from flexor.draw.drawlist import DrawItem, DrawList, DrawMesh, DrawTexture, Look
 from flexor.errors import SettingError
 from flexor.scene.character.camera import Camera
@@ -32,8 +32,7 @@ __all__ = [
     "make_scene",
 ]
 
-Array = NDArray[np.float64]
-Grid = tuple[Array, Array, Array, Ints]  # positions, normals, texcoords, faces
+Grid = tuple[Doubles, Doubles, Doubles, Ints]  # positions, normals, texcoords, faces
 
 CAMERA = Camera(eye=(0.0, 0.0, 3.0), target=(0.0, 0.0, 0.0), fov=0.698132, near=0.1)
 FAR = 20.0  # metres; the peers need one
@@ -139,12 +138,12 @@ def _grid_faces(rows: int, columns: int) -> Ints:
     return np.stack([lower, upper], -2).reshape(-1, 3).astype(np.int32)
 
 
-def _grid_texcoords(rows: int, columns: int) -> Array:
+def _grid_texcoords(rows: int, columns: int) -> Doubles:
     u, v = np.meshgrid(np.linspace(0, 1, columns + 1), np.linspace(0, 1, rows + 1))
     return np.stack([u, v], -1).reshape(-1, 2)
 
 
-def _capsule(start: Array, end: Array, radius: float) -> Grid:
+def _capsule(start: Doubles, end: Doubles, radius: float) -> Grid:
     """550 vertices in 22 rings of 25 from one pole to the other, 1,008 triangles."""
     columns, half = 24, 11
     axis = end - start
@@ -185,7 +184,7 @@ def _make_humanoid() -> Grid:
     return positions, out, texcoords, np.concatenate(faces).astype(np.int32)
 
 
-def _move_humanoid(rest: Array, out: Array, angle: float) -> Array:
+def _move_humanoid(rest: Doubles, out: Doubles, angle: float) -> Doubles:
     """Sways, breathes and turns."""
     x, y, _ = rest.T
     moved = rest.copy()
@@ -207,7 +206,7 @@ def _make_sphere() -> Grid:
     return 0.85 * out, out, texcoords, _grid_faces(rows, columns)
 
 
-def _move_sphere(rest: Array, out: Array, angle: float) -> Array:
+def _move_sphere(rest: Doubles, out: Doubles, angle: float) -> Doubles:
     """Dents wander over it while it turns."""
     x, y, _ = rest.T
     dent = 0.08 * np.sin(angle + 9 * y) * np.cos(2 * angle + 5 * x)
@@ -226,17 +225,17 @@ def _make_sheet() -> Grid:
     return positions, out, texcoords, _grid_faces(rows, columns)
 
 
-def _move_sheet(rest: Array, out: Array, angle: float) -> Array:
+def _move_sheet(rest: Doubles, out: Doubles, angle: float) -> Doubles:
     """Waves run over it."""
     x, y, _ = rest.T
-    wave: Array = 0.02 * np.sin(angle + 9 * x + 7 * y)
+    wave: Doubles = 0.02 * np.sin(angle + 9 * x + 7 * y)
     return rest + out * wave[:, None]
 
 
-def _turned(points: Array, angle: float) -> Array:
+def _turned(points: Doubles, angle: float) -> Doubles:
     """Turned about the vertical axis."""
     cos, sin = math.cos(angle), math.sin(angle)
-    turned: Array = points @ np.array([[cos, 0, -sin], [0, 1, 0], [sin, 0, cos]])
+    turned: Doubles = points @ np.array([[cos, 0, -sin], [0, 1, 0], [sin, 0, cos]])
     return turned
 
 
@@ -253,7 +252,7 @@ def _texture(size: int) -> NDArray[np.uint8]:
 
 
 Maker = Callable[[], Grid]
-Mover = Callable[[Array, Array, float], Array]
+Mover = Callable[[Doubles, Doubles, float], Doubles]
 KINDS: dict[str, tuple[Maker, Mover, int]] = {
     "humanoid": (_make_humanoid, _move_humanoid, FRAMES),
     "sphere": (_make_sphere, _move_sphere, FRAMES),

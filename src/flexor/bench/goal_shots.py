@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.arrays import Doubles
 from flexor.stage.goal.netting import Netting
 from flexor.stage.goal.state import init_netting, shoot, step_balls
 
 __all__ = ["ShotCount", "Shots", "count_wrong", "random_shots"]
 
-Doubles = NDArray[np.float64]
 AREA = 25.0  # metres from the goal: what is farther has left
 LONGEST = 40  # seconds until a ball must have come to rest or left
 STILL = 0.05  # metres a second

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Floats
+from flexor.arrays import Doubles, Floats
 from flexor.bench.peers.ikpy import solve_ikpy
 from flexor.bench.peers.three_ik import solve_three
 from flexor.bench.timing import Result, best_seconds
@@ -28,8 +27,6 @@ BATCH = 1000
 TARGETS = 10_000
 BONES = range(3, 9)
 NEAR = 1e-3  # metres, of chains of one metre
-
-Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,11 +16,12 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from flexor.arrays import Pixels
 from flexor.cli.progress import show_progress, show_status, tidy_when_ended
 from flexor.cli.tables.columns import say_plain
 from flexor.errors import AssetError, FlexorError, SettingError
 from flexor.files.replace import check_parent
-from flexor.output.frames import LONGEST_SIDE, Pixels
+from flexor.output.frames import LONGEST_SIDE
 from flexor.output.movie import MOVIES, is_folder, open_movie
 
 __all__ = ["endless"]

@@ -19,9 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Floats
+from flexor.arrays import Doubles, Floats
 from flexor.errors import AssetError, ShapeError
 from flexor.scene.character.clip import Clip, Track
 from flexor.scene.character.skeleton import Skeleton
@@ -30,7 +29,6 @@ from flexor.scene.scene import RootSet, Scene
 
 __all__ = ["read_bvh"]
 
-Doubles = NDArray[np.float64]
 
 MAX_DEPTH = 1000  # joints in one another
 MAX_NODES = 1 << 16

@@ -8,9 +8,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.arrays import Pixels
+
 __all__ = ["Anchor", "draw_bar", "draw_text", "shade", "text_size"]
 
-Pixels = NDArray[np.uint8]
 Colour = tuple[int, int, int]
 Anchor = Literal["left", "middle", "right"]
 WHITE: Colour = (255, 255, 255)

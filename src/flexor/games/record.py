@@ -10,10 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from flexor.arrays import Shorts
 from flexor.errors import SettingError
 from flexor.files.replace import new_file, writing
 from flexor.games.game import PADS, RATE, Game
-from flexor.games.sounds import SOUND_RATE, Samples
+from flexor.games.sounds import SOUND_RATE
 from flexor.output.movie import open_movie
 from flexor.scene.stage.moves import InputLog
 from flexor.stage.movement.buttons import buttons_at, init_replay
@@ -90,7 +91,7 @@ def play_game(
     return Played(frames, ticks, game.hash(), tuple(heard))
 
 
-def add_sound(path: Path, track: Samples) -> None:
+def add_sound(path: Path, track: Shorts) -> None:
     """Give an MP4 a track, int16 (n, 2), see `mix_track`; its pictures are kept.
 
     The file has it when this is done; what goes wrong leaves the file without.

@@ -11,15 +11,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flexor.arrays import Doubles, Shorts
 from flexor.errors import SettingError
 from flexor.games.game import RATE
 
-__all__ = ["NAMES", "SOUND_RATE", "Samples", "make_sound", "mix_track"]
+__all__ = ["NAMES", "SOUND_RATE", "make_sound", "mix_track"]
 
-Samples = NDArray[np.int16]
-Line = NDArray[np.float64]
 SOUND_RATE = 44100  # samples a second
 FULL = 32767
 FADE_IN, FADE_OUT = 0.0015, 0.012  # so that no sound begins or ends with a click
@@ -39,39 +37,39 @@ class _Tape:
         return round(self.seconds * self.rate)
 
     @property
-    def time(self) -> Line:
+    def time(self) -> Doubles:
         return np.arange(self.count) / self.rate
 
-    def noise(self, low: float, high: float) -> Line:
+    def noise(self, low: float, high: float) -> Doubles:
         """Noise between two pitches, of a loudness of about 1."""
         made = _band(self.dice.standard_normal(self.count), low, high, self.rate)
         return made / float(np.sqrt(np.mean(made * made)))
 
-    def decay(self, time: float, attack: float = 0.002, at: float = 0.0) -> Line:
+    def decay(self, time: float, attack: float = 0.002, at: float = 0.0) -> Doubles:
         """Silent before `at`, up within `attack`, then a fall to 1/e in `time`."""
         since = np.maximum(self.time - at, 0.0)
         return np.minimum(since / attack, 1.0) * np.exp(-since / time)
 
-    def hump(self, middle: float, width: float) -> Line:
+    def hump(self, middle: float, width: float) -> Doubles:
         """Up and down again, as a bell."""
         return np.exp(-(((self.time - middle) / width) ** 2))
 
-    def tone(self, pitch: float | Line) -> Line:
+    def tone(self, pitch: float | Doubles) -> Doubles:
         """A sine; pitch: one, or (n,), how it goes."""
         turns = np.cumsum(np.broadcast_to(pitch, self.count)) / self.rate
         return np.sin(2 * np.pi * turns)
 
-    def glide(self, first: float, last: float, time: float) -> Line:
+    def glide(self, first: float, last: float, time: float) -> Doubles:
         """A pitch that goes from one to another, most of the way in `time`."""
         return last + (first - last) * np.exp(-self.time / time)
 
-    def wobble(self, speed: float) -> Line:
+    def wobble(self, speed: float) -> Doubles:
         """Chance between 0 and 1 that changes about `speed` times a second."""
         knots = self.dice.random(max(int(self.seconds * speed), 2) + 2)
         place = np.linspace(0, len(knots) - 1, self.count)
         return np.interp(place, np.arange(len(knots)), knots)
 
-    def ring(self, modes: Sequence[tuple[float, float, float]]) -> Line:
+    def ring(self, modes: Sequence[tuple[float, float, float]]) -> Doubles:
         """A struck thing; modes: pitch, loudness and time of its fall, of each."""
         made = np.zeros(self.count)
         for pitch, loud, time in modes:
@@ -79,7 +77,7 @@ class _Tape:
         return made
 
 
-def _band(line: Line, low: float, high: float, rate: int) -> Line:
+def _band(line: Doubles, low: float, high: float, rate: int) -> Doubles:
     """Let pass what is between two pitches; the edges are soft, as a filter's are."""
     room = 2 * len(line)  # what rings beyond the end does not come back at the start
     pitch = np.fft.rfftfreq(room, 1 / rate)
@@ -89,7 +87,7 @@ def _band(line: Line, low: float, high: float, rate: int) -> Line:
     return np.fft.irfft(np.fft.rfft(line, room) * gain, room)[: len(line)]
 
 
-def _bubbles(tape: _Tape, count: int, low: float, high: float, last: float) -> Line:
+def _bubbles(tape: _Tape, count: int, low: float, high: float, last: float) -> Doubles:
     """Drops: short tones that rise, as air in water does, at chance times."""
     made = np.zeros(tape.count)
     for _ in range(count):
@@ -102,7 +100,7 @@ def _bubbles(tape: _Tape, count: int, low: float, high: float, last: float) -> L
     return made
 
 
-def _note(tape: _Tape, pitch: float, at: float, time: float) -> Line:
+def _note(tape: _Tape, pitch: float, at: float, time: float) -> Doubles:
     """A soft horn: fewer high partials the longer it sounds."""
     made = np.zeros(tape.count)
     for part in range(1, 7):
@@ -111,37 +109,37 @@ def _note(tape: _Tape, pitch: float, at: float, time: float) -> Line:
     return made
 
 
-def _step_plain(tape: _Tape) -> Line:
+def _step_plain(tape: _Tape) -> Doubles:
     heel = tape.tone(tape.glide(130, 70, 0.02)) * tape.decay(0.028)
     sole = tape.noise(250, 1800) * tape.decay(0.014)
     toe = tape.noise(700, 3200) * tape.decay(0.010, 0.003, 0.035)
     return heel + 0.35 * sole + 0.16 * toe
 
 
-def _step_sand(tape: _Tape) -> Line:
+def _step_sand(tape: _Tape) -> Doubles:
     grains = tape.noise(900, 5200) * (0.25 + tape.wobble(260) ** 2)
     give = tape.tone(tape.glide(95, 65, 0.03)) * tape.decay(0.03, 0.006)
     return grains * tape.decay(0.042, 0.016) + 0.35 * give
 
 
-def _step_water(tape: _Tape) -> Line:
+def _step_water(tape: _Tape) -> Doubles:
     slap = tape.noise(350, 2600) * tape.decay(0.05, 0.008)
     return 0.5 * slap + 0.5 * _bubbles(tape, 6, 420, 1100, 0.16)
 
 
-def _hit(tape: _Tape) -> Line:
+def _hit(tape: _Tape) -> Doubles:
     thump = tape.tone(tape.glide(170, 52, 0.03)) * tape.decay(0.075)
     flesh = tape.noise(180, 1600) * tape.decay(0.024)
     crack = tape.noise(2000, 6500) * tape.decay(0.006, 0.001)
     return np.tanh(1.7 * thump + 0.55 * flesh + 0.25 * crack)
 
 
-def _guard(tape: _Tape) -> Line:
+def _guard(tape: _Tape) -> Doubles:
     wood = tape.ring([(235, 1.0, 0.045), (402, 0.6, 0.032), (688, 0.35, 0.02)])
     return wood + 0.3 * tape.noise(260, 1400) * tape.decay(0.016)
 
 
-def _parry(tape: _Tape) -> Line:
+def _parry(tape: _Tape) -> Doubles:
     # Pairs of pitches that are nearly the same beat against each other: steel.
     modes = []
     for ratio, loud, time in (
@@ -156,35 +154,35 @@ def _parry(tape: _Tape) -> Line:
     return 0.4 * tape.ring(modes) + 0.45 * strike
 
 
-def _splash(tape: _Tape) -> Line:
+def _splash(tape: _Tape) -> Doubles:
     burst = tape.noise(350, 2600) * tape.decay(0.12, 0.012)
     spray = tape.noise(1800, 6500) * tape.decay(0.2, 0.05) * (0.4 + tape.wobble(60))
     return 0.6 * burst + 0.22 * spray + 0.3 * _bubbles(tape, 26, 380, 1500, 0.6)
 
 
-def _swing(tape: _Tape) -> Line:
+def _swing(tape: _Tape) -> Doubles:
     air = tape.noise(350, 900) * tape.hump(0.06, 0.04)
     air += tape.noise(700, 1900) * tape.hump(0.10, 0.035)
     return air + 0.6 * tape.noise(450, 1100) * tape.hump(0.145, 0.03)
 
 
-def _jump(tape: _Tape) -> Line:
+def _jump(tape: _Tape) -> Doubles:
     push = tape.tone(tape.glide(90, 190, 0.09)) * tape.decay(0.06, 0.012)
     return push + 0.35 * tape.noise(400, 1500) * tape.hump(0.07, 0.04)
 
 
-def _land(tape: _Tape) -> Line:
+def _land(tape: _Tape) -> Doubles:
     thump = tape.tone(tape.glide(120, 48, 0.025)) * tape.decay(0.06)
     return thump + 0.35 * tape.noise(150, 900) * tape.decay(0.032)
 
 
-def _ball(tape: _Tape) -> Line:
+def _ball(tape: _Tape) -> Doubles:
     air = tape.tone(tape.glide(260, 105, 0.02)) * tape.decay(0.055)
     slap = tape.noise(700, 3200) * tape.decay(0.009, 0.001)
     return np.tanh(1.4 * air + 0.5 * slap)
 
 
-def _post(tape: _Tape) -> Line:
+def _post(tape: _Tape) -> Doubles:
     # The ratios of a free bar, which a goal's tube nearly is.
     bar = tape.ring(
         [
@@ -198,14 +196,14 @@ def _post(tape: _Tape) -> Line:
     return 0.5 * bar + 0.4 * tape.noise(500, 2600) * tape.decay(0.008, 0.001)
 
 
-def _net(tape: _Tape) -> Line:
+def _net(tape: _Tape) -> Doubles:
     cords = tape.noise(1400, 6000) * (0.3 + tape.wobble(90) ** 2)
     sweep = tape.hump(0.1, 0.07) + 0.5 * tape.hump(0.25, 0.09)
     bulge = tape.noise(250, 900) * tape.hump(0.08, 0.05)
     return np.tanh(0.8 * cords * sweep) + 0.25 * bulge  # no cord is heard alone
 
 
-def _whistle(tape: _Tape) -> Line:
+def _whistle(tape: _Tape) -> Doubles:
     # The ball inside opens and shuts the hole: pitch and loudness tremble together.
     tremble = np.sin(2 * np.pi * 38 * tape.time)
     blow = np.minimum(tape.time / 0.03, 1.0)
@@ -217,7 +215,7 @@ def _whistle(tape: _Tape) -> Line:
     return made * air * blow * stop
 
 
-def _goal(tape: _Tape) -> Line:
+def _goal(tape: _Tape) -> Doubles:
     swell = np.minimum(tape.time / 0.28, 1.0) * np.clip(
         (tape.seconds - tape.time) / 0.7, 0.0, 1.0
     )
@@ -235,7 +233,7 @@ def _goal(tape: _Tape) -> Line:
     return swell * (crowd + 0.35 * vowel)
 
 
-def _win(tape: _Tape) -> Line:
+def _win(tape: _Tape) -> Doubles:
     made = np.zeros(tape.count)
     for pitch, at, time in (
         (523.25, 0.0, 0.16),
@@ -248,7 +246,7 @@ def _win(tape: _Tape) -> Line:
     return made
 
 
-def _start(tape: _Tape) -> Line:
+def _start(tape: _Tape) -> Doubles:
     made = _note(tape, 440.0, 0.0, 0.12) + _note(tape, 659.26, 0.16, 0.2)
     return made + 0.05 * tape.noise(900, 3000) * tape.hump(0.14, 0.06)
 
@@ -259,7 +257,7 @@ class _Recipe:
     how much of it comes back from walls.
     """
 
-    make: Callable[[_Tape], Line]
+    make: Callable[[_Tape], Doubles]
     seconds: float
     peak: float
     room: float = 0.1
@@ -287,7 +285,7 @@ _RECIPES: dict[str, _Recipe] = {
 NAMES: tuple[str, ...] = tuple(_RECIPES)
 
 
-def make_sound(name: str, rate: int = SOUND_RATE) -> Samples:
+def make_sound(name: str, rate: int = SOUND_RATE) -> Shorts:
     """The samples of a sound: int16 (n, 2), left and right; rate: samples a second."""
     recipe = _RECIPES.get(name)
     if recipe is None:
@@ -299,7 +297,7 @@ def make_sound(name: str, rate: int = SOUND_RATE) -> Samples:
     return _finish(tape, recipe.make(tape), recipe)
 
 
-def _finish(tape: _Tape, line: Line, recipe: _Recipe) -> Samples:
+def _finish(tape: _Tape, line: Doubles, recipe: _Recipe) -> Shorts:
     """A line in a room, left and right, with soft ends, at its loudness."""
     sides = []
     for _ in range(2):
@@ -322,7 +320,7 @@ def _finish(tape: _Tape, line: Line, recipe: _Recipe) -> Samples:
 
 def mix_track(
     events: Iterable[tuple[int, str]], ticks: int, rate: int = SOUND_RATE
-) -> Samples:
+) -> Shorts:
     """All that is heard in so many ticks: int16 (n, 2).
 
     events: tick and name of each sound. What would still be heard after the last tick
@@ -332,7 +330,7 @@ def mix_track(
         raise SettingError(f"ticks: {ticks}, expected 0 or more")
     count = round(ticks / RATE * rate)
     track = np.zeros((count, 2), np.float32)
-    made: dict[str, Samples] = {}
+    made: dict[str, Shorts] = {}
     for tick, name in events:
         if name not in made:
             made[name] = make_sound(name, rate)

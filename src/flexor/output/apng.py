@@ -11,7 +11,8 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
-from flexor.output.frames import Pixels, changed_box
+from flexor.arrays import Pixels
+from flexor.output.frames import changed_box
 from flexor.output.ordered import Ordered
 from flexor.output.png import QUICK, SIGNATURE, chunk, deflate, header
 

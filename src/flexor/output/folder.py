@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from flexor.output.frames import Pixels
+from flexor.arrays import Pixels
 from flexor.output.ordered import Ordered
 from flexor.output.png import QUICK, encode_png
 

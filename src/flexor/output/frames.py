@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.arrays import Pixels
 from flexor.errors import SettingError, ShapeError
 
 __all__ = [
     "Box",
-    "Pixels",
     "changed_box",
     "check_frame",
     "check_rate",
@@ -21,7 +21,6 @@ __all__ = [
     "ticks",
 ]
 
-Pixels = NDArray[np.uint8]
 Box = tuple[int, int, int, int]  # left, top, right, bottom; the last two are outside
 
 LONGEST_SIDE = 16383  # of WebP, the smallest of all formats

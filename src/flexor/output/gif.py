@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from flexor.arrays import Pixels
 from flexor.errors import SettingError
-from flexor.output.frames import Box, Pixels, changed_box, flatten, ticks
+from flexor.output.frames import Box, changed_box, flatten, ticks
 from flexor.output.ordered import Ordered
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from flexor.arrays import Pixels
 from flexor.errors import SettingError
 from flexor.files.replace import check_parent, replace_file, writing
-from flexor.output.frames import Pixels, check_frame, flatten
+from flexor.output.frames import check_frame, flatten
 from flexor.output.png import encode_png
 
 __all__ = ["IMAGES", "encode_webp", "save_image"]

@@ -8,11 +8,12 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from flexor.arrays import Pixels
 from flexor.errors import SettingError
 from flexor.files.replace import new_file, writing
 from flexor.output.apng import ApngEncoder
 from flexor.output.folder import FolderEncoder
-from flexor.output.frames import Pixels, check_frame, check_rate, check_size
+from flexor.output.frames import check_frame, check_rate, check_size
 from flexor.output.gif import GifEncoder
 from flexor.output.mp4 import Mp4Encoder
 from flexor.output.npy import NpyEncoder

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from flexor.arrays import Pixels
 from flexor.errors import BackendMissing
-from flexor.output.frames import Pixels, flatten
+from flexor.output.frames import flatten
 
 __all__ = ["Mp4Encoder"]
 

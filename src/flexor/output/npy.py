@@ -6,7 +6,7 @@ from pathlib import Path
 
 from numpy.lib import format as npy_format
 
-from flexor.output.frames import Pixels
+from flexor.arrays import Pixels
 
 __all__ = ["NpyEncoder"]
 

@@ -12,7 +12,7 @@ import zlib
 
 import numpy as np
 
-from flexor.output.frames import Pixels
+from flexor.arrays import Pixels
 
 __all__ = ["QUICK", "SIGNATURE", "chunk", "deflate", "encode_png", "header"]
 

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from flexor.output.frames import Pixels, changed_box, ticks
+from flexor.arrays import Pixels
+from flexor.output.frames import changed_box, ticks
 from flexor.output.image import encode_webp
 from flexor.output.ordered import Ordered
 

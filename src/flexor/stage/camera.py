@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Ints
+from flexor.arrays import Doubles, Ints
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.light import Vector
 from flexor.scene.stage.plan import CameraRule
@@ -24,7 +23,6 @@ __all__ = [
     "view_of",
 ]
 
-Doubles = NDArray[np.float64]
 CHEST = 0.95  # metres: what the camera looks at
 BESIDE = 1.1  # metres on either side of two who fight that are in the picture
 ABOVE = 1.3  # metres above and below the chests of two who fight that are

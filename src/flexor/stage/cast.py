@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints
+from flexor.arrays import Bools, Doubles, Floats, Ints
 from flexor.deform.bind import Bind
 from flexor.deform.skin_vertices import SkinState, init_skin, skin_vertices
 from flexor.maths import threads
@@ -44,8 +43,6 @@ __all__ = [
     "whole_positions",
 ]
 
-Doubles = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Mode = Literal["loop", "once"]
 SLICE = 16  # characters that are deformed by one thread at a time
 

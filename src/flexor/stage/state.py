@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Ints
+from flexor.arrays import Bools, Doubles, Ints, Masks
 from flexor.errors import SettingError
 from flexor.scene.stage.plan import NEAREST, NOBODY, ROLES, StagePlan
 from flexor.scene.stage.structure import Structure
@@ -21,7 +21,7 @@ from flexor.stage.cast import Body, BodyPlan, init_body
 from flexor.stage.effects.scenery import Scenery, init_scenery
 from flexor.stage.effects.view import ViewState, init_view, make_view
 from flexor.stage.movement.bodies import Standing, has_steps, init_standing
-from flexor.stage.movement.buttons import InputRecorder, Masks, init_recorder
+from flexor.stage.movement.buttons import InputRecorder, init_recorder
 from flexor.stage.movement.fight import FightState, init_fight
 from flexor.stage.movement.ground import Footing, find_footing, init_footing
 from flexor.stage.movement.hits import Hits, init_hits
@@ -31,8 +31,6 @@ from flexor.stage.movement.zones import ZoneTables, make_zones
 
 __all__ = ["StageState", "choose_opponents", "hash_state", "init_stage"]
 
-Doubles = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 ROUND = 16  # corners of a round structure, as a wall
 # What does not change in play, or is not of it: input, what is drawn, what was told.
 SKIPPED = {

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.arrays import Masks
 from flexor.errors import ShapeError
 from flexor.pose.ik.correct import level_offset
 from flexor.pose.ik.two_bone import solve_two_bone
@@ -33,7 +34,7 @@ from flexor.stage.cast import Body, Playing
 from flexor.stage.effects.scenery import step_scenery
 from flexor.stage.effects.view import step_view
 from flexor.stage.movement.bodies import hold_at_steps, push_apart, stand
-from flexor.stage.movement.buttons import Masks, find_pressed, record
+from flexor.stage.movement.buttons import find_pressed, record
 from flexor.stage.movement.circling import walk
 from flexor.stage.movement.fight import ATTACK, begin_tick, step_fight
 from flexor.stage.movement.ground import find_footing, slide_down

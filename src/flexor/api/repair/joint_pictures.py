@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from flexor.api.character import Character
 from flexor.api.repair.joint_views import JointView, joint_views, turned_pose
-from flexor.arrays import Floats
+from flexor.arrays import Floats, Pixels
 from flexor.draw.backend import open_backend
 from flexor.draw.drawlist import DrawList, Look
 from flexor.draw.scene.build import Dress, build_items, dress_scene
@@ -28,7 +27,6 @@ from flexor.scene.scene import Scene
 
 __all__ = ["SHOTS", "JointDrawer", "JointPictures", "draw_joints"]
 
-Pixels = NDArray[np.uint8]
 
 CLAY = (0.62, 0.56, 0.50, 1.0)  # linear: a plain surface shows shape best
 CUT = 0.5  # what hangs less than this on the nodes that are drawn is left out

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.api.character import Character
-from flexor.arrays import Floats
+from flexor.arrays import Doubles, Floats
 from flexor.convert.shape.body import Body, gather_bodies
 from flexor.convert.shape.bones import Bones
 from flexor.convert.shape.sections import Sections, body_shape
@@ -22,7 +22,6 @@ from flexor.scene.character.skeleton import Skeleton
 
 __all__ = ["JointView", "joint_views", "turned_pose"]
 
-Vectors = NDArray[np.float64]
 
 MOMENTS = 12  # of each clip, to see which way joints bend
 MOST_CLIPS = 24
@@ -118,9 +117,9 @@ class _Frame:
     joint and its bone, world space; body: metres, the size of all.
     """
 
-    place: Vectors
-    world: Vectors
-    in_joint: Vectors
+    place: Doubles
+    world: Doubles
+    in_joint: Doubles
     radius: float
     length: float
     body: float
@@ -186,7 +185,7 @@ def _homes(bodies: list[Body], nodes: list[int]) -> dict[int, tuple[int, int]]:
     return homes
 
 
-def _habits(character: Character) -> dict[int, Vectors]:
+def _habits(character: Character) -> dict[int, Doubles]:
     """How joints turn in clips: a rotation vector (3,) of each node that does, radians,
     seen from the joint at rest; large turns count more.
     """
@@ -210,8 +209,8 @@ def _habits(character: Character) -> dict[int, Vectors]:
 
 
 def _bend_way(
-    frame: _Frame, body: Body, bones: Bones, row: int, habit: Vectors | None
-) -> Vectors:
+    frame: _Frame, body: Body, bones: Bones, row: int, habit: Doubles | None
+) -> Doubles:
     """The axis (3,) of the bone's frame about which a joint is bent: Y or Z, or back.
 
     As it bends in clips; else further the way it is bent at rest; else Z.
@@ -228,7 +227,7 @@ def _bend_way(
     return np.array([0.0, 0.0, 1.0])
 
 
-def _nearest_side(way: Vectors) -> Vectors:
+def _nearest_side(way: Doubles) -> Doubles:
     """Of Y, -Y, Z and -Z the one nearest to a vector."""
     axis = 1 + int(np.argmax(np.abs(way[1:])))
     side = np.zeros(3)
@@ -249,7 +248,7 @@ class _Cloud:
     corners: NDArray[np.int64]
     nodes: NDArray[np.int64]
     rest: Pose
-    points: Vectors
+    points: Doubles
     size: float
 
     @staticmethod
@@ -283,21 +282,21 @@ class _Cloud:
         size = float(np.ptp(there, axis=0).max()) if len(there) else 0.0
         return _Cloud(character, every, pulled, rest, points, max(size, 1e-6))
 
-    def at(self, pose: Pose) -> Vectors:
+    def at(self, pose: Pose) -> Doubles:
         """Where the points are in a pose, (P, 3)."""
         return _middles(self.character, pose, self.corners)
 
 
-def _middles(character: Character, pose: Pose, corners: NDArray[np.int64]) -> Vectors:
+def _middles(character: Character, pose: Pose, corners: NDArray[np.int64]) -> Doubles:
     """The means (P, 3) of vertices (P, 3) in a pose."""
     skins = [skin.positions for skin in character.deform(pose)]
     every = np.concatenate([np.zeros((0, 3), np.float32), *skins]).astype(np.float64)
-    middles: Vectors = every[corners].mean(1)
+    middles: Doubles = every[corners].mean(1)
     return middles
 
 
 def _view(
-    cloud: _Cloud, frame: _Frame, node: int, way: Vectors, size: tuple[int, int]
+    cloud: _Cloud, frame: _Frame, node: int, way: Doubles, size: tuple[int, int]
 ) -> JointView:
     """The view of a joint; way: the axis of the bone's frame about which it is bent.
 
@@ -330,7 +329,7 @@ def _view(
 
 
 def _seen(
-    points: Vectors, is_own: NDArray[np.bool_], frame: _Frame, side: Vectors
+    points: Doubles, is_own: NDArray[np.bool_], frame: _Frame, side: Doubles
 ) -> float:
     """How much of a joint's own skin is seen from a side, 0 to 1.
 
@@ -389,7 +388,7 @@ def _kept(
     return frozenset(np.flatnonzero(is_in).tolist())
 
 
-def _camera(frame: _Frame, side: Vectors, size: tuple[int, int]) -> Camera:
+def _camera(frame: _Frame, side: Doubles, size: tuple[int, int]) -> Camera:
     """A close-up from a side, tilted a little; side: unit, from joint to camera."""
     up = np.array([0.0, 1.0, 0.0])
     if abs(side[1]) > STEEP:
@@ -410,15 +409,15 @@ def _camera(frame: _Frame, side: Vectors, size: tuple[int, int]) -> Camera:
     )
 
 
-def _columns(matrix: Vectors) -> Vectors:
+def _columns(matrix: Doubles) -> Doubles:
     """Columns of (3, 3) made of unit length."""
-    whole: Vectors = matrix / np.maximum(np.linalg.norm(matrix, axis=0), 1e-30)
+    whole: Doubles = matrix / np.maximum(np.linalg.norm(matrix, axis=0), 1e-30)
     return whole
 
 
-def _unit(way: Vectors) -> Vector:
+def _unit(way: Doubles) -> Vector:
     return _vector(way / max(float(np.linalg.norm(way)), 1e-30))
 
 
-def _vector(way: Vectors) -> Vector:
+def _vector(way: Doubles) -> Vector:
     return float(way[0]), float(way[1]), float(way[2])

@@ -12,7 +12,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from flexor.api.character import Character
-from flexor.api.repair.joint_pictures import SHOTS, JointPictures, Pixels, draw_joints
+from flexor.api.repair.joint_pictures import SHOTS, JointPictures, draw_joints
+from flexor.arrays import Pixels
 from flexor.draw.scene.heat import RAMP
 from flexor.errors import SettingError
 from flexor.output.image import encode_webp

@@ -12,13 +12,11 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flexor.arrays import Doubles
 from flexor.maths.euler import to_euler
 
 __all__ = ["solve_ikpy"]
-
-Doubles = NDArray[np.float64]
 
 
 def solve_ikpy(

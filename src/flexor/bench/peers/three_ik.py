@@ -12,14 +12,13 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flexor.arrays import Doubles
 from flexor.errors import BackendError
 
 __all__ = ["solve_three"]
 
 SCRIPT = Path(__file__).with_name("ccd_three.mjs")
-Doubles = NDArray[np.float64]
 
 
 def solve_three(

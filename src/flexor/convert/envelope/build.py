@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats
+from flexor.arrays import Doubles, Floats
 from flexor.convert.envelope.parts import EnvelopePart
 from flexor.convert.envelope.plan import Chunk, EnvelopePlan
 from flexor.errors import SettingError
@@ -25,7 +25,6 @@ from flexor.scene.runtime.envelope import (
 __all__ = ["Ids", "build_envelope"]
 
 Ids = Literal["places", "consistent"]
-Doubles = NDArray[np.float64]
 
 COMMANDS = {"DRAWCP": NO_DRAW, "DRAW": DRAW, "DRAWDP": DRAW_DEFERRED}
 

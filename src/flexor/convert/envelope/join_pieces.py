@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flexor.arrays import Rows
 from flexor.convert.envelope.plan import place_areas
 from flexor.convert.envelope.split_parts import Piece
 
 __all__ = ["join_pieces"]
 
-Rows = NDArray[np.intp]
 
 # How often areas may be placed to see what a join does; that takes as long as the
 # square of how many pieces there are.

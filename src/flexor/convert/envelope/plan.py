@@ -16,7 +16,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexor.arrays import Ints
+from flexor.arrays import Ints, Rows
 from flexor.convert.envelope.parts import EnvelopePart, check_tree
 from flexor.errors import SettingError
 from flexor.scene.runtime.envelope import END, MIDDLE, NATIVE, START
@@ -41,7 +41,6 @@ FEW_AREAS, MOST_AREAS = 300, 4000
 
 Order = Literal["original", "joints"]
 Command = tuple[str, int]
-Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

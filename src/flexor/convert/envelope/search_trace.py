@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flexor.arrays import Rows
 from flexor.convert.envelope.plan import depth_first, place_areas
 
 __all__ = ["Lives", "live_peak", "placed_peak", "search_trace"]
 
-Rows = NDArray[np.intp]
 
 MOST_STEPS = 200_000
 

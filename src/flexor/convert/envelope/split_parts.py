@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints
+from flexor.arrays import Bools, Floats, Ints, Rows
 from flexor.convert.envelope.parts import EnvelopePart
 from flexor.convert.envelope.scene_parts import take_vertices
 from flexor.convert.envelope.search_trace import Lives
@@ -27,8 +26,6 @@ __all__ = [
     "whole_parts",
 ]
 
-Rows = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 
 MOST_PIECES = 500
 
@@ -44,7 +41,7 @@ class Piece:
     part: int
     owner: int
     faces: Rows
-    has: Mask
+    has: Bools
     models: frozenset[int]
 
 
@@ -118,7 +115,7 @@ def _strongest(joints: Ints, weights: Floats, place: Rows) -> Rows:
     return own[best][first]
 
 
-def _models(part: EnvelopePart, has: Mask) -> frozenset[int]:
+def _models(part: EnvelopePart, has: Bools) -> frozenset[int]:
     joints = part.joints[has]
     return frozenset(part.models[np.unique(joints[joints >= 0])].tolist())
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints
+from flexor.arrays import Floats, Ints, Words
 from flexor.convert.envelope.parts import check_influences
 from flexor.errors import ShapeError
 from flexor.maths import transforms
@@ -22,8 +22,6 @@ __all__ = ["LevelBody", "make_level_body", "skin_body", "tidy_influences"]
 
 MOST_SLOTS = 0xFFFF
 SAME_PLACE = 1e-5  # of the body's extent: what rounding may part vertices of a seam by
-
-Slots = NDArray[np.uint16]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +46,7 @@ class LevelBody:
     texcoords: Floats
     materials: Ints
     faces: Ints
-    joints: Slots
+    joints: Words
     weights: Floats
     slots: Ints
     binds: Floats
@@ -260,7 +258,7 @@ def _texcoords(scene: Scene, primitive: Primitive) -> Floats:
 
 def tidy_influences(
     joints: NDArray[np.integer[Any]], weights: Floats
-) -> tuple[Slots, Floats]:
+) -> tuple[Words, Floats]:
     """Influences (V, K) in one form: each slot once, rising, none that has no weight.
 
     Places that are left over have weight 0 and the slot of the first. K becomes as
@@ -293,7 +291,7 @@ def skin_body(
     slots: Ints,
     binds: Floats,
     positions: Floats,
-    joints: Slots,
+    joints: Words,
     weights: Floats,
 ) -> Floats:
     """Vertices in poses: float32 (N, V, 3).

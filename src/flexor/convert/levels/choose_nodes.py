@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints
+from flexor.arrays import Bools, Floats, Ints
 from flexor.convert.levels.drop_nodes import DropPlan
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import transforms
@@ -20,8 +19,6 @@ __all__ = ["NodeWords", "SlotTable", "choose_slots", "read_words"]
 
 MOST_SLOTS = 0xFFFF
 
-Mask = NDArray[np.bool_]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeWords:
@@ -31,8 +28,8 @@ class NodeWords:
     the vertices of a number.
     """
 
-    keep: Mask
-    drop: Mask
+    keep: Bools
+    drop: Bools
     carriers: Mapping[int, int]
 
     def __bool__(self) -> bool:
@@ -61,7 +58,7 @@ def read_words(
 
 def _matching(
     names: Sequence[str], patterns: Sequence[str], where: str, *, exact: bool = False
-) -> Mask:
+) -> Bools:
     """Which names match any of some patterns: bool (T,); each must match one."""
     found = np.zeros(len(names), bool)
     for pattern in patterns:
@@ -116,7 +113,7 @@ class SlotTable:
 def choose_slots(
     plan: DropPlan,
     table: NodeTable,
-    used: Mask,
+    used: Bools,
     steps: int,
     words: NodeWords,
     slots: SlotTable,
@@ -152,7 +149,7 @@ def choose_slots(
     return chosen
 
 
-def _heir(table: NodeTable, number: int, kept: Mask, said: Mapping[int, int]) -> int:
+def _heir(table: NodeTable, number: int, kept: Bools, said: Mapping[int, int]) -> int:
     """Who takes over: who the author says, else the nearest kept above, else below."""
     seen = set()
     node = number

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints
+from flexor.arrays import Doubles, Floats, Ints, Rows
 from flexor.convert.levels.poses import LevelPoses
 from flexor.maths import transforms
 from flexor.scene.runtime.node_table import NodeTable
@@ -35,9 +35,6 @@ TOP_SHARE = 2.0
 SMALLEST = 0.05  # of the size of the whole: nodes that pull less count as if they did
 MOST_HEIRS = 4  # nodes below that are tried where there is none above
 FLAT = 1e-6  # of the cube of its longest row: with less volume, float32 has no inverse
-
-Rows = NDArray[np.intp]
-Doubles = NDArray[np.float64]
 
 
 @dataclass(slots=True, eq=False)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints, freeze
+from flexor.arrays import Floats, Ints, Rows, Words, freeze
 from flexor.convert.levels.drop_choice import (
     Choice,
     DropState,
@@ -41,9 +41,6 @@ __all__ = [
 MOST_SLOTS = 1 << 16  # weights name them in uint16
 OFF_ONE = 1e-3  # what a sum of weights may differ from 1 by
 
-Rows = NDArray[np.intp]
-Joints = NDArray[np.uint16]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DropPlan:
@@ -64,7 +61,7 @@ class DropPlan:
     binds: Floats
     spaces: Ints
     becomes: Ints
-    joints: Joints
+    joints: Words
     weights: Floats
 
     def __post_init__(self) -> None:
@@ -88,7 +85,7 @@ class DropPlan:
 
 
 def used_nodes(
-    table: NodeTable, slots: Ints, joints: Joints, weights: Floats
+    table: NodeTable, slots: Ints, joints: Words, weights: Floats
 ) -> NDArray[np.bool_]:
     """Which numbers of the table pull something: bool (T,).
 
@@ -108,7 +105,7 @@ def plan_drops(
     binds: Floats,
     spaces: Ints,
     positions: Floats,
-    joints: Joints,
+    joints: Words,
     weights: Floats,
     poses: LevelPoses,
     rest: Floats,
@@ -160,7 +157,7 @@ def plan_drops(
     )
 
 
-def weights_after(plan: DropPlan, steps: int) -> tuple[Joints, Floats]:
+def weights_after(plan: DropPlan, steps: int) -> tuple[Words, Floats]:
     """Joints uint16 (V, K'), rows of `plan.slots`, and weights float32 (V, K').
 
     Slots that became the same are one; the heaviest stand first, of equal ones the
@@ -173,9 +170,7 @@ def weights_after(plan: DropPlan, steps: int) -> tuple[Joints, Floats]:
     return _merged(plan.becomes[steps][plan.joints], plan.weights)
 
 
-def fewer_influences(
-    joints: Joints, weights: Floats, most: int
-) -> tuple[Joints, Floats]:
+def fewer_influences(joints: Words, weights: Floats, most: int) -> tuple[Words, Floats]:
     """Keep the `most` largest weights of each vertex, scaled to sum to 1.
 
     joints: uint16 (V, K); weights: float32 (V, K). Of equal weights the one of the
@@ -195,7 +190,7 @@ def _error(state: DropState) -> tuple[float, float]:
     return float(np.sqrt(mean)), float(np.sqrt(state.squares[:, 1].max()))
 
 
-def _merged(joints: NDArray[Any], weights: Floats) -> tuple[Joints, Floats]:
+def _merged(joints: NDArray[Any], weights: Floats) -> tuple[Words, Floats]:
     """Weights with each slot once a row, the heaviest first, of equal ones the lower.
 
     As many columns as the fullest row needs, at least one; 0 where there is none.
@@ -239,7 +234,7 @@ def _numbers(table: NodeTable, slots: Ints) -> Rows:
     return np.array([number[node] for node in slots.tolist()], np.intp)
 
 
-def _check_weights(joints: Joints, weights: Floats, count: int) -> None:
+def _check_weights(joints: Words, weights: Floats, count: int) -> None:
     """Refuse weights that do not sum to 1 or that name a slot that does not exist."""
     if joints.ndim != 2 or joints.shape != weights.shape:
         raise ShapeError(
@@ -259,7 +254,7 @@ def _check(
     binds: Floats,
     spaces: Ints,
     positions: Floats,
-    joints: Joints,
+    joints: Words,
     weights: Floats,
     poses: LevelPoses,
     rest: Floats,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints, first_same
+from flexor.arrays import Doubles, Floats, Ints, first_same
 from flexor.convert.levels.body import LevelBody
 from flexor.convert.shape.closest_points import closest_points
 from flexor.maths import transforms
@@ -25,8 +25,6 @@ SMOOTH = 0.1  # how much neighbours are to move alike, where a point counts 1
 STILL = 0.02  # how much a vertex is to stay where it is
 ALIKE = 0.3  # cosine of how far a normal may be turned from that of the triangle
 KEEP = 0.5  # how much a normal is to stay as it is
-
-Doubles = NDArray[np.float64]
 
 
 def rest_frames(body: LevelBody, rest: Floats) -> Doubles:

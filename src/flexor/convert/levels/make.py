@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Floats
+from flexor.arrays import Bools, Floats
 from flexor.convert.levels.body import LevelBody, make_level_body
 from flexor.convert.levels.choose_nodes import NodeWords, SlotTable, read_words
 from flexor.convert.levels.drop_nodes import plan_drops, used_nodes
@@ -38,8 +37,6 @@ __all__ = ["LevelChoice", "LevelReport", "LevelSettings", "make_levels"]
 
 DEFAULTS = LevelSettings()
 TURNED = np.deg2rad(4.0)  # that a node must turn by, against its parent, to have moved
-
-Mask = NDArray[np.bool_]
 
 
 def make_levels(
@@ -102,7 +99,7 @@ def make_levels(
     return levels, reports, findings
 
 
-def _nested(masks: Sequence[Mask], drops: Sequence[Mask]) -> Mask:
+def _nested(masks: Sequence[Bools], drops: Sequence[Bools]) -> Bools:
     """Masks (L, T) in which a level has all nodes of the next, but those dropped.
 
     A carrier may come to pull only when what it carries is handed over.
@@ -129,7 +126,7 @@ def _goals(settings: LevelSettings, choice: LevelChoice, tall: float) -> LevelGo
     return LevelGoals(settings.mean * metres, settings.worst * metres)
 
 
-def _measure(scene: Scene, body: LevelBody, used: Mask, tall: float) -> Measure:
+def _measure(scene: Scene, body: LevelBody, used: Bools, tall: float) -> Measure:
     """The plan of drops, and the poses in which levels are measured."""
     table = make_node_table(scene.skeleton)
     rest: Floats = rest_world(scene.skeleton).astype(np.float32)
@@ -151,7 +148,7 @@ def _measure(scene: Scene, body: LevelBody, used: Mask, tall: float) -> Measure:
     return make_measure(body, table, plan, used, rest, shown, tall)
 
 
-def _says_enough(clips: Floats, table: NodeTable, used: Mask) -> bool:
+def _says_enough(clips: Floats, table: NodeTable, used: Bools) -> bool:
     """Whether clips turn at least half of the nodes that pull something.
 
     clips: (A, J, 3, 4), world_from_node. What they leave still would otherwise seem to
@@ -178,7 +175,7 @@ def _says_enough(clips: Floats, table: NodeTable, used: Mask) -> bool:
 
 def _selected(
     measure: Measure, level: FittedLevel, slots: SlotTable, words: NodeWords
-) -> Mask:
+) -> Bools:
     """The numbers that a level needs: those its weights name, and those kept."""
     rows = np.unique(level.skin.faces)
     nodes = np.array(slots.slots, np.int32)

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Floats
+from flexor.arrays import Doubles, Floats
 from flexor.maths import quaternions
 from flexor.pose.clips.track_values import angles_between, one_sign, sample_track, slerp
 from flexor.scene.character.clip import Clip, Track
@@ -21,8 +20,6 @@ TOLERANCE = 1e-4  # radians that a baked track may be off between its keys
 ROUNDS = 12  # how often a span is halved at most: a turn that jumps never fits
 MOST_KEYS = 256  # for each key of the joint
 PROBES = np.array([0.25, 0.5, 0.75])  # places in a span at which it is judged
-
-Rows = NDArray[np.float64]
 
 
 def bake_links(
@@ -61,7 +58,7 @@ def bake_links(
     return replace(clip, tracks=(*clip.tracks, *tracks)) if tracks else clip
 
 
-def _bake_vector(track: Track, rest: Rows, node: int, fraction: float) -> Track:
+def _bake_vector(track: Track, rest: Doubles, node: int, fraction: float) -> Track:
     """A place or scale on the way from its rest (3,): exact for every interpolation."""
     values = track.values.astype(np.float64) * fraction
     keys = values[:, 1] if track.interpolation == "CUBICSPLINE" else values
@@ -72,7 +69,7 @@ def _bake_vector(track: Track, rest: Rows, node: int, fraction: float) -> Track:
 
 
 def _bake_rotation(
-    track: Track, rest: Rows, links: Sequence[tuple[int, float]], tolerance: float
+    track: Track, rest: Doubles, links: Sequence[tuple[int, float]], tolerance: float
 ) -> list[Track]:
     """Rotation tracks of one joint's links (node, fraction); rest: (4,)."""
     start = quaternions.normalise(rest)
@@ -89,7 +86,9 @@ def _bake_rotation(
     ]
 
 
-def _dense_times(track: Track, rest: Rows, fractions: Rows, tolerance: float) -> Floats:
+def _dense_times(
+    track: Track, rest: Doubles, fractions: Doubles, tolerance: float
+) -> Floats:
     """Key times (T,) between which slerp is within the tolerance, if any are."""
     times = track.times
     most = MOST_KEYS * len(times)
@@ -122,7 +121,7 @@ def _dense_times(track: Track, rest: Rows, fractions: Rows, tolerance: float) ->
     return times
 
 
-def _blend(rest: Rows, turned: Rows, fractions: Rows) -> Rows:
+def _blend(rest: Doubles, turned: Doubles, fractions: Doubles) -> Doubles:
     """Links (L, ..., 4) at fractions (L,) of the way from rest (4,) to (..., 4)."""
     unit = quaternions.normalise(turned)
     shape = (len(fractions), *[1] * (unit.ndim - 1))

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Ints
+from flexor.arrays import Doubles, Ints
 from flexor.convert.shape.body import Body, Pull, merge_same
 from flexor.convert.shape.bones import Bones, ties, top_down
 from flexor.convert.shape.sections import Sections
@@ -45,8 +45,6 @@ LEAST_HALF = 1e-4  # of the body's size: no half of a chain is shorter
 # What hangs on the child or on the parent by this much (from a little to wholly) and
 # is this many radii to the side is no part of the joint.
 ON_CHILD, ON_PARENT, FAR = (0.6, 0.85), (0.9, 1.0), (1.4, 2.2)
-
-Amounts = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,28 +85,28 @@ class Chain:
     parent: int
     first: int
     count: int
-    base: Amounts
-    axis: Amounts
+    base: Doubles
+    axis: Doubles
     up: float
     down: float
     radius: float
-    across: Amounts
+    across: Doubles
     fade: float
 
-    def place(self, points: NDArray[np.floating]) -> Amounts:
+    def place(self, points: NDArray[np.floating]) -> Doubles:
         """Where points (R, 3) are: 0 with the parent, 0.5 at the joint, 1 with the
         child.
         """
         x = (points - self.base) @ self.axis
         half = np.where(x < 0, self.up, self.down)
-        placed: Amounts = np.clip(0.5 + x / (2 * half), 0, 1)
+        placed: Doubles = np.clip(0.5 + x / (2 * half), 0, 1)
         return placed
 
-    def aside(self, points: NDArray[np.floating]) -> Amounts:
+    def aside(self, points: NDArray[np.floating]) -> Doubles:
         """How far points (R, 3) are from the way through the joint, in radii."""
         away = points - self.base
         away = away - (away @ self.axis)[:, None] * self.axis
-        far: Amounts = np.linalg.norm(away, axis=1) / self.radius
+        far: Doubles = np.linalg.norm(away, axis=1) / self.radius
         return far
 
 
@@ -177,9 +175,9 @@ class _Ties:
     """
 
     rows: list[NDArray[np.intp]]
-    own: list[Amounts]
-    facing: list[Amounts]
-    shares: list[Amounts]
+    own: list[Doubles]
+    facing: list[Doubles]
+    shares: list[Doubles]
 
 
 def link_weights(
@@ -195,7 +193,7 @@ def link_weights(
     pull = merge_same(body.pull.joints, body.pull.weights)
     free = ~(body.rigid | rests_alone(pull, surface)) & (pull.weights.sum(1) > 0)
     tied = _gather_ties(body, bones, pull)
-    changes: list[tuple[NDArray[np.intp], Ints, Amounts]] = []
+    changes: list[tuple[NDArray[np.intp], Ints, Doubles]] = []
     for chain in chains:
         up, own = _exchange(tied, chain, count)
         rows = np.flatnonzero((up + own > 0) & free)
@@ -246,7 +244,7 @@ def _gather_ties(body: Body, bones: Bones, pull: Pull) -> _Ties:
     children = _children(body.parents)
     # Of each bone the vertices pulled by it or anything below it, and D; kept until
     # the bone above has been counted.
-    below: dict[int, tuple[NDArray[np.intp], Amounts]] = {}
+    below: dict[int, tuple[NDArray[np.intp], Doubles]] = {}
     facing, shares = [np.zeros(0)] * joints, [np.zeros(0)] * joints
     for joint in reversed(top_down(body.parents)):
         mine, lower = rows[joint], np.zeros(count)
@@ -285,7 +283,7 @@ def _children(parents: Ints) -> list[list[int]]:
     return below
 
 
-def _exchange(tied: _Ties, chain: Chain, count: int) -> tuple[Amounts, Amounts]:
+def _exchange(tied: _Ties, chain: Chain, count: int) -> tuple[Doubles, Doubles]:
     """What parent and child hold of each vertex because of this joint, (V,) each."""
     joint, parent = chain.joint, chain.parent
     up, own = np.zeros(count), np.zeros(count)
@@ -295,7 +293,7 @@ def _exchange(tied: _Ties, chain: Chain, count: int) -> tuple[Amounts, Amounts]:
     return up, own
 
 
-def _moving(chain: Chain, points: Amounts, up: Amounts, own: Amounts) -> Amounts:
+def _moving(chain: Chain, points: Doubles, up: Doubles, own: Doubles) -> Doubles:
     """The part (R,) of what parent and child hold that is given out.
 
     All, but what hangs mostly on one of both and stands far out to the side, as a head
@@ -303,23 +301,23 @@ def _moving(chain: Chain, points: Amounts, up: Amounts, own: Amounts) -> Amounts
     """
     share = own / (up + own)
     pure = np.maximum(_rise(share, *ON_CHILD), _rise(1 - share, *ON_PARENT))
-    moving: Amounts = 1 - pure * _rise(chain.aside(points), *FAR)
+    moving: Doubles = 1 - pure * _rise(chain.aside(points), *FAR)
     return moving
 
 
-def _rise(values: Amounts, low: float, high: float) -> Amounts:
+def _rise(values: Doubles, low: float, high: float) -> Doubles:
     """From 0 at `low` to 1 at `high`, smoothly."""
     part = np.clip((values - low) / (high - low), 0, 1)
-    risen: Amounts = part * part * (3 - 2 * part)
+    risen: Doubles = part * part * (3 - 2 * part)
     return risen
 
 
 def _give_out(
     chain: Chain,
-    points: Amounts,
+    points: Doubles,
     normals: NDArray[np.floating],
-    amounts: Amounts,
-) -> Amounts:
+    amounts: Doubles,
+) -> Doubles:
     """Amounts (R,) over parent, links and child: (count + 2, R), by place."""
     steps = chain.place(points) * (chain.count + 1)
     lower = np.minimum(steps.astype(np.intp), chain.count)
@@ -335,7 +333,7 @@ def _give_out(
     return given
 
 
-def _changed(pull: Pull, changes: list[tuple[NDArray[np.intp], Ints, Amounts]]) -> Pull:
+def _changed(pull: Pull, changes: list[tuple[NDArray[np.intp], Ints, Doubles]]) -> Pull:
     """The pull with changes (rows, joints, amounts) added to it."""
     none = (np.zeros(0, np.intp), np.zeros(0, np.int32), np.zeros(0))
     rows, joints, amounts = (
@@ -363,7 +361,7 @@ def _changed(pull: Pull, changes: list[tuple[NDArray[np.intp], Ints, Amounts]]) 
     return out
 
 
-def _summed(count: int, rows: NDArray[np.intp], joints: Ints, amounts: Amounts) -> Pull:
+def _summed(count: int, rows: NDArray[np.intp], joints: Ints, amounts: Doubles) -> Pull:
     """A pull of `count` rows by loose entries, which are summed by row and joint."""
     order = np.lexsort((joints, rows))
     rows, joints, amounts = rows[order], joints[order], amounts[order]

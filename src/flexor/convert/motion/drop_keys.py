@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.convert.motion.error import Rows, measure_motion
+from flexor.arrays import Doubles
+from flexor.convert.motion.error import measure_motion
 from flexor.convert.motion.plan import rest_reach
 from flexor.pose.clip_tables import ClipTables, lay_out_tracks
 from flexor.pose.clips.track_values import slerp
@@ -76,7 +77,7 @@ def _drop(track: Track, tolerance: float) -> Track:
     return Track(track.node, track.path, track.times[keep], track.values[keep])
 
 
-def _between(path: str, ends: Rows, u: Rows) -> NDArray[np.float64]:
+def _between(path: str, ends: Doubles, u: Doubles) -> NDArray[np.float64]:
     if path == "rotation":
         turned: NDArray[np.float64] = slerp(ends[0], ends[1], u)
         return turned

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Floats
+from flexor.arrays import Doubles, Floats
 from flexor.maths import transforms
 from flexor.pose.clip_tables import ClipTables
 from flexor.pose.layout import ROWS, Layout
@@ -17,7 +16,6 @@ from flexor.pose.sample import SampleState, init_sample, sample
 
 __all__ = [
     "MotionError",
-    "Rows",
     "displacements",
     "measure_motion",
     "motion_errors",
@@ -26,7 +24,6 @@ __all__ = [
     "world_of",
 ]
 
-Rows = NDArray[np.float64]
 CHUNK = 1 << 22  # numbers of local transforms that are looked at together
 
 
@@ -46,7 +43,7 @@ class MotionError:
     weights: float
 
 
-def world_of(layout: Layout, parts: Rows) -> Rows:
+def world_of(layout: Layout, parts: Doubles) -> Doubles:
     """Matrices world_from_node (F, J, 12) of local parts (F, J, 10), double."""
     skeleton = layout.skeleton
     local = transforms.compose(parts[..., :3], parts[..., 3:7], parts[..., 7:])
@@ -61,26 +58,26 @@ def world_of(layout: Layout, parts: Rows) -> Rows:
     return world.reshape(len(parts), len(skeleton), 12)
 
 
-def shell_reach(world: Rows, shell: float) -> Rows:
+def shell_reach(world: Doubles, shell: float) -> Doubles:
     """How many of its own units each axis of a node reaches to be `shell` long in the
     scene: (F, J, 3) of matrices (F, J, 12); 0 for an axis without length.
     """
     axes = world.reshape(*world.shape[:2], 3, 4)[..., :3]
     lengths = np.sqrt((axes * axes).sum(2))
-    reach: Rows = np.zeros_like(lengths)
+    reach: Doubles = np.zeros_like(lengths)
     np.divide(shell, lengths, out=reach, where=lengths > 1e-12)
     return reach
 
 
-def node_parts(layout: Layout, local: Floats) -> Rows:
+def node_parts(layout: Layout, local: Floats) -> Doubles:
     """Local parts (F, J, 10) of lanes (F, 10 * L), double."""
     rows = local.reshape(len(local), ROWS, layout.lane_count)
     by_node = rows[:, :, layout.lane_of_node].transpose(0, 2, 1)
-    parts: Rows = np.ascontiguousarray(by_node, np.float64)
+    parts: Doubles = np.ascontiguousarray(by_node, np.float64)
     return parts
 
 
-def displacements(original: Rows, other: Rows, shell: float) -> Rows:
+def displacements(original: Doubles, other: Doubles, shell: float) -> Doubles:
     """How far the points at `shell` on both sides of each axis are off: (F, J)."""
     shape = (*original.shape[:2], 3, 4)
     apart = (other - original).reshape(shape)
@@ -88,7 +85,7 @@ def displacements(original: Rows, other: Rows, shell: float) -> Rows:
     arms = apart[..., :3] * reach[..., None, :]
     place = apart[..., 3:]
     both = np.concatenate([place + arms, place - arms], -1)
-    worst: Rows = np.sqrt((both * both).sum(2)).max(-1)
+    worst: Doubles = np.sqrt((both * both).sum(2)).max(-1)
     return worst
 
 
@@ -115,14 +112,14 @@ def measure_motion(
 
 def motion_errors(
     original: ClipTables, other: ClipTables, moments: Floats, shell: float
-) -> Rows:
+) -> Doubles:
     """How far the points around each node are off at each moment: (F, J)."""
     return _compare(original, other, moments, shell)[0]
 
 
 def _compare(
     original: ClipTables, other: ClipTables, moments: Floats, shell: float
-) -> tuple[Rows, float]:
+) -> tuple[Doubles, float]:
     """How far points are off (F, J), and the largest difference of a morph weight."""
     layout = original.layout
     chunks = [np.zeros((0, len(layout.skeleton)))]
@@ -138,7 +135,7 @@ def _compare(
 
 def _poses(
     original: ClipTables, other: ClipTables, moments: Floats
-) -> Iterator[tuple[Rows, Rows, tuple[Floats, Floats]]]:
+) -> Iterator[tuple[Doubles, Doubles, tuple[Floats, Floats]]]:
     """Local parts of both, and their morph weights, some moments at a time."""
     layout = original.layout
     size = max(1, CHUNK // len(layout.rest)) if len(layout.rest) else len(moments)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.convert.motion.error import Rows
+from flexor.arrays import Doubles, Shorts
 from flexor.convert.motion.kernels import reduce as kernel_reduce
 from flexor.convert.motion.pack_numbers import pack_numbers
 from flexor.convert.motion.plan import MotionPlan, middle_rotation
@@ -27,8 +27,6 @@ ROUNDS = 60  # how often steps are made smaller
 DEAD = 0.2  # share of the bound that a column may move without being stored
 FLAT = 1.25  # axes that feel a turn alike, up to this, are laid along the motion
 
-Turns = NDArray[np.int16]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:
@@ -39,10 +37,10 @@ class Columns:
     (V, 3); live: bool (R + V, 3), components that move.
     """
 
-    turns: Turns
-    gains: Rows
-    reach: Rows
-    bases: Rows
+    turns: Shorts
+    gains: Doubles
+    reach: Doubles
+    bases: Doubles
     live: NDArray[np.bool_]
 
 
@@ -53,7 +51,7 @@ class Fit:
     clip: PackedClip
     columns: Columns
     follows: bool
-    share: Rows
+    share: Doubles
 
 
 def fit_motion(
@@ -84,7 +82,9 @@ def fit_motion(
     return Fit(made, best.columns, best.follows, grown)
 
 
-def refit_motion(plan: MotionPlan, fit: Fit, bound: float, limits: Rows) -> Fit | None:
+def refit_motion(
+    plan: MotionPlan, fit: Fit, bound: float, limits: Doubles
+) -> Fit | None:
     """The same with limits (F,) of their own for frames, none above the bound."""
     call = _Fitter(plan, fit.columns, limits, fit.follows)
     share = _search(plan, call, fit.columns, bound, fit.share.copy())
@@ -99,7 +99,7 @@ def _finish(
     plan: MotionPlan,
     call: _Fitter,
     columns: Columns,
-    share: Rows,
+    share: Doubles,
     bound: float,
     title: tuple[str, float],
 ) -> PackedClip | None:
@@ -165,16 +165,16 @@ def _is_free(plan: MotionPlan, node: int, bound: float, shell: float) -> bool:
     return bool(4 * np.sqrt(max(least, 0)) * shell > 0.5 * DEAD * bound)
 
 
-def _conjugate(q: Rows) -> Rows:
-    turned_back: Rows = q * np.array([-1.0, -1.0, -1.0, 1.0])
+def _conjugate(q: Doubles) -> Doubles:
+    turned_back: Doubles = q * np.array([-1.0, -1.0, -1.0, 1.0])
     return turned_back
 
 
-def _short(q: Rows) -> Turns:
+def _short(q: Doubles) -> Shorts:
     return np.rint(q * 32767).astype(np.int16)
 
 
-def _arms(plan: MotionPlan, follows: bool, free: set[int]) -> dict[int, Rows]:
+def _arms(plan: MotionPlan, follows: bool, free: set[int]) -> dict[int, Doubles]:
     """Of each node that moves the places (n, K, 3), seen from it in some frames, of
     nodes that its turns move: its children and what hangs on those that are not free to
     turn, or all below it if they do not take back what it is off by.
@@ -190,7 +190,7 @@ def _arms(plan: MotionPlan, follows: bool, free: set[int]) -> dict[int, Rows]:
     arms = {}
     for node in {track.node for track in (*plan.rotations, *plan.vectors)}:
         inverse = _conjugate(plan.turned[few, node])
-        own: list[Rows] = []
+        own: list[Doubles] = []
         open_nodes = list(children[node])
         while open_nodes:
             below = open_nodes.pop()
@@ -204,20 +204,20 @@ def _arms(plan: MotionPlan, follows: bool, free: set[int]) -> dict[int, Rows]:
     return arms
 
 
-def _turn(q: Rows, v: Rows) -> Rows:
+def _turn(q: Doubles, v: Doubles) -> Doubles:
     t = 2 * np.cross(q[:, :3], v)
-    turned: Rows = v + q[:, 3:] * t + np.cross(q[:, :3], t)
+    turned: Doubles = v + q[:, 3:] * t + np.cross(q[:, :3], t)
     return turned
 
 
-def _inertia(arms: Rows) -> Rows:
+def _inertia(arms: Doubles) -> Doubles:
     """How strongly turns about each direction move the arms: (3, 3)."""
     squares = (arms * arms).sum()
-    spread: Rows = squares * np.eye(3) - arms.T @ arms
+    spread: Doubles = squares * np.eye(3) - arms.T @ arms
     return spread
 
 
-def _axes(arms: Rows, v: Rows, shell: float) -> Rows:
+def _axes(arms: Doubles, v: Doubles, shell: float) -> Doubles:
     """Axes (3, 3), in columns, for the numbers of a rotation v (F, 3): the one along
     which it is felt least, then those along which it moves.
     """
@@ -235,7 +235,7 @@ def _axes(arms: Rows, v: Rows, shell: float) -> Rows:
 
 
 def _vector_reach(
-    plan: MotionPlan, track: Track, arms: dict[int, Rows], shell: float
+    plan: MotionPlan, track: Track, arms: dict[int, Doubles], shell: float
 ) -> float:
     """Metres that a translation, or a scale, moves what is seen when it grows by 1."""
     parent = plan.layout.skeleton.parents[track.node]
@@ -253,8 +253,8 @@ def _vector_reach(
 
 
 def _search(
-    plan: MotionPlan, call: _Fitter, columns: Columns, bound: float, share: Rows
-) -> Rows | None:
+    plan: MotionPlan, call: _Fitter, columns: Columns, bound: float, share: Doubles
+) -> Doubles | None:
     """Steps (shares of the bound) with which every frame is within it: made smaller
     where they must be.
     """
@@ -281,13 +281,13 @@ def _search(
     return None
 
 
-def _steps(columns: Columns, share: Rows, bound: float) -> Rows:
+def _steps(columns: Columns, share: Doubles, bound: float) -> Doubles:
     """Steps (R + V, 3) as they will be stored."""
     steps = np.where(columns.live, share[:, None] * bound / columns.reach, 0)
     return steps.astype(np.float32).astype(np.float64)
 
 
-def _grow(call: _Fitter, columns: Columns, share: Rows, bound: float) -> Rows:
+def _grow(call: _Fitter, columns: Columns, share: Doubles, bound: float) -> Doubles:
     """Steps (shares of the bound) made larger, property by property, as long as every
     frame stays within the bound.
     """
@@ -317,7 +317,7 @@ class _Fitter:
     """Runs the kernel again and again for one clip."""
 
     def __init__(
-        self, plan: MotionPlan, columns: Columns, limits: Rows, follows: bool
+        self, plan: MotionPlan, columns: Columns, limits: Doubles, follows: bool
     ) -> None:
         turning, total = len(plan.rotations), len(columns.reach)
         count = len(plan.layout.skeleton)
@@ -349,7 +349,7 @@ class _Fitter:
         self.errors = np.zeros((plan.grid.frames, count))
         self.numbers = np.zeros((plan.grid.frames, 3 * total), np.int32)
 
-    def run(self, steps: Rows, stops: bool, tries: int = TRIES) -> bool:
+    def run(self, steps: Doubles, stops: bool, tries: int = TRIES) -> bool:
         """Fill numbers and errors (F, J) with these steps; whether all is within the
         limits; stops: whether to give up at the first frame that is not; tries: other
         roundings of such a frame.
@@ -401,7 +401,7 @@ def _pack(
     plan: MotionPlan,
     columns: Columns,
     numbers: NDArray[np.int64],
-    steps: Rows,
+    steps: Doubles,
     name: str,
     duration: float,
 ) -> PackedClip | None:
@@ -433,7 +433,7 @@ def _pack(
     )
 
 
-def property_bytes(clip: PackedClip) -> Rows:
+def property_bytes(clip: PackedClip) -> Doubles:
     """Bytes that each packed property (rotations, then vectors) takes."""
     turning, moving = len(clip.rotation_nodes), len(clip.vector_nodes)
     out = np.array([18.0] * turning + [15.0] * moving)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.arrays import Longs
 from flexor.scene.runtime.packed_clip import BITS, BLOCK, LEVELS, words_for
 
 __all__ = ["SEGMENTS", "pack_numbers"]
 
 SEGMENTS = (2, 4, 8, 16, 32)  # blocks in a segment that are tried
 
-Whole = NDArray[np.int64]
-
 
 def pack_numbers(
-    numbers: Whole,
+    numbers: Longs,
 ) -> tuple[int, NDArray[np.uint8], NDArray[np.uint32]] | None:
     """Segment, widths and words of numbers (frames, D), for the fewest bytes.
 
@@ -42,7 +41,7 @@ def pack_numbers(
     return segment, _fold(codes), _write(rows, BITS[codes].astype(np.int64), segment)
 
 
-def _differences(numbers: Whole) -> list[Whole]:
+def _differences(numbers: Longs) -> list[Longs]:
     """What is stored of the first, third, second and fourth frame of each block."""
     blocks = -(-(len(numbers) - 1) // BLOCK)
     more = BLOCK * blocks + 1 - len(numbers)
@@ -58,14 +57,14 @@ def _differences(numbers: Whole) -> list[Whole]:
     ]
 
 
-def _needed(row: Whole) -> Whole:
+def _needed(row: Longs) -> Longs:
     """Bits of each number with its sign; 0 for 0."""
     size = np.where(row < 0, -row - 1, row)
     bits = np.ceil(np.log2(size + 1.0)).astype(np.int64) + 1
     return np.where(row == 0, 0, bits)
 
 
-def _codes(levels: Whole, segment: int) -> NDArray[np.uint8]:
+def _codes(levels: Longs, segment: int) -> NDArray[np.uint8]:
     """Rows of `BITS` (G, 3, D) that hold the numbers of each segment."""
     starts = np.arange(0, levels.shape[1], segment)
     most = np.maximum.reduceat(levels, starts, axis=1).transpose(1, 0, 2)
@@ -92,7 +91,7 @@ def _fold(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return folded.astype(np.uint8)
 
 
-def _write(rows: list[Whole], bits: Whole, segment: int) -> NDArray[np.uint32]:
+def _write(rows: list[Longs], bits: Longs, segment: int) -> NDArray[np.uint32]:
     """All numbers, one behind another."""
     blocks = len(rows[1])
     part = np.arange(blocks + 1) // segment

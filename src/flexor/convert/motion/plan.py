@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats
-from flexor.convert.motion.error import Rows, node_parts, shell_reach, world_of
+from flexor.arrays import Doubles, Floats
+from flexor.convert.motion.error import node_parts, shell_reach, world_of
 from flexor.maths import quaternions
 from flexor.pose.clip_tables import ClipTables
 from flexor.pose.layout import Layout
@@ -72,11 +72,11 @@ class MotionPlan:
     rotations: tuple[Track, ...]
     vectors: tuple[Track, ...]
     keyed: tuple[Track, ...]
-    parts: Rows
-    turned: Rows
-    world: Rows
-    shells: Rows
-    still: Rows
+    parts: Doubles
+    turned: Doubles
+    world: Doubles
+    shells: Doubles
+    still: Doubles
     nodes: NDArray[np.int32]
     can_follow: bool
 
@@ -172,7 +172,7 @@ def find_grid(tracks: list[Track]) -> Grid | None:
     return None
 
 
-def _regular(times: Rows) -> Grid | None:
+def _regular(times: Doubles) -> Grid | None:
     gaps = np.diff(times)
     gap = float(np.median(gaps[gaps < 1.5 * gaps.min()])) if len(gaps) else 0.0
     length = float(times[-1] - times[0])
@@ -186,7 +186,7 @@ def _regular(times: Rows) -> Grid | None:
     return grid
 
 
-def rest_reach(layout: Layout, shell: float) -> dict[str, Rows]:
+def rest_reach(layout: Layout, shell: float) -> dict[str, Doubles]:
     """Metres that a unit of each property of a node moves what is seen, at rest."""
     skeleton = layout.skeleton
     world = world_of(layout, node_parts(layout, layout.rest[None]))[0].reshape(-1, 3, 4)
@@ -255,7 +255,7 @@ def plan_motion(
     )
 
 
-def _can_turn(track: Track, frames: Rows, slack: float) -> bool:
+def _can_turn(track: Track, frames: Doubles, slack: float) -> bool:
     """Whether a rotation is of unit length and stays on one side of a middle."""
     lengths = np.sqrt((track.values.astype(np.float64) ** 2).sum(1))
     if (np.abs(lengths - 1) > slack).any():
@@ -263,20 +263,20 @@ def _can_turn(track: Track, frames: Rows, slack: float) -> bool:
     return bool(turn_from(middle_rotation(frames), frames).max() <= MOST_TURN)
 
 
-def middle_rotation(q: Rows) -> Rows:
+def middle_rotation(q: Doubles) -> Doubles:
     """A unit quaternion (4,) from which none of (F, 4), one in sign, is far."""
     mean = q.mean(0)
     tried = [quaternions.normalise(mean), *q[:: max(1, len(q) // 16)]]
     return min(tried, key=lambda one: turn_from(one, q).max())
 
 
-def turn_from(middle: Rows, q: Rows) -> Rows:
+def turn_from(middle: Doubles, q: Doubles) -> Doubles:
     """Tangents (F,) of a quarter of the angle from a middle."""
     cosine = np.clip(q @ middle, -1, 1)
     return np.sqrt((1 - cosine) / np.maximum(1 + cosine, 1e-9))
 
 
-def _world_rotations(layout: Layout, parts: Rows) -> Rows:
+def _world_rotations(layout: Layout, parts: Doubles) -> Doubles:
     turned = np.empty((*parts.shape[:2], 4))
     unit = quaternions.normalise(parts[..., 3:7])
     for node in layout.skeleton.order:

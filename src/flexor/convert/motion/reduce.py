@@ -9,14 +9,9 @@ from functools import partial
 
 import numpy as np
 
-from flexor.arrays import Floats
+from flexor.arrays import Doubles, Floats
 from flexor.convert.motion.drop_keys import drop_keys
-from flexor.convert.motion.error import (
-    MotionError,
-    Rows,
-    measure_motion,
-    motion_errors,
-)
+from flexor.convert.motion.error import MotionError, measure_motion, motion_errors
 from flexor.convert.motion.fit import fit_motion, property_bytes, refit_motion
 from flexor.convert.motion.plan import (
     Grid,
@@ -304,7 +299,7 @@ def _fit(
         bad = off > bound
         if not bad.any():
             return fit.clip
-        less: Rows = np.maximum(0.3, 0.97 * bound / off[bad])
+        less: Doubles = np.maximum(0.3, 0.97 * bound / off[bad])
         for frames in (before[bad], after[bad]):
             np.minimum.at(strict, frames, strict[frames] * less)
         fit = refit_motion(plan, fit, aim, strict)

@@ -10,9 +10,8 @@ from functools import cache
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Floats
+from flexor.arrays import Doubles, Floats, Pixels
 from flexor.errors import SettingError
 
 __all__ = [
@@ -25,8 +24,6 @@ __all__ = [
     "tile_corners",
 ]
 
-Pixels = NDArray[np.uint8]
-Doubles = NDArray[np.float64]
 Stuff = Literal["water", "sand"]
 SPLASH_TILES = (8, 4)  # columns, rows: 32 patterns
 LEAF_TILES = (4, 2)

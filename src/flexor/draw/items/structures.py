@@ -13,14 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats
+from flexor.arrays import Doubles, Floats
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import RGBA, DrawItem, DrawLines, DrawMesh, Look
 from flexor.scene.stage.structure import Structure
 
 __all__ = ["StructureAssets", "build_structures", "upload_structures"]
 
-Doubles = NDArray[np.float64]
 HeightAt = Callable[[Doubles], Doubles]  # of spots (n, 2), x and z: metres (n,)
 ROUND = 32  # sides of a pillar
 RINGS, ACROSS, ALONG = 8, 9, 256  # where the ground under a structure is looked at

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints
+from flexor.arrays import Doubles, Floats, Ints
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawList
 from flexor.draw.raster import layout as at
 from flexor.draw.raster.assets import KeptMesh
@@ -22,8 +22,6 @@ from flexor.scene.character.camera import Camera
 __all__ = ["Stream", "make_stream", "polygon_distances"]
 
 ELEMENTS_A_CHUNK, MOST_CHUNKS = 512, 64
-
-Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

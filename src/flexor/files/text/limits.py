@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.arrays import Doubles
 from flexor.errors import SettingError
 from flexor.files.text.toml_text import Keys, TomlFile, Words, open_toml, say_known
 from flexor.maths import quaternions
 from flexor.scene.character.bone_frames import (
-    Vector,
     bone_frame,
     node_axes,
     square,
@@ -193,7 +193,7 @@ def _along(
     node: int,
     own: Mapping[str, Any],
     places: NDArray[np.float64],
-) -> Vector:
+) -> Doubles:
     """Where a bone points at rest, a unit vector (3,)."""
     way = np.zeros(3)
     if "along" in own:
@@ -204,7 +204,7 @@ def _along(
     return way / length if length > 0 else usual_along(skeleton, node, places)
 
 
-def _usual_bend(along: Vector) -> Vector:
+def _usual_bend(along: Doubles) -> Doubles:
     """The axis of z that nothing is said about: level and across the bone."""
     return square(np.cross(along, [0.0, 1, 0]), along)
 
@@ -284,5 +284,5 @@ def _frame_lines(
     return lines
 
 
-def _vector(vector: Vector) -> str:
+def _vector(vector: Doubles) -> str:
     return f"[{', '.join(f'{one:.8g}' for one in vector.tolist())}]"

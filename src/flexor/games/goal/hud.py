@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flexor.arrays import Pixels
 from flexor.games.hud import Colour, draw_bar, draw_text, shade, text_size
 
 __all__ = ["Written", "write_over"]
 
-Pixels = NDArray[np.uint8]
 WHITE: Colour = (255, 255, 255)
 GOLD: Colour = (255, 214, 84)
 RED: Colour = (255, 96, 80)

@@ -6,15 +6,13 @@ import math
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Floats
+from flexor.arrays import Doubles, Floats
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import DrawItem, DrawMesh, Look
 
 __all__ = ["Pitch"]
 
-Doubles = NDArray[np.float64]
 WIDE = 0.12  # metres of a line
 LIFT = 0.0012  # metres above the grass, below shadows
 LINE_COLOUR = (0.72, 0.76, 0.7, 1.0)

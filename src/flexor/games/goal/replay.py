@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints
+from flexor.arrays import Doubles, Floats, Ints
 from flexor.maths import quaternions
 from flexor.pose.layout import ROWS
 from flexor.stage.goal.state import NettingState
 
 __all__ = ["Replay", "Scene", "show"]
-
-Doubles = NDArray[np.float64]
 
 
 class Scene:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from flexor.stage.goal.netting import Netting
 from flexor.stage.goal.state import init_netting, shoot, step_balls
 
 __all__ = ["SPOT", "Crossing", "Shot", "make_shot", "predict", "speed_of"]
 
-Doubles = NDArray[np.float64]
 SPOT = (0.0, 0.11, 11.0)  # where the ball lies
 SLOWEST, FASTEST = 14.0, 31.0  # metres a second
 SPIN = 22.0  # radians a second, of each step of spin

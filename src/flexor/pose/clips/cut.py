@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats
+from flexor.arrays import Doubles, Floats
 from flexor.errors import SettingError
 from flexor.maths import quaternions
 from flexor.pose.clips.join_places import go_on
@@ -32,7 +32,6 @@ from flexor.scene.character.skeleton import Skeleton
 
 __all__ = ["change_speed", "concatenate", "resample", "reverse", "trim"]
 
-Rows = NDArray[np.float64]
 Place = tuple[int, Path]
 
 SLACK = 1e-3  # seconds that an end may lie behind the clip's: texts are rounded
@@ -332,8 +331,8 @@ def _join(tracks: list[Track], starts: list[float], widths: list[float]) -> Trac
 
 
 def _abut(
-    track: Track, times: Rows, values: Rows, more: Rows, rows: Rows
-) -> tuple[Rows, Rows]:
+    track: Track, times: Doubles, values: Doubles, more: Doubles, rows: Doubles
+) -> tuple[Doubles, Doubles]:
     """Keys and the next ones, whose first takes the place of the last at its time."""
     is_cubic = track.interpolation == "CUBICSPLINE"
     old, new = (values[-1, 1], rows[0, 1]) if is_cubic else (values[-1], rows[0])
@@ -403,7 +402,9 @@ def _between(track: Track, start: float, end: float) -> Track:
     return _with(track, times, rows[kept])
 
 
-def _unit_ends(track: Track, moments: Rows, rows: Rows) -> tuple[Rows, Rows]:
+def _unit_ends(
+    track: Track, moments: Doubles, rows: Doubles
+) -> tuple[Doubles, Doubles]:
     """Curves of rotations whose first and last keys (T, 3, 4) are of unit length.
 
     The curve itself is not: it is made unit after. So in a span that was cut the curve
@@ -436,7 +437,7 @@ def _unit_ends(track: Track, moments: Rows, rows: Rows) -> tuple[Rows, Rows]:
     return moments, rows
 
 
-def _sampled(track: Track, times: Rows) -> Rows:
+def _sampled(track: Track, times: Doubles) -> Doubles:
     rows = sample_track(track, times)
     return one_sign(rows) if track.path == "rotation" else rows
 
@@ -452,7 +453,7 @@ def _steps(start: float, end: float, rate: float) -> Floats:
     return _rising(times)[0]
 
 
-def _rising(times: Rows) -> tuple[Floats, NDArray[np.bool_]]:
+def _rising(times: Doubles) -> tuple[Floats, NDArray[np.bool_]]:
     """Times (T,) as float32, rising; which of them are kept.
 
     Of two that become equal the first goes a rounding step ahead, because steps are
@@ -470,7 +471,7 @@ def _rising(times: Rows) -> tuple[Floats, NDArray[np.bool_]]:
 def _with(
     track: Track,
     times: Floats,
-    values: Rows | Floats,
+    values: Doubles | Floats,
     interpolation: Interpolation | None = None,
 ) -> Track:
     kind = track.interpolation if interpolation is None else interpolation

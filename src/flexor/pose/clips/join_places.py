@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Floats
+from flexor.arrays import Doubles, Floats
 from flexor.errors import SettingError
 from flexor.maths import quaternions, transforms
 from flexor.pose.clips.joint_motion import Motion, from_rest, in_motion, parents_of
@@ -24,7 +23,6 @@ from flexor.scene.human.human import find_human
 
 __all__ = ["go_on"]
 
-Rows = NDArray[np.float64]
 
 TRAVELS = 0.2  # of the size of the skeleton: so far a clip goes that goes anywhere
 TURNS = 0.7  # radians by which a clip turns that turns anywhere
@@ -95,7 +93,7 @@ def _lead(tops: list[int], skeleton: Skeleton) -> int:
 
 def _between(
     one: Motion, start: int, two: Motion, end: int, lead: int
-) -> tuple[Rows, float]:
+) -> tuple[Doubles, float]:
     """From a joint at a moment to another: metres over the ground (3,), radians."""
     way = two.worlds[lead][end, :, 3] - one.worlds[lead][start, :, 3]
     turn = from_rest(two, lead)[end] @ from_rest(one, lead)[start].T
@@ -104,7 +102,7 @@ def _between(
     return way * [1, 0, 1], (angle + np.pi) % (2 * np.pi) - np.pi
 
 
-def _movement(one: Motion, two: Motion, lead: int, heading: float) -> Rows:
+def _movement(one: Motion, two: Motion, lead: int, heading: float) -> Doubles:
     """The movement (3, 4) of the second, in the middle of the seam, to the first."""
     c, s = np.cos(heading), np.sin(heading)
     move = np.zeros((3, 4))
@@ -127,7 +125,7 @@ def _is_even(tops: list[int], skeleton: Skeleton) -> bool:
     return True
 
 
-def _moved(clip: Clip, skeleton: Skeleton, tops: list[int], move: Rows) -> Clip:
+def _moved(clip: Clip, skeleton: Skeleton, tops: list[int], move: Doubles) -> Clip:
     """The clip with all that it moves, moved; above the tops nothing moves itself."""
     world = rest_world(skeleton)
     given = {(track.node, track.path): track for track in clip.tracks}

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flexor.arrays import Doubles
 from flexor.maths import quaternions, transforms
 from flexor.pose.clips.track_values import local_rows
 from flexor.scene.character.clip import Clip
@@ -26,8 +26,6 @@ __all__ = [
     "signs_of",
 ]
 
-Rows = NDArray[np.float64]
-
 
 @dataclass(slots=True, eq=False)
 class Motion:
@@ -37,10 +35,10 @@ class Motion:
     rest_turns: (J, 3, 3); rest: world_from_node (J, 3, 4).
     """
 
-    turns: dict[int, Rows]
-    worlds: dict[int, Rows]
-    rest_turns: Rows
-    rest: Rows
+    turns: dict[int, Doubles]
+    worlds: dict[int, Doubles]
+    rest_turns: Doubles
+    rest: Doubles
 
 
 def at_rest(skeleton: Skeleton) -> Motion:
@@ -48,7 +46,7 @@ def at_rest(skeleton: Skeleton) -> Motion:
     return Motion({}, {}, rest_turns(skeleton), rest_world(skeleton))
 
 
-def rest_turns(skeleton: Skeleton) -> Rows:
+def rest_turns(skeleton: Skeleton) -> Doubles:
     """Orientations (J, 3, 3) at rest: all rotations and mirrorings, no sizes."""
     turns = np.zeros((len(skeleton), 3, 3))
     signs = signs_of(skeleton)
@@ -63,12 +61,12 @@ def rest_turns(skeleton: Skeleton) -> Rows:
     return turns
 
 
-def signs_of(skeleton: Skeleton) -> Rows:
+def signs_of(skeleton: Skeleton) -> Doubles:
     """The signs of the scales (J, 3): what mirrors stays with a joint."""
     return np.where(skeleton.scales < 0, -1.0, 1.0)
 
 
-def in_motion(clip: Clip, skeleton: Skeleton, times: Rows) -> Motion:
+def in_motion(clip: Clip, skeleton: Skeleton, times: Doubles) -> Motion:
     """Every node of the source at times (T,)."""
     motion = at_rest(skeleton)
     moves, turns, sizes = local_rows(clip, skeleton, times)
@@ -85,9 +83,9 @@ def in_motion(clip: Clip, skeleton: Skeleton, times: Rows) -> Motion:
     return motion
 
 
-def from_rest(motion: Motion, node: int) -> Rows:
+def from_rest(motion: Motion, node: int) -> Doubles:
     """The turn (T, 3, 3) of a node from its rest, in axes of the model."""
-    turn: Rows = motion.turns[node] @ motion.rest_turns[node].T
+    turn: Doubles = motion.turns[node] @ motion.rest_turns[node].T
     return turn
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Ints
+from flexor.arrays import Doubles, Ints
 from flexor.errors import SettingError
 from flexor.maths import quaternions
 from flexor.pose.clips.joint_motion import rest_turns, signs_of
@@ -27,8 +27,6 @@ from flexor.scene.character.mirror_pairs import find_mirror, swap_side
 from flexor.scene.character.skeleton import Skeleton, rest_world
 
 __all__ = ["mirror_clip"]
-
-Rows = NDArray[np.float64]
 
 
 def mirror_clip(
@@ -138,9 +136,9 @@ def _mirror(
     track: Track,
     skeleton: Skeleton,
     node: int,
-    flip: Rows,
-    turns: Rows,
-    world: Rows,
+    flip: Doubles,
+    turns: Doubles,
+    world: Doubles,
 ) -> Track:
     """The track of a joint as one of its twin `node`.
 
@@ -173,25 +171,25 @@ def _mirror(
 
 
 def _moved(
-    track: Track, values: Rows, rests: NDArray[np.float32], node: int, shift: Rows
-) -> Rows:
+    track: Track, values: Doubles, rests: NDArray[np.float32], node: int, shift: Doubles
+) -> Doubles:
     """Places relative to the twin's rest, reflected; of tangents the slopes alone."""
     start, end = rests[track.node].astype("f8"), rests[node].astype("f8")
-    moved: Rows = values @ shift.T
+    moved: Doubles = values @ shift.T
     keys = moved[:, 1] if track.interpolation == "CUBICSPLINE" else moved
     keys += end - shift @ start
     return moved
 
 
-def _turn(turns: Rows, node: int) -> Rows:
+def _turn(turns: Doubles, node: int) -> Doubles:
     return turns[node] if node >= 0 else np.eye(3)
 
 
-def _linear(world: Rows, node: int) -> Rows:
+def _linear(world: Doubles, node: int) -> Doubles:
     return world[node, :, :3] if node >= 0 else np.eye(3)
 
 
-def _within(world: Rows, node: int) -> Rows:
+def _within(world: Doubles, node: int) -> Doubles:
     """The inverse of `_linear`; where a parent has no size, as near as there is."""
     return np.linalg.pinv(_linear(world, node)).astype(np.float64)
 
@@ -201,7 +199,7 @@ def _mirror_sampled(
     skeleton: Skeleton,
     twins: Ints,
     is_held: NDArray[np.bool_],
-    flip: Rows,
+    flip: Doubles,
 ) -> Clip:
     """For trees that are not the same on both sides: key by key, in model space."""
     feeds = {

@@ -14,9 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import freeze
+from flexor.arrays import Doubles, freeze
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import quaternions, transforms
 from flexor.pose.clips.track_values import angles_between, one_sign, sample_track, slerp
@@ -26,7 +25,6 @@ from flexor.scene.runtime.packed_clip import PackedClip
 
 __all__ = ["RootMotion", "extract_root_motion", "steady_motion"]
 
-Rows = NDArray[np.float64]
 
 # Between keys the parts may differ from the whole by this: metres for a character of
 # one metre, and radians. Keys are added until they do not, but no span is halved more
@@ -46,9 +44,9 @@ class RootMotion:
     where the clip begins; players go on by differences, from any place.
     """
 
-    times: Rows
-    places: Rows
-    headings: Rows
+    times: Doubles
+    places: Doubles
+    headings: Doubles
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -61,7 +59,7 @@ class RootMotion:
         if not all(np.isfinite(x).all() for x in (self.places, self.headings)):
             raise ShapeError("places, headings: must be finite")
 
-    def at(self, times: Rows) -> Rows:
+    def at(self, times: Doubles) -> Doubles:
         """world_from_clip (..., 3, 4) at times (...,) in the clip, clamped to it."""
         parts = [np.interp(times, self.times, column) for column in self.places.T]
         return _movement(
@@ -69,7 +67,7 @@ class RootMotion:
         )
 
 
-def _movement(places: Rows, headings: Rows) -> Rows:
+def _movement(places: Doubles, headings: Doubles) -> Doubles:
     """Affine (..., 3, 4) that turn by headings (...,) about Y, then move (..., 3)."""
     m = np.zeros((*headings.shape, 3, 4))
     m[..., 0, 0] = m[..., 2, 2] = np.cos(headings)
@@ -80,14 +78,14 @@ def _movement(places: Rows, headings: Rows) -> Rows:
     return m
 
 
-def _about_y(angles: Rows) -> Rows:
+def _about_y(angles: Doubles) -> Doubles:
     """Rotations (..., 4) by angles (...,) about Y."""
     q = np.zeros((*angles.shape, 4))
     q[..., 1], q[..., 3] = np.sin(angles / 2), np.cos(angles / 2)
     return q
 
 
-def _heading(turned: Rows) -> float:
+def _heading(turned: Doubles) -> float:
     """What of a rotation (4,) is about Y: radians from -pi to pi."""
     side = -1.0 if turned[3] < 0 else 1.0
     return 2 * float(np.arctan2(side * turned[1], side * turned[3]))
@@ -163,7 +161,7 @@ def extract_root_motion(
     times = times[(times >= 0) & (times <= clip.duration)]
     size = np.ptp(rest_world(skeleton)[:, :, 3], axis=0).max()
 
-    def divide(times: Rows) -> _Parts:
+    def divide(times: Doubles) -> _Parts:
         return _divide(chain, times, rest, turn, height)
 
     for _ in range(MOST_HALVINGS):
@@ -172,7 +170,7 @@ def extract_root_motion(
             break
         times = np.union1d(times, more)
     parts = divide(times)
-    given: dict[Path, Rows] = {"translation": parts.moves}
+    given: dict[Path, Doubles] = {"translation": parts.moves}
     if turn and parts.headings.any():
         given["rotation"] = parts.turns
     made = [
@@ -194,17 +192,17 @@ class _Parts:
     rotation (T, 4); above, above_turns: the same of its parent.
     """
 
-    moves: Rows
-    turns: Rows
-    places: Rows
-    headings: Rows
-    world: Rows
-    world_turns: Rows
-    above: Rows
-    above_turns: Rows
+    moves: Doubles
+    turns: Doubles
+    places: Doubles
+    headings: Doubles
+    world: Doubles
+    world_turns: Doubles
+    above: Doubles
+    above_turns: Doubles
 
 
-Chain = Callable[[Rows], tuple[Rows, Rows, Rows, Rows, Rows]]
+Chain = Callable[[Doubles], tuple[Doubles, Doubles, Doubles, Doubles, Doubles]]
 
 
 def _above(skeleton: Skeleton, node: int) -> list[int]:
@@ -227,13 +225,13 @@ def _chain(clip: Clip, skeleton: Skeleton, node: int) -> Chain:
         "scale": skeleton.scales,
     }
 
-    def local(one: int, path: Path, times: Rows) -> Rows:
+    def local(one: int, path: Path, times: Doubles) -> Doubles:
         track = tracks.get((one, path))
         if track is not None:
             return sample_track(track, times)
         return np.tile(rests[path][one].astype(np.float64), (len(times), 1))
 
-    def chain(times: Rows) -> tuple[Rows, Rows, Rows, Rows, Rows]:
+    def chain(times: Doubles) -> tuple[Doubles, Doubles, Doubles, Doubles, Doubles]:
         world = np.tile(np.eye(3, 4), (len(times), 1, 1))
         turns = np.tile([0.0, 0, 0, 1], (len(times), 1))
         for one in reversed(_above(skeleton, node)[1:]):
@@ -247,7 +245,7 @@ def _chain(clip: Clip, skeleton: Skeleton, node: int) -> Chain:
     return chain
 
 
-def _rest(skeleton: Skeleton, node: int) -> tuple[Rows, Rows]:
+def _rest(skeleton: Skeleton, node: int) -> tuple[Doubles, Doubles]:
     """Place (3,) and rotation (4,) of a node at rest, in the world."""
     turned = np.array([0.0, 0, 0, 1])
     for one in reversed(_above(skeleton, node)):
@@ -258,8 +256,8 @@ def _rest(skeleton: Skeleton, node: int) -> tuple[Rows, Rows]:
 
 def _divide(
     chain: Chain,
-    times: Rows,
-    rest: tuple[Rows, Rows] | None,
+    times: Doubles,
+    rest: tuple[Doubles, Doubles] | None,
     turn: bool,
     height: bool,
 ) -> _Parts:
@@ -304,7 +302,7 @@ def _divide(
     )
 
 
-def _check_even(above: Rows) -> None:
+def _check_even(above: Doubles) -> None:
     """Refuse frames (T, 3, 4) in which a turn about Y would be no turn."""
     linear = above[..., :3]
     products = np.swapaxes(linear, -1, -2) @ linear
@@ -317,7 +315,9 @@ def _check_even(above: Rows) -> None:
         )
 
 
-def _too_far(divide: Callable[[Rows], _Parts], times: Rows, close: float) -> Rows:
+def _too_far(
+    divide: Callable[[Doubles], _Parts], times: Doubles, close: float
+) -> Doubles:
     """Times between times (T,) at which the parts put together are not the whole."""
     middles = ((times[1:] + times[:-1]) / 2).astype(np.float32).astype(np.float64)
     is_new = (middles > times[:-1]) & (middles < times[1:])
@@ -332,7 +332,7 @@ def _too_far(divide: Callable[[Rows], _Parts], times: Rows, close: float) -> Row
     u = (now - times[:-1][is_new]) / np.diff(times)[is_new]
     before, after = between - 1, between + 1
 
-    def line(rows: Rows) -> Rows:
+    def line(rows: Doubles) -> Doubles:
         v = u.reshape(-1, *[1] * (rows.ndim - 1))
         return rows[before] * (1 - v) + rows[after] * v
 
@@ -346,7 +346,7 @@ def _too_far(divide: Callable[[Rows], _Parts], times: Rows, close: float) -> Row
     made = quaternions.normalise(quaternions.multiply(made, turned))
     far = np.linalg.norm(place - whole.world[between, :, 3], axis=-1) > close
     far |= angles_between(made, whole.world_turns[between]) > CLOSE_TURN
-    missed: Rows = now[far]
+    missed: Doubles = now[far]
     return missed
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats
+from flexor.arrays import Doubles, Floats
 from flexor.maths import quaternions
 from flexor.scene.character.clip import Clip, Track
 from flexor.scene.character.skeleton import Skeleton
@@ -28,7 +28,6 @@ __all__ = [
     "slerp",
 ]
 
-Rows = NDArray[np.float64]
 AnyClip = Clip | PackedClip
 
 
@@ -52,7 +51,7 @@ def share_times(clip: Clip) -> Clip:
     return replace(clip, tracks=tuple(tracks))
 
 
-def sample_track(track: Track, times: Rows) -> Rows:
+def sample_track(track: Track, times: Doubles) -> Doubles:
     """Values (..., C) of a track at times (...,), seconds, clamped to it.
 
     As the pose kernels do it: keys are used as stored; of CUBICSPLINE rotations the
@@ -70,7 +69,7 @@ def sample_track(track: Track, times: Rows) -> Rows:
     return values[key] + (values[after] - values[key]) * u[..., None]
 
 
-def sample_slopes(track: Track, times: Rows) -> tuple[Rows, Rows]:
+def sample_slopes(track: Track, times: Doubles) -> tuple[Doubles, Doubles]:
     """Values and slopes (..., C) of a CUBICSPLINE track, rotations not made unit.
 
     times: (...,), seconds. Slopes are per second, those after a key; before the first
@@ -100,8 +99,8 @@ def sample_slopes(track: Track, times: Rows) -> tuple[Rows, Rows]:
 
 
 def _places(
-    track: Track, times: Rows
-) -> tuple[NDArray[np.intp], NDArray[np.intp], Rows, Rows]:
+    track: Track, times: Doubles
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Doubles, Doubles]:
     """Key before each time, key after it, seconds between them, fraction: (...,)."""
     keys = track.times.astype(np.float64)
     moments = np.clip(np.asarray(times, np.float64), keys[0], keys[-1])
@@ -115,8 +114,8 @@ def _places(
 
 
 def local_rows(
-    clip: Clip | None, skeleton: Skeleton, times: Rows
-) -> tuple[Rows, Rows, Rows]:
+    clip: Clip | None, skeleton: Skeleton, times: Doubles
+) -> tuple[Doubles, Doubles, Doubles]:
     """Translations (T, J, 3), rotations (T, J, 4), scales (T, J, 3) at times (T,).
 
     Relative to the parent, rotations at unit length, links where they stand.
@@ -140,25 +139,25 @@ def local_rows(
     return moves, turns, sizes
 
 
-def slerp(a: Rows, b: Rows, u: Rows) -> Rows:
+def slerp(a: Doubles, b: Doubles, u: Doubles) -> Doubles:
     """Between quaternions a, b (..., 4) on the shortest arc, at u (...,)."""
     dot = (a * b).sum(-1)
     b = np.where(dot[..., None] < 0, -b, b)
     angle = np.maximum(np.arccos(np.clip(np.abs(dot), 0, 1)), 1e-4)
     inverse = 1 / np.sin(angle)
     first, second = np.sin((1 - u) * angle) * inverse, np.sin(u * angle) * inverse
-    between: Rows = a * first[..., None] + b * second[..., None]
+    between: Doubles = a * first[..., None] + b * second[..., None]
     return between
 
 
-def angles_between(a: Rows, b: Rows) -> Rows:
+def angles_between(a: Doubles, b: Doubles) -> Doubles:
     """Angles (...,) between unit rotations a, b (..., 4), radians; good when small."""
     near = np.minimum(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1))
-    angles: Rows = 4 * np.arcsin(np.minimum(near / 2, 1))
+    angles: Doubles = 4 * np.arcsin(np.minimum(near / 2, 1))
     return angles
 
 
-def one_sign(rows: Rows) -> Rows:
+def one_sign(rows: Doubles) -> Doubles:
     """Rotations (T, ..., 4), unit, each on the side of the one before it."""
     dots = (rows[1:] * rows[:-1]).sum(-1)
     signs = np.cumprod(np.where(dots < 0, -1.0, 1.0), axis=0)

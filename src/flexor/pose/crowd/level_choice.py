@@ -17,13 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats, check_array, check_input
+from flexor.arrays import Doubles, Floats, check_array, check_input
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.character.camera import Camera
 
 __all__ = ["LevelRule", "LevelView", "choose_levels", "is_in_view"]
 
-Rows = NDArray[np.float64]
 Choice = NDArray[np.int32] | NDArray[np.int8]
 SHARES = ("height", "width", "area")
 WORDS = ("error", "distance", *SHARES, "speed")
@@ -44,11 +43,11 @@ class LevelView:
     """
 
     places: Floats
-    distances: Rows
-    heights: Rows
-    widths: Rows
-    areas: Rows
-    pixel_sizes: Rows
+    distances: Doubles
+    heights: Doubles
+    widths: Doubles
+    areas: Doubles
+    pixel_sizes: Doubles
     speeds: Floats
     levels: Choice
     time: float = 0.0
@@ -177,21 +176,21 @@ def is_in_view(
     return inside
 
 
-def _camera_space(camera: Camera, places: Floats) -> Rows:
+def _camera_space(camera: Camera, places: Floats) -> Doubles:
     """Places (N, 3) as the camera sees them: right, up and backward, metres."""
     view = camera.view()
-    seen: Rows = places.astype(np.float64) @ view[:, :3].T + view[:, 3]
+    seen: Doubles = places.astype(np.float64) @ view[:, :3].T + view[:, 3]
     return seen
 
 
 def _measure(
     camera: Camera,
     size: tuple[int, int],
-    depths: Rows,
+    depths: Doubles,
     reaches: Floats,
     heights: Floats | None,
     widths: Floats | None,
-) -> dict[str, Rows]:
+) -> dict[str, Doubles]:
     """How large characters are in the picture, as `LevelView` has it.
 
     depths: (N,), metres from the eye along the view to their middles.
@@ -241,7 +240,7 @@ def _apply(rule: LevelRule, view: LevelView, errors: Floats) -> NDArray[np.int64
 
 
 def _find_regions(
-    values: Rows, borders: Rows, before: Choice, band: float
+    values: Doubles, borders: Doubles, before: Choice, band: float
 ) -> NDArray[np.int64]:
     """The region of each value between rising borders: how many it has reached.
 

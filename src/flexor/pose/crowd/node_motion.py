@@ -13,9 +13,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints, check_array, check_input
+from flexor.arrays import Doubles, Floats, Ints, check_array, check_input
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import quaternions
 from flexor.pose.clip_tables import pack_clip
@@ -43,8 +42,6 @@ EVEN = 5e-6  # a turn with a constant stretch is off by no more, relative
 # Columns of the table of clips and words for the form, as in the kernel, which is not
 # loaded here.
 DEFINED, EXPANDED = range(2)
-
-Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

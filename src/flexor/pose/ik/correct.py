@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from flexor.arrays import Floats
+from flexor.arrays import Doubles, Floats
 from flexor.errors import SettingError
 from flexor.maths import quaternions
 from flexor.pose.clip_tables import pack_clip
@@ -39,7 +39,6 @@ __all__ = [
     "link_part",
 ]
 
-Rows = NDArray[np.float64]
 
 LINK_PART, LINK_MOST = 10, 10  # a tenth of the motion, and at most so many frames
 LEVEL_MOST = 0.15  # metres
@@ -52,7 +51,7 @@ def link_frames(frames: int) -> int:
     return min(max(frames // LINK_PART, 1), LINK_MOST)
 
 
-def link_part(frame: ArrayLike, frames: int) -> Rows:
+def link_part(frame: ArrayLike, frames: int) -> Doubles:
     """How much of the way to its target a motion's end has gone at a frame, 0 to 1.
 
     frame: any shape, 1 to `frames`, fractions too; 0 before the link region, 1 from the
@@ -60,7 +59,7 @@ def link_part(frame: ArrayLike, frames: int) -> Rows:
     """
     region = link_frames(frames)
     since = np.asarray(frame, np.float64) - (frames - region)
-    part: Rows = np.clip(since / region, 0, 1)
+    part: Doubles = np.clip(since / region, 0, 1)
     return part
 
 
@@ -70,7 +69,7 @@ def level_offset(
     impact: ArrayLike,
     recovery: ArrayLike,
     is_grounded: ArrayLike = True,
-) -> Rows:
+) -> Doubles:
     """Metres that an attack's hand or foot is lifted by, at a frame of its move.
 
     difference: metres that the other stands higher, taken as at most 0.15 either way;
@@ -92,7 +91,7 @@ def level_offset(
     rising = np.clip(now / np.where(hit > 0, hit, 1), 0, 1)
     falling = np.clip((end - now) / (end - hit), 0, 1)
     part = np.where(now < hit, rising, falling)
-    offset: Rows = known * part * np.asarray(is_grounded, bool)
+    offset: Doubles = known * part * np.asarray(is_grounded, bool)
     return offset
 
 
@@ -184,7 +183,7 @@ def bend_end(
     return replace(clip, tracks=tuple(tracks.values()))
 
 
-def _bent(track: Track, seconds: Rows, turned: Rows, is_whole: bool) -> Track:
+def _bent(track: Track, seconds: Doubles, turned: Doubles, is_whole: bool) -> Track:
     """A rotation track with other values from the first of some moments on.
 
     is_whole: whether the first of them is still as it was.

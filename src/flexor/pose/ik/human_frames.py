@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.scene.character.bone_frames import Vector, square
+from flexor.arrays import Doubles
+from flexor.scene.character.bone_frames import square
 from flexor.scene.character.skeleton import Skeleton, rest_world
 from flexor.scene.human.human import Human
 
@@ -60,19 +61,19 @@ class Body:
     human: Human
     places: NDArray[np.float64]
     children: tuple[tuple[int, ...], ...]
-    left: Vector
-    up: Vector
-    forward: Vector
+    left: Doubles
+    up: Doubles
+    forward: Doubles
     has_axes: bool
     is_swapped: bool
     size: float
 
-    def place(self, part: str) -> Vector | None:
+    def place(self, part: str) -> Doubles | None:
         """Where a part is (3,), None where there is none."""
         node = self.human.nodes.get(part)
         return None if node is None else self.places[node]
 
-    def out(self, part: str) -> Vector:
+    def out(self, part: str) -> Doubles:
         """From the middle of the body to the side of a part (3,)."""
         return self.left if part.startswith("left") != self.is_swapped else -self.left
 
@@ -97,7 +98,7 @@ def measure_body(skeleton: Skeleton, human: Human) -> Body:
     return Body(human, places, below, *axes, is_swapped, size)
 
 
-def _front(human: Human, places: NDArray[np.float64]) -> Vector:
+def _front(human: Human, places: NDArray[np.float64]) -> Doubles:
     """What lies in front on a body (3,): toes of feet, else knees of legs, else 0."""
     for low, high, tip in (
         ("Foot", "Foot", "Toes"),
@@ -117,7 +118,7 @@ def _front(human: Human, places: NDArray[np.float64]) -> Vector:
 
 def _axes(
     human: Human, places: NDArray[np.float64], size: float
-) -> tuple[Vector, Vector, bool]:
+) -> tuple[Doubles, Doubles, bool]:
     """Left and up (3,), and whether both come from the body."""
     left = np.zeros(3)
     for pairs in (("UpperArm", "UpperLeg"), ("Shoulder", "LowerLeg", "Eye", "Hand")):
@@ -156,19 +157,19 @@ def _middle(
     places: NDArray[np.float64],
     pair: Sequence[str],
     others: Sequence[str],
-) -> Vector | None:
+) -> Doubles | None:
     """Between two parts, or where the first of others is (3,)."""
     if all(part in human for part in pair):
-        middle: Vector = (places[human[pair[0]]] + places[human[pair[1]]]) / 2
+        middle: Doubles = (places[human[pair[0]]] + places[human[pair[1]]]) / 2
         return middle
     for part in others:
         if part in human:
-            place: Vector = places[human[part]]
+            place: Doubles = places[human[part]]
             return place
     return None
 
 
-def bone_direction(body: Body, part: str) -> Vector | None:
+def bone_direction(body: Body, part: str) -> Doubles | None:
     """The way a bone points at rest, a unit vector (3,); None where nothing tells."""
     human = body.human
     if part not in human:
@@ -197,7 +198,7 @@ def bone_direction(body: Body, part: str) -> Vector | None:
     return None if before is None else bone_direction(body, side + before)
 
 
-def chain_directions(body: Body, chain: Sequence[int], last: Vector) -> list[Vector]:
+def chain_directions(body: Body, chain: Sequence[int], last: Doubles) -> list[Doubles]:
     """The ways that joints of trunk or neck point; last: the way after the end (3,)."""
     ways = []
     for row, node in enumerate(chain):
@@ -207,18 +208,18 @@ def chain_directions(body: Body, chain: Sequence[int], last: Vector) -> list[Vec
     return ways
 
 
-def _toward(body: Body, node: int, others: Iterable[int]) -> Vector | None:
+def _toward(body: Body, node: int, others: Iterable[int]) -> Doubles | None:
     """From a node to the middle of others that stand elsewhere (3,)."""
     ways = [body.places[other] - body.places[node] for other in others]
     ways = [way for way in ways if np.linalg.norm(way) > SHORT * body.size]
     if not ways:
         return None
-    way: Vector = np.mean(ways, axis=0)
+    way: Doubles = np.mean(ways, axis=0)
     length = float(np.linalg.norm(way))
     return way / length if length > SHORT * body.size else None
 
 
-def palm(body: Body, side: str) -> tuple[Vector, Vector] | None:
+def palm(body: Body, side: str) -> tuple[Doubles, Doubles] | None:
     """Where the palm of a hand faces, and toward the thumb's side of it (3,) each.
 
     From the row of the fingers; where there are fewer than two, from the body: palms

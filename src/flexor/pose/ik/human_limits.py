@@ -29,6 +29,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flexor.arrays import Doubles
 from flexor.errors import SettingError
 from flexor.pose.ik.human_frames import (
     FINGERS,
@@ -38,7 +39,7 @@ from flexor.pose.ik.human_frames import (
     measure_body,
     palm,
 )
-from flexor.scene.character.bone_frames import Vector, bone_frame, node_axes, square
+from flexor.scene.character.bone_frames import bone_frame, node_axes, square
 from flexor.scene.character.limits import FREE, Limits
 from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.human.human import Human, find_human
@@ -128,8 +129,8 @@ class _Sheet:
     def put(
         self,
         node: int,
-        along: Vector,
-        bend: Vector,
+        along: Doubles,
+        bend: Doubles,
         reach: _Reach,
         *,
         is_right: bool = False,
@@ -200,7 +201,7 @@ def _is_right(body: Body, part: str) -> bool:
     return part.startswith("left") == body.is_swapped
 
 
-def _angle(one: Vector, other: Vector, axis: Vector) -> float:
+def _angle(one: Doubles, other: Doubles, axis: Doubles) -> float:
     """Degrees from one direction to another about a unit axis."""
     return math.degrees(math.atan2(np.cross(one, other) @ axis, one @ other))
 
@@ -239,9 +240,9 @@ def _limit_hinge(
     sheet: _Sheet,
     body: Body,
     part: str,
-    ways: tuple[Vector, Vector],
-    bend: Vector,
-) -> Vector:
+    ways: tuple[Doubles, Doubles],
+    bend: Doubles,
+) -> Doubles:
     """An elbow or a knee; where it bends to (3,): as it is bent already, or `bend`.
 
     ways: of the bones above and below it.
@@ -261,7 +262,7 @@ def _limit_hinge(
 
 
 def _limit_rolls(
-    sheet: _Sheet, body: Body, part: str, along: Vector, bend: Vector
+    sheet: _Sheet, body: Body, part: str, along: Doubles, bend: Doubles
 ) -> None:
     """The joints between a part and the next, which take some of its twist."""
     for node in body.human.rolls.get(part, ()):

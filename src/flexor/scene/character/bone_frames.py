@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.arrays import Doubles
 from flexor.maths import quaternions
 from flexor.scene.character.skeleton import Skeleton, rest_world
 
-__all__ = ["Vector", "bone_frame", "node_axes", "square", "usual_along"]
+__all__ = ["bone_frame", "node_axes", "square", "usual_along"]
 
-Vector = NDArray[np.float64]
 SHORT = 1e-6  # of a skeleton's size: nodes nearer to each other stand in one place
 
 
@@ -29,24 +29,24 @@ def node_axes(skeleton: Skeleton) -> NDArray[np.float64]:
     return axes / scales[:, None, :]
 
 
-def bone_frame(axes: NDArray[np.float64], along: Vector, toward: Vector) -> Vector:
+def bone_frame(axes: NDArray[np.float64], along: Doubles, toward: Doubles) -> Doubles:
     """joint_from_bone (4,): X along a bone, Z such that it turns `toward` another way.
 
     axes: (3, 3), model_from_node, not flat; along, toward: (3,), of model space.
     """
     back = np.linalg.inv(axes).astype(np.float64)
     unit = along / float(np.linalg.norm(along))
-    x_axis: Vector = back @ unit
+    x_axis: Doubles = back @ unit
     x_axis /= np.linalg.norm(x_axis)
     y_axis = square(back @ square(toward, unit), x_axis)
     frame = np.stack([x_axis, y_axis, np.cross(x_axis, y_axis)], axis=1)
-    made: Vector = quaternions.from_matrix(frame)
+    made: Doubles = quaternions.from_matrix(frame)
     return made
 
 
-def square(vector: Vector, axis: Vector) -> Vector:
+def square(vector: Doubles, axis: Doubles) -> Doubles:
     """The part of a vector across a unit axis, of unit length; any, if it has none."""
-    across: Vector = vector
+    across: Doubles = vector
     for one in (vector, *np.eye(3)):
         across = one - (one @ axis) * axis
         length = float(np.linalg.norm(across))
@@ -56,7 +56,7 @@ def square(vector: Vector, axis: Vector) -> Vector:
     return across  # three axes cannot all lie along one
 
 
-def usual_along(skeleton: Skeleton, node: int, places: NDArray[np.float64]) -> Vector:
+def usual_along(skeleton: Skeleton, node: int, places: NDArray[np.float64]) -> Doubles:
     """Where a bone points that nothing else is said about, a unit vector (3,).
 
     To the child that goes on longest; from its parent on, where it has none that stands
@@ -75,6 +75,6 @@ def usual_along(skeleton: Skeleton, node: int, places: NDArray[np.float64]) -> V
     for way in ways:
         length = float(np.linalg.norm(way))
         if length > SHORT * size:
-            unit: Vector = way / length
+            unit: Doubles = way / length
             return unit
     return np.array([0.0, 1, 0])

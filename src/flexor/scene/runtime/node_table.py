@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints, check_input, freeze
+from flexor.arrays import Bools, Floats, Ints, check_input, freeze
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.character.skeleton import Skeleton, rest_world
 from flexor.scene.human.human import PARTS, SIDES, Human, find_human
@@ -31,7 +31,6 @@ __all__ = [
     "select_by_mask",
 ]
 
-Mask = NDArray[np.bool_]
 _LEG = ("UpperLeg", "LowerLeg", "Foot", "Toes")
 _MIDDLE = ("spine", "chest", "upperChest", "neck", "head")
 
@@ -173,7 +172,7 @@ def _walk(top: int, children: Sequence[Sequence[int]]) -> list[int]:
     return found
 
 
-def counter_from_masks(masks: Mask) -> tuple[Ints, Ints]:
+def counter_from_masks(masks: Bools) -> tuple[Ints, Ints]:
     """The counter form of masks: bool (L, T).
 
     Gives counts, int32 (L,), and one ordered list of numbers, int32, of which level l
@@ -194,7 +193,7 @@ def counter_from_masks(masks: Mask) -> tuple[Ints, Ints]:
     return counts, order[: np.count_nonzero(times)].astype(np.int32)
 
 
-def masks_from_counter(counts: Ints, order: Ints, count: int) -> Mask:
+def masks_from_counter(counts: Ints, order: Ints, count: int) -> Bools:
     """The mask form of a counter: bool (L, T), of a table of T = count nodes."""
     _check_counter(counts, order)
     if order.size and int(order.max()) >= count:
@@ -211,14 +210,14 @@ def select_by_counter(counts: Ints, order: Ints, level: int) -> Ints:
     return np.sort(order[: counts[level]]).astype(np.int32)
 
 
-def select_by_mask(masks: Mask, level: int) -> Ints:
+def select_by_mask(masks: Bools, level: int) -> Ints:
     """The numbers of the nodes of a level, ascending: those whose bit is set."""
     _check_masks(masks)
     _check_level(level, len(masks))
     return np.flatnonzero(masks[level]).astype(np.int32)
 
 
-def bones_of(table: NodeTable, selected: NDArray[np.integer[Any]] | Mask) -> Ints:
+def bones_of(table: NodeTable, selected: NDArray[np.integer[Any]] | Bools) -> Ints:
     """The bones of a selection: numbers (B, 2) of where each begins and ends.
 
     selected: numbers, or a mask (T,). A bone ends at each selected node and begins at
@@ -250,7 +249,7 @@ def bone_lengths(table: NodeTable, skeleton: Skeleton, bones: Ints) -> Floats:
     return lengths
 
 
-def _check_masks(masks: Mask) -> None:
+def _check_masks(masks: Bools) -> None:
     if not isinstance(masks, np.ndarray) or masks.dtype != np.bool_:
         have = getattr(masks, "dtype", type(masks).__name__)
         raise ShapeError(f"masks: {have}, expected bool")
@@ -276,7 +275,7 @@ def _check_level(level: int, count: int) -> None:
         raise SettingError(f"level: {level}, must lie in 0..{count - 1}")
 
 
-def _as_mask(selected: NDArray[np.integer[Any]] | Mask, count: int) -> Mask:
+def _as_mask(selected: NDArray[np.integer[Any]] | Bools, count: int) -> Bools:
     """A selection, numbers or a mask, as a mask (T,)."""
     given: NDArray[Any] = np.asarray(selected)
     if given.dtype == np.bool_:

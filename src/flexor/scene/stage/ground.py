@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import freeze
+from flexor.arrays import Doubles, freeze
 from flexor.errors import SettingError, ShapeError
 
 __all__ = ["SURFACES", "Ground", "flat_ground", "make_ground"]
 
-Doubles = NDArray[np.float64]
 SURFACES = ("plain", "sand", "water")
 MOST_SIDE = 4096  # cells
 FARTHEST = 1e5  # metres

@@ -9,15 +9,14 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flexor.arrays import Doubles
 from flexor.errors import SettingError
 from flexor.scene.checks import check_kind, check_number
 from flexor.scene.stage.ground import FARTHEST, MOST_SIDE, SURFACES, Ground
 
 __all__ = ["Patch", "shape_ground"]
 
-Doubles = NDArray[np.float64]
 HIGHEST = 1000.0  # metres
 STEEPEST = 100.0  # metres a metre
 SHARPEST = 1e-9  # metres of an edge: below, there is none

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from flexor.arrays import Doubles
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.checks import check_number
 
 __all__ = ["Fit", "Mode", "Spot", "Structure", "circle_of"]
 
-Doubles = NDArray[np.float64]
 Spot = tuple[float, float]
 Fit = Literal["inscribed", "circumscribed"]
 Mode = Literal["hide", "mesh", "lines", "fade"]

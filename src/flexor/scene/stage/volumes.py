@@ -6,14 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Ints, freeze
+from flexor.arrays import Doubles, Ints, freeze
 from flexor.errors import SettingError, ShapeError
 
 __all__ = ["HitVolumes"]
-
-Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import freeze
+from flexor.arrays import Doubles, freeze
 from flexor.errors import SettingError
 
 __all__ = ["Keeps", "Zone"]
 
-Doubles = NDArray[np.float64]
 Keeps = Literal["in", "out"]
 
 FARTHEST = 1e4  # metres, of corners

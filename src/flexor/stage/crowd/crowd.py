@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints
+from flexor.arrays import Doubles, Floats, Ints
 from flexor.deform.level_bind import skin_level
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
@@ -37,7 +37,6 @@ __all__ = [
     "skin_crowd",
 ]
 
-Doubles = NDArray[np.float64]
 MOST = 10_000_000  # characters
 LONGEST = 1e9  # seconds, and factors of time and size
 NODE_COST = 8  # of a node, if that of a vertex is 1

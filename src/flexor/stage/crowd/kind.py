@@ -6,9 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Ints
+from flexor.arrays import Doubles, Ints
 from flexor.deform.level_bind import LevelBind, bind_level, rest_vertices
 from flexor.errors import SettingError
 from flexor.maths import transforms
@@ -23,7 +22,6 @@ from flexor.scene.scene import Scene
 
 __all__ = ["CrowdKind", "make_kind"]
 
-Doubles = NDArray[np.float64]
 CLOSE = 1e-4  # seconds that a way may end before or after its clip
 
 

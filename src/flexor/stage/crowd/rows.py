@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flexor.arrays import Doubles
 from flexor.errors import SettingError
 
 __all__ = ["place_in_rows"]
 
-Doubles = NDArray[np.float64]
 BROAD = 1.6  # how wide the field is for its depth
 NEATLY = 0.5  # of the room to a neighbour: who strays less than this meets nobody
 

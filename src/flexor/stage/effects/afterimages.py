@@ -12,9 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints
+from flexor.arrays import Bools, Floats, Ints
 from flexor.errors import SettingError
 from flexor.scene.stage.effect_settings import AfterimageSettings
 
@@ -27,8 +26,6 @@ __all__ = [
     "keep_afterimages",
     "strength_of",
 ]
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexor.arrays import Floats, Ints, check_array, check_input
+from flexor.arrays import Bools, Bytes, Doubles, Floats, Ints, check_array, check_input
 from flexor.errors import SettingError
 from flexor.scene.character.light import as_vector
 from flexor.scene.checks import check_kind, check_number
@@ -42,9 +42,6 @@ __all__ = [
     "step_churn",
 ]
 
-Doubles = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Bytes = NDArray[np.uint8]
 NONE, LANDING, KICK_UP, CONTINUING = 0, 1, 2, 3  # what a part does in a tick
 MOST_DROPS = 1 << 20
 

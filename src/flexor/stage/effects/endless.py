@@ -42,7 +42,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexor.arrays import Floats, Ints, check_array, check_input
+from flexor.arrays import Bytes, Doubles, Floats, Ints, check_array, check_input
 from flexor.errors import SettingError, ShapeError
 from flexor.maths.colour import linear_from_srgb, srgb_from_linear
 from flexor.scene.checks import check_kind, check_number
@@ -59,8 +59,6 @@ __all__ = [
     "water_series",
 ]
 
-Doubles = NDArray[np.float64]
-Bytes = NDArray[np.uint8]
 Pictures = NDArray[Any]  # uint8, sRGB, or float32, linear light
 
 MOST_GAIN = math.sqrt(2.0)  # what half and half of unrelated pictures need

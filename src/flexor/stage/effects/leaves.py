@@ -22,7 +22,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexor.arrays import Floats, Ints, check_array
+from flexor.arrays import Bools, Doubles, Floats, Ints, check_array
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
 from flexor.scene.checks import check_kind
@@ -32,8 +32,6 @@ from flexor.stage.effects.wind import Wind
 
 __all__ = ["Leaves", "init_leaves", "leaf_quads", "step_leaves"]
 
-Doubles = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 BLOCK = 256  # leaves; that of the kernel
 SINES = 4096  # of a turn
 CLEAR = np.float32(0.006)  # metres that quads are above the ground

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flexor.arrays import Doubles
 from flexor.scene.stage.effect_settings import EffectPlan
 from flexor.scene.stage.ground import SURFACES, Ground
 from flexor.stage.effects.churn import Churn, init_churn, step_churn
@@ -20,7 +20,6 @@ from flexor.stage.effects.wind import Wind, find_wind
 
 __all__ = ["CHECKED", "Scenery", "init_scenery", "step_scenery"]
 
-Doubles = NDArray[np.float64]
 # Parts that are looked at, and their places among those that churn and make wind.
 CHECKED = ("leftFoot", "rightFoot", "head", "hips")
 WINDY = slice(0, 3)  # feet and head

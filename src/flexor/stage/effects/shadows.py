@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints, check_array, check_input, freeze
+from flexor.arrays import Bools, Doubles, Floats, Ints, check_array, check_input, freeze
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads, transforms
 from flexor.scene.character.light import as_vector
@@ -44,8 +44,6 @@ __all__ = [
     "shadow_matrices",
 ]
 
-Doubles = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 LOWEST = math.sin(math.radians(1.0))  # light that falls flatter makes no shadow
 LONGEST = 0.1  # metres: parts are cut into pieces of this size
 LEAST_WORK = 20_000  # vertices: less is not worth a second thread

@@ -22,7 +22,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexor.arrays import Floats, check_array
+from flexor.arrays import Doubles, Floats, check_array
 from flexor.errors import SettingError
 from flexor.maths import threads
 from flexor.scene.character.light import as_vector
@@ -32,7 +32,6 @@ from flexor.scene.stage.ground import Ground
 
 __all__ = ["Snow", "init_snow", "snow_quads", "step_snow"]
 
-Doubles = NDArray[np.float64]
 BLOCK = 1024  # flakes; that of the kernel
 SINES = 4096  # of a turn
 LEAST_WORK = 40_000  # flakes: fewer are not worth a second thread

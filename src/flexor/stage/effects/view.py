@@ -21,9 +21,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from flexor.arrays import check_array, freeze
+from flexor.arrays import Bools, Doubles, check_array, freeze
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.stage.moves import RATE
 from flexor.scene.stage.settings import MOST_MARGIN, ViewSettings
@@ -38,8 +38,6 @@ __all__ = [
     "step_view",
 ]
 
-Doubles = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 TICK = 1 / RATE  # seconds
 

@@ -15,17 +15,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import check_input
+from flexor.arrays import Doubles, check_input
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.character.light import Vector, as_vector
 from flexor.scene.checks import check_kind
 from flexor.scene.stage.effect_settings import FARTHEST, STRONGEST, WindSettings
 
 __all__ = ["Wind", "find_wind"]
-
-Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Ints
+from flexor.arrays import Doubles, Ints
 from flexor.errors import SettingError
 from flexor.stage.goal.plan import Gate, Push, SheetPlan
 from flexor.stage.goal.sheet import FIXED, Sheet
@@ -22,7 +21,6 @@ __all__ = [
     "make_areas",
 ]
 
-Doubles = NDArray[np.float64]
 FLAT = 0.02  # metres that a corner of a face may be beside its plane
 BEFORE, INSIDE, OUTSIDE = range(3)
 # What a ball remembers, by what it remembered: through the opening against the normal

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flexor.arrays import Doubles
 from flexor.stage.goal.sheet import FIXED, SPRUNG
 from flexor.stage.goal.state import NettingState
 
 __all__ = ["kinetic_energy", "total_energy"]
-
-Doubles = NDArray[np.float64]
 
 
 def kinetic_energy(state: NettingState) -> Doubles:

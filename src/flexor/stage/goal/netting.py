@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Ints
+from flexor.arrays import Doubles, Ints
 from flexor.errors import SettingError
 from flexor.scene.checks import check_kind
 from flexor.stage.goal.areas import (
@@ -32,7 +31,6 @@ from flexor.stage.goal.stability import check_push, check_stable, suit_net
 
 __all__ = ["Netting", "ball_numbers", "make_netting", "net_numbers"]
 
-Doubles = NDArray[np.float64]
 FRAME = 60  # frames a second
 ROUNDS = 300  # of a sixth of a second, in which a new net comes to rest
 

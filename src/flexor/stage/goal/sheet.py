@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints, freeze
+from flexor.arrays import Doubles, Floats, Ints, freeze
 from flexor.errors import SettingError
 from flexor.stage.goal.plan import Hold, SheetPlan
 
 __all__ = ["FIXED", "FREE", "SPRUNG", "Sheet", "weave_sheets"]
 
-Doubles = NDArray[np.float64]
 FREE, SPRUNG, FIXED = range(3)
 HOLDS: dict[Hold, int] = {"free": FREE, "sprung": SPRUNG, "fixed": FIXED}
 SAME = 1e-4  # metres: nodes of two sheets that are as near are one

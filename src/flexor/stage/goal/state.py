@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexor.arrays import Ints, check_array
+from flexor.arrays import Doubles, Ints, check_array
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
 from flexor.stage.goal.areas import BEFORE, INSIDE, OUTSIDE
@@ -39,7 +39,6 @@ __all__ = [
     "turn_points",
 ]
 
-Doubles = NDArray[np.float64]
 MOST = 10_000_000  # balls
 FARTHEST, FASTEST, QUICKEST = 1e4, 200.0, 2000.0  # metres, a second, radians a second
 WIDTH = 13

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Ints
+from flexor.arrays import Bools, Doubles, Ints
 from flexor.scene.stage.ground import Ground
 
 __all__ = [
@@ -19,8 +18,6 @@ __all__ = [
     "stand",
 ]
 
-Doubles = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 REACH = 0.25  # metres over which ground may rise by a step, and no more
 
 

@@ -20,9 +20,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Ints, check_array, check_input
+from flexor.arrays import Ints, Masks, check_array, check_input
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.stage.moves import ALL_BUTTONS, InputLog
 
@@ -30,7 +29,6 @@ __all__ = [
     "InputLog",
     "InputRecorder",
     "InputReplay",
-    "Masks",
     "buttons_at",
     "find_pressed",
     "init_recorder",
@@ -39,7 +37,6 @@ __all__ = [
     "recorded",
 ]
 
-Masks = NDArray[np.uint32]
 MOST = 1_000_000  # characters
 LAST_TICK = 2**31 - 2
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Ints
+from flexor.arrays import Doubles, Ints
 
 __all__ = ["walk"]
-
-Doubles = NDArray[np.float64]
 
 
 def walk(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Ints
+from flexor.arrays import Doubles, Ints
 from flexor.scene.stage.moves import KINDS
 from flexor.scene.stage.settings import FightSettings
 from flexor.stage.movement.moves import HITTING, MoveState, MoveTables, stop_moves
@@ -31,7 +31,6 @@ __all__ = [
     "step_fight",
 ]
 
-Doubles = NDArray[np.float64]
 NOTHING, HIT, GUARDED, PARRIED = range(4)
 ATTACK, GUARD, PARRY = (KINDS.index(kind) for kind in ("attack", "guard", "parry"))
 

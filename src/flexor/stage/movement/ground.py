@@ -14,12 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.arrays import Doubles
 from flexor.scene.stage.ground import Ground
 from flexor.scene.stage.settings import FrictionSettings
 
 __all__ = ["Footing", "find_footing", "init_footing", "slide_down"]
-
-Doubles = NDArray[np.float64]
 
 
 @dataclass(slots=True, eq=False)

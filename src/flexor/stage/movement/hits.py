@@ -7,13 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints, check_array, check_input
+from flexor.arrays import Doubles, Floats, Ints, check_array, check_input
 from flexor.errors import ShapeError
 from flexor.scene.stage.volumes import HitVolumes
 
 __all__ = ["Hits", "find_hits", "init_hits", "place_volumes"]
-
-Doubles = NDArray[np.float64]
 
 
 @dataclass(slots=True, eq=False)

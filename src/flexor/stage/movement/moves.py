@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Ints, check_array, check_input, freeze
+from flexor.arrays import Bools, Doubles, Ints, Masks, check_array, check_input, freeze
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.stage.moves import (
     BUTTONS,
@@ -33,7 +33,6 @@ from flexor.scene.stage.moves import (
     button_mask,
 )
 from flexor.scene.stage.settings import MoveSettings
-from flexor.stage.movement.buttons import Masks
 
 __all__ = [
     "HITTING",
@@ -48,8 +47,6 @@ __all__ = [
     "stop_moves",
 ]
 
-Doubles = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 NO_MOVE, START_UP, HITTING, RETURN = range(4)
 MOST = 1_000_000  # characters
 MARKS = 7  # columns, see the kernel

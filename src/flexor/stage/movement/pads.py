@@ -5,14 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Ints
+from flexor.arrays import Bools, Doubles, Ints, Masks
 from flexor.scene.stage.plan import WalkSettings
-from flexor.stage.movement.buttons import Masks
 
 __all__ = ["CONTROLS", "read_pads"]
 
-Doubles = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 CONTROLS = ("opponent", "free", "none")  # the kernel's numbers of them
 
 

@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Ints
+from flexor.arrays import Doubles, Ints
 from flexor.scene.stage.settings import ParrySettings
 
 __all__ = [
@@ -19,8 +18,6 @@ __all__ = [
     "start",
     "step_recoil",
 ]
-
-Doubles = NDArray[np.float64]
 
 
 @dataclass(slots=True, eq=False)

@@ -17,17 +17,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Ints, check_array, check_input, freeze
+from flexor.arrays import Bools, Doubles, Ints, check_array, check_input, freeze
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.stage.zone import Zone
 from flexor.stage.movement.kernels import zones as kernel_zones
 
 __all__ = ["ZoneTables", "keep_in_zones", "make_zones"]
 
-Doubles = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 NO_ROWS, NO_MARKS = np.zeros((0, 2)), np.zeros(0, np.bool_)
 
 

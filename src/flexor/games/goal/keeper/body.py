@@ -10,12 +10,11 @@ import math
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from flexor.api.character import Character
 from flexor.api.playing import Player
 from flexor.api.reaching import Limbs, Look, Reach, find_limits
-from flexor.arrays import Floats
+from flexor.arrays import Doubles, Floats
 from flexor.convert.shape.hit_volumes import make_volumes
 from flexor.errors import SettingError
 from flexor.games.goal.keeper.contact import Capsules
@@ -28,7 +27,6 @@ from flexor.scene.human.human import find_human
 
 __all__ = ["KeeperBody", "load_keeper"]
 
-Doubles = NDArray[np.float64]
 CLIP = "idle"  # what the body does by itself
 TALL = 1.82  # metres
 SIDES = ("left", "right")

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Ints
+from flexor.arrays import Doubles, Ints
 from flexor.stage.goal.areas import BEFORE, INSIDE
 from flexor.stage.goal.netting import FRAME
 from flexor.stage.goal.state import SCORED, NettingState, step_balls, step_netting
 
 __all__ = ["Capsules", "Contact", "find_contact", "step_with_body"]
 
-Doubles = NDArray[np.float64]
 LONGEST = 0.03  # metres that a ball moves between two looks at it
 BOUNCE, GRIP = 0.25, 0.55  # restitution, and the share of sliding that a touch ends
 FARTHEST = 4.0  # metres from a body at which nobody looks

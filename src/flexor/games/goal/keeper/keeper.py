@@ -11,8 +11,8 @@ import math
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flexor.arrays import Doubles
 from flexor.games.game import RATE
 from flexor.games.goal.keeper.body import KeeperBody
 from flexor.games.goal.keeper.contact import Capsules
@@ -29,7 +29,6 @@ from flexor.games.goal.keeper.shape import (
 
 __all__ = ["PHASES", "PLANE", "STAND", "Keeper", "Phase"]
 
-Doubles = NDArray[np.float64]
 Phase = Literal["ready", "crouch", "leap", "down", "rise"]
 PHASES: tuple[Phase, ...] = ("ready", "crouch", "leap", "down", "rise")
 DT = 1 / RATE

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flexor.arrays import Doubles
 from flexor.games.goal.keeper.body import KeeperBody
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "trunk_turn",
 ]
 
-Doubles = NDArray[np.float64]
 # Where fingers of both hands point, and palms face, in the frame of the trunk.
 UP = np.array([[0.25, 0.75, 0.6], [-0.25, 0.75, 0.6]])
 DOWN = np.array([[0.0, -1.0, 0.3], [0.0, -1.0, 0.3]])

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.arrays import Doubles
 from flexor.pose.clips.joint_motion import Motion, from_rest, parents_of
 from flexor.pose.clips.retarget import rest_match
 from flexor.pose.clips.retarget.places import is_from_motion
@@ -22,7 +23,6 @@ from flexor.scene.character.skeleton import rest_world
 
 __all__ = ["ground_shift", "with_flat_soles"]
 
-Rows = NDArray[np.float64]
 
 SIDES, ENDS, LEG = ("left", "right"), ("Foot", "Toes"), ("UpperLeg", "LowerLeg")
 SLOW = 0.5  # lengths of a leg a second: slower is a foot that stands
@@ -33,7 +33,7 @@ STILL = 1e-5  # of a leg: so little is rounding
 MOST = 35.0  # degrees that soles of captures are off at rest; more is something else
 
 
-def with_flat_soles(plan: Plan, source: Motion, times: Rows) -> Plan:
+def with_flat_soles(plan: Plan, source: Motion, times: Doubles) -> Plan:
     """The plan, feet turned so that soles are flat when the source stands.
 
     source: in motion at times (T,), seconds.
@@ -72,12 +72,12 @@ def with_flat_soles(plan: Plan, source: Motion, times: Rows) -> Plan:
     return replace(plan, limbs=limbs)
 
 
-def _heading(source: Rows, target: Rows, up: Rows) -> Rows:
+def _heading(source: Doubles, target: Doubles, up: Doubles) -> Doubles:
     """The turn (3, 3) about the vertical from a foot of the target to the source's."""
     return rest_match.turn_between(*(w - (w @ up) * up for w in (target, source)))
 
 
-def ground_shift(plan: Plan, source: Motion, target: Motion, times: Rows) -> Rows:
+def ground_shift(plan: Plan, source: Motion, target: Motion, times: Doubles) -> Doubles:
     """What to move the target by (3,), so that it stands on what the source stands on.
 
     With legs of other proportions ankles are not as high as those of the source when
@@ -112,7 +112,7 @@ def ground_shift(plan: Plan, source: Motion, target: Motion, times: Rows) -> Row
 
 
 def _standing(
-    source: Motion, ends: tuple[int, ...], times: Rows, up: Rows, leg: float
+    source: Motion, ends: tuple[int, ...], times: Doubles, up: Doubles, leg: float
 ) -> NDArray[np.bool_]:
     """Moments (T,) at which a foot stands; ends: its ankle, and its toes if known."""
     places = [np.broadcast_to(source.worlds[n][..., 3], (len(times), 3)) for n in ends]
@@ -128,8 +128,8 @@ def _standing(
 
 
 def _sole_turn(
-    source: Motion, node: int, stands: NDArray[np.bool_], up: Rows
-) -> Rows | None:
+    source: Motion, node: int, stands: NDArray[np.bool_], up: Doubles
+) -> Doubles | None:
     """The turn (3, 3) of a foot from rest to a flat sole, but for its heading.
 
     None: not known. stands: (T,), when its sole is flat.

@@ -7,8 +7,8 @@ and stand as high above the ankles as the length of the legs asks for.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flexor.arrays import Doubles
 from flexor.pose.clips.joint_motion import Motion, from_rest, parents_of
 from flexor.pose.clips.retarget import rest_match
 from flexor.pose.clips.retarget.plan import Plan
@@ -17,7 +17,6 @@ from flexor.scene.human.human import Human
 
 __all__ = ["is_from_motion", "joint_place", "placed_joints"]
 
-Rows = NDArray[np.float64]
 
 STANDS = 0.15  # of a leg: feet at rest so near to the ground stand on it
 LOW = 5.0  # per cent of the time in which a foot is at least as low as one that stands
@@ -55,13 +54,13 @@ def joint_place(
     node: int,
     carried: set[int],
     travel: bool,
-) -> Rows | None:
+) -> Doubles | None:
     """Where a joint of the target is to be (T, 3); None: where its parent has it."""
     rest = target.rest[:, :, 3]
     on = plan.follows.get(node)
     if on is not None:
         way = rest[node] - rest[on]
-        place: Rows = target.worlds[on][..., 3] + from_rest(target, on) @ way
+        place: Doubles = target.worlds[on][..., 3] + from_rest(target, on) @ way
         return place
     if node not in carried:
         return None
@@ -94,8 +93,8 @@ def joint_place(
 
 
 def _pivots(
-    plan: Plan, source: Motion, target: Motion, node: int, up: Rows
-) -> tuple[tuple[Rows, Rows], Rows]:
+    plan: Plan, source: Motion, target: Motion, node: int, up: Doubles
+) -> tuple[tuple[Doubles, Doubles], Doubles]:
     """What leads a top joint: from it to there (3,), in source and target; and where
     that is in the source when the target is at rest (3,).
     """
@@ -127,7 +126,7 @@ def _pivots(
     return (hips[0] - start[one], hips[1] - rest[node]), anchor
 
 
-def is_from_motion(plan: Plan, source: Motion, up: Rows) -> bool:
+def is_from_motion(plan: Plan, source: Motion, up: Doubles) -> bool:
     """Whether the motion of a human tells where the ground is, not its rest.
 
     So it is if it rests in the air, or with its hips at 0, as captures do, or walks
@@ -145,7 +144,7 @@ def is_from_motion(plan: Plan, source: Motion, up: Rows) -> bool:
     return bool(abs(lowest) > STANDS * leg or is_below)
 
 
-def _low_ankle(source: Motion, feet: list[int], up: Rows) -> float:
+def _low_ankle(source: Motion, feet: list[int], up: Doubles) -> float:
     """How high the lower ankle is when it is low."""
     heights = [source.worlds[n][..., 3] @ up for n in feet]
     return float(np.percentile(np.minimum(*heights), LOW))

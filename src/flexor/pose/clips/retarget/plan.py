@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flexor.arrays import Doubles
 from flexor.errors import SettingError, ShapeError
 from flexor.pose.clips.joint_motion import parents_of
 from flexor.pose.clips.retarget import rest_match
@@ -19,7 +19,6 @@ from flexor.scene.human.human import MAIN_PARTS, Human
 
 __all__ = ["Moves", "Plan", "plan_retarget"]
 
-Rows = NDArray[np.float64]
 Moves = Literal["auto", "root", "all"]
 
 SIDES = ("left", "right")
@@ -44,9 +43,9 @@ class Plan:
     source: Skeleton
     target: Skeleton
     match: Match
-    axes: Rows
+    axes: Doubles
     size: float
-    limbs: Mapping[int, Rows]
+    limbs: Mapping[int, Doubles]
     has_moves: bool
     follows: Mapping[int, int]
     notes: tuple[str, ...] = ()
@@ -96,7 +95,7 @@ def plan_retarget(
             f"how the skeletons stand to each other is a guess from {len(nodes)} "
             "joints: name more that are far apart, or see that they turn as they should"
         )
-    limbs: dict[int, Rows] = {}
+    limbs: dict[int, Doubles] = {}
     if align or (align is None and humans is not None):
         if humans is None:
             raise SettingError("align: source or target is no known human body")

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, permutations, product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flexor.arrays import Doubles
 from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.human.human import MAIN_PARTS, Human
 
@@ -23,7 +23,6 @@ __all__ = [
     "up_axis",
 ]
 
-Rows = NDArray[np.float64]
 
 SAME_SHAPE = 0.02  # of the size: so close, and one is the other, turned
 LINE = 0.02  # how far from a line points are, of its length, that are no more than one
@@ -33,7 +32,7 @@ MOST_PITCH = 35.0  # degrees between the feet of two who stand flat
 SIDES = ("left", "right")
 
 
-def common_axes(source: Rows, target: Rows, trunk: Sequence[int] = ()) -> Rows:
+def common_axes(source: Doubles, target: Doubles, trunk: Sequence[int] = ()) -> Doubles:
     """The turn (3, 3) from axes of the source to those of the target.
 
     source, target: (P, 3), where the same joints are at rest; trunk: rows of joints
@@ -52,7 +51,7 @@ def common_axes(source: Rows, target: Rows, trunk: Sequence[int] = ()) -> Rows:
     return near if np.degrees(angle) <= MOST_TILT else turn
 
 
-def is_sure(source: Rows, target: Rows) -> bool:
+def is_sure(source: Doubles, target: Doubles) -> bool:
     """Whether joints (P, 3) at rest tell how two skeletons stand to each other."""
     turn, gap = closest_turn(source, target)
     if gap < SAME_SHAPE:
@@ -65,7 +64,7 @@ def is_sure(source: Rows, target: Rows) -> bool:
     return len(source) > 3 and gap < UNSURE and not is_line and bool(is_turned)
 
 
-def closest_turn(source: Rows, target: Rows) -> tuple[Rows, float]:
+def closest_turn(source: Doubles, target: Doubles) -> tuple[Doubles, float]:
     """The turn (3, 3) that brings points (P, 3) closest to others, and how close.
 
     Whatever their sizes and places are (Kabsch 1976).
@@ -84,7 +83,7 @@ def closest_turn(source: Rows, target: Rows) -> tuple[Rows, float]:
     return turn, float(np.linalg.norm(a @ turn.T - b))
 
 
-def _right_angles() -> Iterator[Rows]:
+def _right_angles() -> Iterator[Doubles]:
     """The 24 turns that take axes to axes."""
     for order in permutations(range(3)):
         for signs in product((1.0, -1.0), repeat=3):
@@ -94,7 +93,7 @@ def _right_angles() -> Iterator[Rows]:
                 yield turn
 
 
-def turn_between(start: Rows, end: Rows) -> Rows:
+def turn_between(start: Doubles, end: Doubles) -> Doubles:
     """The shortest turn (3, 3) that takes direction start (3,) to end (3,)."""
     sizes = float(np.linalg.norm(start) * np.linalg.norm(end))
     if not sizes > 0:
@@ -108,11 +107,11 @@ def turn_between(start: Rows, end: Rows) -> Rows:
         return 2 * np.outer(axis, axis) - np.eye(3)
     x, y, z = np.cross(a, b)
     k = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    turn: Rows = np.eye(3) + k + k @ k / (1 + cosine)
+    turn: Doubles = np.eye(3) + k + k @ k / (1 + cosine)
     return turn
 
 
-def up_axis(places: Rows, human: Human | None) -> Rows:
+def up_axis(places: Doubles, human: Human | None) -> Doubles:
     """The axis of the world (3,) that points from the feet of a human to its head.
 
     places: (J, 3), at rest. Y where there is no human.
@@ -128,7 +127,7 @@ def up_axis(places: Rows, human: Human | None) -> Rows:
     return np.array([0.0, 1.0, 0.0])
 
 
-def leg_length(places: Rows, human: Human | None) -> float:
+def leg_length(places: Doubles, human: Human | None) -> float:
     """Metres from hip joint over knee to ankle, of both legs in the middle; or 0."""
     lengths = []
     for side in SIDES:
@@ -141,7 +140,7 @@ def leg_length(places: Rows, human: Human | None) -> float:
 
 
 def size_ratio(
-    places: tuple[Rows, Rows],
+    places: tuple[Doubles, Doubles],
     humans: tuple[Human, Human] | None,
     pairs: Mapping[int, int],
 ) -> float:
@@ -161,11 +160,11 @@ def size_ratio(
 
 def align_limbs(
     skeletons: tuple[Skeleton, Skeleton],
-    places: tuple[Rows, Rows],
+    places: tuple[Doubles, Doubles],
     humans: tuple[Human, Human],
-    axes: Rows,
-    up: Rows,
-) -> dict[int, Rows]:
+    axes: Doubles,
+    up: Doubles,
+) -> dict[int, Doubles]:
     """Turns (3, 3) by which limbs of the target point as the source's do at rest.
 
     skeletons, places, humans: of source and target, places (J, 3) at rest; axes: (3,
@@ -174,9 +173,9 @@ def align_limbs(
     joints are is a matter of taste.
     """
     other = humans[1]
-    found: dict[int, Rows] = {}
+    found: dict[int, Doubles] = {}
 
-    def ways(one: str, two: str) -> tuple[Rows, Rows] | None:
+    def ways(one: str, two: str) -> tuple[Doubles, Doubles] | None:
         a, b = (
             _way(skeletons[row], places[row], humans[row], one, two) for row in (0, 1)
         )
@@ -207,8 +206,8 @@ def align_limbs(
 
 
 def _way(
-    skeleton: Skeleton, places: Rows, human: Human, one: str, two: str
-) -> Rows | None:
+    skeleton: Skeleton, places: Doubles, human: Human, one: str, two: str
+) -> Doubles | None:
     """From a part to the next (3,), None where that is not known.
 
     A lower arm without a hand points to the middle of what hangs on it.
@@ -224,11 +223,11 @@ def _way(
         end = places[below].mean(0)
     else:
         return None
-    way: Rows = end - places[human[one]]
+    way: Doubles = end - places[human[one]]
     return way if np.linalg.norm(way) > 1e-9 else None
 
 
-def _foot_turn(source: Rows, target: Rows, up: Rows) -> Rows:
+def _foot_turn(source: Doubles, target: Doubles, up: Doubles) -> Doubles:
     """The turn of a foot: only its heading, if both stand flat.
 
     How far the ankle is above the toes says nothing about the sole.

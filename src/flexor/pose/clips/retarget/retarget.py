@@ -18,9 +18,8 @@ from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Floats
+from flexor.arrays import Doubles, Floats
 from flexor.errors import ShapeError
 from flexor.maths import quaternions
 from flexor.pose.clips.joint_motion import (
@@ -47,7 +46,6 @@ from flexor.scene.human.human import Human
 
 __all__ = ["retarget", "transfer"]
 
-Rows = NDArray[np.float64]
 
 DENSE = 60.0  # keys a second where the source has curves
 STEP_GAP = 1e-3  # seconds for a jump of the source
@@ -102,8 +100,8 @@ def transfer(clip: AnyClip, plan: Plan, *, travel: bool = True) -> Clip:
     plan = with_flat_soles(plan, source, times.astype(np.float64))
     target = at_rest(plan.target)
     carried = placed_joints(clip, plan)
-    moves: dict[int, Rows] = {}
-    local: dict[int, Rows] = {}
+    moves: dict[int, Doubles] = {}
+    local: dict[int, Doubles] = {}
     sizes = _sizes(clip, plan, times, source, target) if plan.has_moves else {}
     signs = signs_of(plan.target)
     skeleton = plan.target
@@ -141,14 +139,14 @@ def transfer(clip: AnyClip, plan: Plan, *, travel: bool = True) -> Clip:
     return _as_clip(clip, plan, times, moves, local, sizes)
 
 
-def _within(frame: Rows, place: Rows) -> Rows:
+def _within(frame: Doubles, place: Doubles) -> Doubles:
     """Points (T, 3) as a parent (T, 3, 4) sees them; one of no size sees no more."""
     linear = frame[..., :3]
     try:
         inner = np.linalg.inv(linear)
     except np.linalg.LinAlgError:
         inner = np.linalg.pinv(linear)
-    seen: Rows = (inner @ (place - frame[..., 3])[..., None])[..., 0]
+    seen: Doubles = (inner @ (place - frame[..., 3])[..., None])[..., 0]
     return seen
 
 
@@ -198,7 +196,7 @@ def _visits(plan: Plan) -> list[int]:
     return order
 
 
-def _turned(plan: Plan, source: Motion, node: int) -> Rows:
+def _turned(plan: Plan, source: Motion, node: int) -> Doubles:
     """The turn (T, 3, 3) of a joint of the target from its rest, in its own axes."""
     feed = plan.match.feeds[node]
     turn = from_rest(source, feed.one)
@@ -209,13 +207,13 @@ def _turned(plan: Plan, source: Motion, node: int) -> Rows:
         ]
         part = np.full(len(turn), feed.fraction)
         turn = quaternions.to_matrix(slerp(ends[0], ends[1], part))
-    turned: Rows = plan.axes @ turn @ plan.axes.T
+    turned: Doubles = plan.axes @ turn @ plan.axes.T
     return turned @ plan.limbs[node] if node in plan.limbs else turned
 
 
 def _sizes(
     clip: Clip, plan: Plan, times: Floats, source: Motion, target: Motion
-) -> dict[int, Rows]:
+) -> dict[int, Doubles]:
     """Scales (T, 3) of joints whose partners change theirs, by the same factors."""
     tracks = {track.node: track for track in clip.tracks if track.path == "scale"}
     found = {}
@@ -235,15 +233,15 @@ def _as_clip(
     clip: Clip,
     plan: Plan,
     times: Floats,
-    moves: dict[int, Rows],
-    local: dict[int, Rows],
-    sizes: dict[int, Rows],
+    moves: dict[int, Doubles],
+    local: dict[int, Doubles],
+    sizes: dict[int, Doubles],
 ) -> Clip:
     """Rows of joints as tracks; what stays at rest gets none."""
     rest = plan.target
     kinds = {track.interpolation for track in clip.tracks if len(track.times) > 1}
     kind: Literal["STEP", "LINEAR"] = "STEP" if kinds == {"STEP"} else "LINEAR"
-    turns: dict[int, Rows] = {}
+    turns: dict[int, Doubles] = {}
     if local:
         rows = np.stack(
             [np.broadcast_to(m, (len(times), 3, 3)) for m in local.values()]
@@ -254,7 +252,7 @@ def _as_clip(
         turns = {node: q[:, row] for row, node in enumerate(local)}
     tracks: list[Track] = []
     spare: Track | None = None
-    paths: tuple[tuple[Path, dict[int, Rows], Floats], ...] = (
+    paths: tuple[tuple[Path, dict[int, Doubles], Floats], ...] = (
         ("translation", moves, rest.translations),
         ("rotation", turns, rest.rotations),
         ("scale", sizes, rest.scales),
