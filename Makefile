@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export PIP_CONSTRAINT := $(abspath constraints.txt)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test check bench sample pictures clean
+.PHONY: run test check bench sample pictures tree clean
 
 # Twenty seconds of the arena and ten of the goal: out/arena.mp4 and out/goal.mp4.
 run: $(VENV)/.run
@@ -36,6 +36,10 @@ sample: $(VENV)/.dev
 # Makes the pictures of the README again.
 pictures: $(VENV)/.run
 	$(BIN)/python -m tools.pictures
+
+# Writes docs/internals/tree.md again.
+tree: $(VENV)/.run
+	$(BIN)/python -m tools.tree
 
 $(VENV)/.run: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -117,6 +117,21 @@ def __dir__() -> list[str]:
     return __all__
 
 
+class _OldNames:
+    """Asked for modules that nobody else finds: those that have other names now."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
+        if not name.startswith(f"{__name__}."):
+            return None
+        from flexor.moved import find_moved
+
+        return find_moved(name)
+
+
+sys.meta_path.append(_OldNames)
+
+
 class _Face(ModuleType):
     """Keeps `flexor.draw` the function: the import of the folder of the same name would
     put the folder in its place. What is in it comes by `from flexor.draw.x import y`.

@@ -44,7 +44,7 @@ def blocks(name: str, language: str = "python") -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/output.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/guide/output.md"])
 def test_commands_work(
     name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -55,7 +55,7 @@ def test_commands_work(
 
 def test_levels_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the text file of the page; its levels are those of the package."""
-    name = "docs/levels.md"
+    name = "docs/guide/levels.md"
     (words,) = blocks(name, "toml")
     (folder / "levels.toml").write_text(words, "utf-8")
     lines = list(commands(name))
@@ -72,7 +72,7 @@ def test_levels_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_stages_and_moves_are_read(folder: Path) -> None:
-    stage, words = blocks("docs/stage.md", "toml")
+    stage, words = blocks("docs/guide/stage.md", "toml")
     (folder / "moves.toml").write_text(words, "utf-8")
     (folder / "arena.toml").write_text(stage, "utf-8")
     plan = read_stage(folder / "arena.toml")
@@ -101,14 +101,14 @@ def type_all(lines: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     "name",
     [
         "README.md",
-        "docs/crowds.md",
-        "docs/draw.md",
-        "docs/effects.md",
-        "docs/goal.md",
-        "docs/levels.md",
-        "docs/motion.md",
-        "docs/output.md",
-        "docs/stage.md",
+        "docs/guide/crowds.md",
+        "docs/guide/draw.md",
+        "docs/guide/effects.md",
+        "docs/guide/goal.md",
+        "docs/guide/levels.md",
+        "docs/guide/motion.md",
+        "docs/guide/output.md",
+        "docs/guide/stage.md",
     ],
 )
 def test_python_works(name: str, folder: Path) -> None:
@@ -120,7 +120,7 @@ def test_python_works(name: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "CONTRIBUTING.md", "benches/README.md", "docs/*.md"]
+    "name", ["README.md", "CONTRIBUTING.md", "benches/README.md", "docs/*/*.md"]
 )
 def test_links_lead_somewhere(name: str) -> None:
     for document in ROOT.glob(name):

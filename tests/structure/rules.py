@@ -6,10 +6,12 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 WORDS = ("errors", "arrays", "maths")
-# What each folder may import, beside itself; "stage.frame" allows that module alone.
+LIBRARY = ("scene", "files", "convert", "pose", "deform", "stage", "draw", "output")
+# What each folder may import, beside itself; "draw.drawlist" allows that module alone.
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "errors": (),
     "arrays": ("errors",),
@@ -20,14 +22,30 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "pose": (*WORDS, "scene"),
     "deform": (*WORDS, "scene"),
     "stage": (*WORDS, "scene", "pose", "deform"),
-    "draw": (*WORDS, "scene", "stage.frame"),
-    "output": (*WORDS, "scene", "draw.drawlist", "stage.frame", "files"),
-    "samples": (*WORDS, "scene", "files", "api"),
+    "draw": (*WORDS, "scene"),
+    "output": (*WORDS, "scene", "draw.drawlist", "files"),
+    "samples": (*WORDS, "api"),
+    "api": (*WORDS, *LIBRARY, "samples"),
+    "games": (*WORDS, *LIBRARY, "api", "samples"),
+    "bench": (*WORDS, *LIBRARY, "api", "samples", "games"),
+    "cli": (*WORDS, *LIBRARY, "api", "samples", "games", "bench"),
+    "moved": (),
+    "__main__": ("cli",),
 }
-# May import everything.
-FACES = ("api", "cli", "games", "bench", "__main__")
+USERS = ("games", "bench", "cli")  # may also import the package as users do
 VAGUE = {"utils", "util", "helpers", "common", "core", "manager", "misc"}
 MOST_LINES, MOST_FUNCTION_LINES, MOST_KERNEL_LINES = 500, 80, 120
+MOST_PARAMETERS = 10
+# The public face says all its words; what it calls takes records.
+MANY_WORDS = {
+    "flexor.api.repair.repair": {"repair"},
+    "flexor.api.pictures.drawing": {"contact_sheet"},
+}
+
+
+@cache
+def _parsed(text: str) -> ast.Module:
+    return ast.parse(text)
 
 
 @dataclass(frozen=True)
@@ -41,7 +59,7 @@ class Source:
 
     @property
     def tree(self) -> ast.Module:
-        return ast.parse(self.text)
+        return _parsed(self.text)
 
     @property
     def folder(self) -> str:
@@ -96,8 +114,6 @@ def _is_ours(module: str) -> bool:
 
 def layers(source: Source) -> list[str]:
     """The import table of the design."""
-    if source.folder in FACES:
-        return []
     found = []
     allowed = (source.folder, *MAY_IMPORT.get(source.folder, ()))
     if not source.folder:
@@ -106,6 +122,8 @@ def layers(source: Source) -> list[str]:
         return [f"{source.module}: folder {source.folder!r} is not in the design"]
     for module, name in imports(source):
         if not _is_ours(module) or (module, name) == ("flexor", "__version__"):
+            continue
+        if (module, name) == ("flexor", None) and source.folder in USERS:
             continue
         inner = module.partition(".")[2]
         if not any(inner == may or inner.startswith(f"{may}.") for may in allowed):
@@ -181,6 +199,55 @@ def short_functions(source: Source) -> list[str]:
             if lines > most:
                 found.append(f"{source.module}: {node.name} has {lines} lines")
     return found
+
+
+def few_parameters(source: Source) -> list[str]:
+    """At most 10 parameters, outside of kernels and commands."""
+    if source.is_kernel or source.folder == "cli":
+        return []
+    found = []
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            arguments = node.args
+            names = [
+                one.arg
+                for one in (
+                    *arguments.posonlyargs,
+                    *arguments.args,
+                    *arguments.kwonlyargs,
+                    *filter(None, (arguments.vararg, arguments.kwarg)),
+                )
+                if one.arg not in ("self", "cls")
+            ]
+            is_face = node.name in MANY_WORDS.get(source.module, ())
+            if len(names) > MOST_PARAMETERS and not is_face:
+                found.append(
+                    f"{source.module}: {node.name} has {len(names)} parameters"
+                )
+    return found
+
+
+def one_set_of_array_names(source: Source) -> list[str]:
+    """Arrays have the names of `flexor.arrays`; nobody makes others."""
+    if source.module == "flexor.arrays":
+        return []
+    return [
+        f"{source.module}: {ast.unparse(node)}: take a name of flexor.arrays"
+        for node in source.tree.body
+        if isinstance(node, ast.Assign)
+        and re.fullmatch(r"NDArray\[np\.\w+\]", ast.unparse(node.value))
+    ]
+
+
+def layouts_are_numbers(source: Source) -> list[str]:
+    """A layout is what a kernel and its caller share: it loads no compiler."""
+    if source.module.rpartition(".")[2] != "layout":
+        return []
+    return [
+        f"{source.module}: a layout may not import {module}"
+        for module, _ in imports(source)
+        if ".kernels" in module
+    ]
 
 
 def telling_names(source: Source) -> list[str]:
@@ -266,6 +333,9 @@ RULES: tuple[Callable[[Source], list[str]], ...] = (
     no_loose_flags,
     short_files,
     short_functions,
+    few_parameters,
+    one_set_of_array_names,
+    layouts_are_numbers,
     telling_names,
     has_docstring,
     all_names_exist,

@@ -95,6 +95,12 @@ BAD = [
     (rules.layers, "flexor.pose.sample", "from ..deform import bind"),
     (rules.layers, "flexor.pose", "from ..deform import bind"),
     (rules.layers, "flexor.physics.x", ""),
+    (rules.layers, "flexor.draw.cull", "from flexor.stage.frame import Frame"),
+    (rules.layers, "flexor.output.x", "from flexor.stage.frame import Frame"),
+    (rules.layers, "flexor.api.x", "from flexor.cli.main import main"),
+    (rules.layers, "flexor.api.x", "import flexor"),
+    (rules.layers, "flexor.games.x", "from flexor.cli import main"),
+    (rules.layers, "flexor.samples.x", "from flexor.files.replace import x"),
     (
         rules.no_import_through_init,
         "flexor.pose.sample",
@@ -137,6 +143,14 @@ BAD = [
     (rules.short_functions, "flexor.x", "def f():\n" + "    x = 1\n" * 80),
     (rules.short_functions, "flexor.x", "class A:\n def f():\n" + "  x = 1\n" * 80),
     (rules.short_functions, "flexor.x.kernels.y", "def f():\n" + "    x = 1\n" * 120),
+    (rules.few_parameters, "flexor.x", "def f(a, b, c, d, e, f, g, h, i, j, k): ..."),
+    (
+        rules.few_parameters,
+        "flexor.x",
+        "def f(a, b, c, d, e, *f, g, h, i, j, **k): ...",
+    ),
+    (rules.one_set_of_array_names, "flexor.x", "Lengths = NDArray[np.float64]"),
+    (rules.layouts_are_numbers, "flexor.x.layout", "from flexor.pose.kernels import a"),
     (rules.telling_names, "flexor.scene.utils", ""),
     (rules.telling_names, "flexor.core.mesh", ""),
     (rules.telling_names, "flexor.helpers", ""),
@@ -145,8 +159,6 @@ BAD = [
 ]
 GOOD = [
     (rules.layers, "flexor.api.x", "from flexor.deform import x\nimport flexor.draw"),
-    (rules.layers, "flexor.draw.cull", "from flexor.stage.frame import Frame"),
-    (rules.layers, "flexor.draw.cull", "from flexor.stage import frame"),
     (rules.layers, "flexor.output.x", "from flexor.draw.drawlist import DrawList"),
     (
         rules.layers,
@@ -184,6 +196,19 @@ GOOD = [
     (rules.short_files, "flexor.x", "\n" * 500),
     (rules.short_functions, "flexor.x", "def f():\n" + "    x = 1\n" * 79),
     (rules.short_functions, "flexor.x.kernels.y", "def f():\n" + "    x = 1\n" * 119),
+    (
+        rules.few_parameters,
+        "flexor.x",
+        "class A:\n    def f(self, a, b, c, d, e, f, g, h, i, j): ...",
+    ),
+    (
+        rules.few_parameters,
+        "flexor.pose.kernels.sample",
+        "def f(a, b, c, d, e, f, g, h, i, j, k): ...",
+    ),
+    (rules.one_set_of_array_names, "flexor.arrays", "Floats = NDArray[np.float32]"),
+    (rules.layouts_are_numbers, "flexor.x.layout", "import numpy"),
+    (rules.layers, "flexor.cli.x", "import flexor"),
     (rules.telling_names, "flexor.scene.commonplace", ""),
     (
         rules.all_names_exist,

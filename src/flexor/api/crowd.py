@@ -293,7 +293,7 @@ class Crowd:
         return found
 
     def draw_list(self, camera: Camera, style: DrawStyle | str = "shaded") -> DrawList:
-        """What was deformed last, as things to draw; see docs/draw.md."""
+        """What was deformed last, as things to draw; see docs/guide/draw.md."""
         return self.painter.draw_list(camera, style)
 
     def draw(

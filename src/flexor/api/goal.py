@@ -211,7 +211,7 @@ class Goal:
         return frames
 
     def draw_list(self, camera: Camera, style: DrawStyle | str = "shaded") -> DrawList:
-        """All there is, as things to draw; see docs/draw.md."""
+        """All there is, as things to draw; see docs/guide/draw.md."""
         check_view(camera, (1, 1))
         return self.painter.draw_list(self, camera, style)
 

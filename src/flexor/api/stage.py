@@ -38,8 +38,8 @@ Buttons = str | Sequence[str | int] | NDArray[Any] | None
 class Stage:
     """Characters on a ground with walls, that move, fight and are seen.
 
-    source: a text file (TOML, see docs/stage.md), or a `StagePlan`; characters: by what
-    the plan calls their file, those that need not be loaded.
+    source: a text file (TOML, see docs/guide/stage.md), or a `StagePlan`; characters:
+    by what the plan calls their file, those that need not be loaded.
 
     Ticks are of 1/60 s. Input is data: a mask of buttons for each character and tick;
     all that was put in can be had as a log, and played again.

@@ -61,7 +61,7 @@ class Drawer:
     weights: "multi" for all weights of each vertex, "one" for the largest alone, which
     will do at a distance, or a rule that chooses for each picture with a given camera;
     is_behind: for the rule, whether something half transparent is in front; set it;
-    method: "dual" to blend all weights by dual quaternions; see docs/deform.md.
+    method: "dual" to blend all weights by dual quaternions; see docs/guide/deform.md.
     Each thread needs a drawer of its own; what they upload is shared.
 
     Examples

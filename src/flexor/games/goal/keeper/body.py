@@ -55,7 +55,7 @@ def load_keeper(path: Path | None) -> Character:
     if lacks:
         raise SettingError(
             f"{path}: no {', '.join(lacks)} was found; a goalkeeper is a human body "
-            "whose joints have telling names, see docs/limits.md"
+            "whose joints have telling names, see docs/guide/limits.md"
         )
     return retarget(hero, samples.mannequin(), CLIP, travel=False)
 
