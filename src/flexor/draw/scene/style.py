@@ -27,9 +27,9 @@ class DrawStyle:
     """What a picture shows, and how.
 
     style: of the surface, see docs/guide/draw.md; samples: 4 for smooth edges, 1 for
-    speed; background: sRGB and alpha, 0 to 255, None for the style's own; ground: a grid
-    on the floor; shadow: a soft shadow where the character is near the floor, None for
-    the style's own choice; floor: its height in metres, None to find it; bones: the
+    speed; background: sRGB and alpha, 0 to 255, None for the style's own; ground: a
+    grid on the floor; shadow: a soft shadow where the character is near the floor, None
+    for the style's own choice; floor: its height in metres, None to find it; bones: the
     skeleton on top; names: of the joints; heat: the joint whose weights are shown by
     the style "heat", and are in the heat buffer of any style; smooth: names of nodes,
     meshes, materials and joints that are smooth while the rest is flat, None for all;
