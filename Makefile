@@ -46,7 +46,7 @@ $(VENV)/.run: pyproject.toml constraints.txt
 	$(BIN)/pip install -q -e ".[video,play]"
 	$(BIN)/pip install -q -e ".[codecs]" || echo "no codecs: fewer spectators"
 	@echo "compiling the kernels, once"
-	@$(BIN)/python -c "import flexor.pose.sample, flexor.deform.skin_vertices" 2>/dev/null & \
+	@$(BIN)/python -c "import flexor.pose.sample, flexor.deform.vertices" 2>/dev/null & \
 	    $(BIN)/python -c "import flexor.draw.raster.backend, flexor.stage.step" 2>/dev/null; wait
 	touch $@
 

@@ -4,7 +4,7 @@
 import numpy as np
 
 import flexor
-from flexor.deform.skin_vertices import init_skin, skin_vertices
+from flexor.deform.vertices import init_skin, skin_vertices
 from flexor.pose.links import follow_links
 from flexor.pose.model_space import init_world, world_from_local
 from flexor.pose.sample import init_sample, sample

@@ -12,7 +12,7 @@ import pytest
 
 import flexor
 from flexor.api.character import Character, SkinnedPrimitive
-from flexor.deform.skin_vertices import init_skin, skin_vertices
+from flexor.deform.vertices import init_skin, skin_vertices
 from flexor.errors import SettingError, ShapeError
 from flexor.pose.model_space import init_world, world_from_local
 from flexor.pose.pose import Pose

@@ -25,7 +25,7 @@ from flexor.convert.envelope.make import (
 )
 from flexor.convert.envelope.one_weight import one_weight
 from flexor.convert.envelope.scene_parts import scene_parts
-from flexor.deform.skin_envelope import skin_envelope
+from flexor.deform.envelope import skin_envelope
 from flexor.deform.weight_choice import WeightRule
 from flexor.draw.record.backend import RecordBackend
 from flexor.errors import SettingError, ShapeError

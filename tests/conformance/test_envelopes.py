@@ -22,7 +22,7 @@ from flexor.convert.envelope.plan import depth_first
 from flexor.convert.envelope.scene_parts import scene_parts
 from flexor.convert.envelope.search_trace import placed_peak, search_trace
 from flexor.convert.envelope.split_parts import cut_parts, piece_lives
-from flexor.deform.skin_envelope import skin_envelope
+from flexor.deform.envelope import skin_envelope
 from flexor.draw.scene.style import DrawStyle
 from flexor.pose.pose import Pose
 from flexor.scene.character.weights import SkinWeights

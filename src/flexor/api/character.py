@@ -27,7 +27,7 @@ from flexor.scene.scene import Scene
 
 if TYPE_CHECKING:
     from flexor.deform.bind import Bind
-    from flexor.deform.skin_envelope import EnvelopeState
+    from flexor.deform.envelope import EnvelopeState
     from flexor.scene.runtime.envelope import Envelopes
     from flexor.scene.runtime.levels import Levels
     from flexor.scene.runtime.package import Package
@@ -199,7 +199,7 @@ class Character:
 
     def envelope_state(self, weights: Weights) -> EnvelopeState:
         """New work space for one of the envelopes, for one thread."""
-        from flexor.deform.skin_envelope import init_envelope
+        from flexor.deform.envelope import init_envelope
 
         check_weights(weights)
         columns = {node: row for node, (row, _) in self.layout.morph_columns.items()}
@@ -419,7 +419,7 @@ class Character:
         self, world: Floats, weights: Floats, skins: list[SkinnedPrimitive]
     ) -> None:
         """The same with one weight a vertex."""
-        from flexor.deform.skin_envelope import skin_envelope
+        from flexor.deform.envelope import skin_envelope
 
         by_place = {(skin.node, skin.primitive): skin for skin in skins}
         spare = self._spare
@@ -462,7 +462,7 @@ def _make_envelopes(scene: Scene) -> Envelopes:
 def _skin_linear(
     bind: Bind, world: Floats, weights: Floats, positions: Floats, normals: Floats
 ) -> None:
-    from flexor.deform.skin_vertices import init_skin, skin_vertices
+    from flexor.deform.vertices import init_skin, skin_vertices
 
     state = init_skin(bind, len(world))
     skin_vertices(state, world, weights, positions=positions, normals=normals)
@@ -471,7 +471,7 @@ def _skin_linear(
 def _skin_dual(
     bind: Bind, world: Floats, weights: Floats, positions: Floats, normals: Floats
 ) -> None:
-    from flexor.deform.skin_dual import init_dual, skin_vertices_dual
+    from flexor.deform.dual import init_dual, skin_vertices_dual
 
     state = init_dual(bind, len(world))
     skin_vertices_dual(state, world, weights, positions=positions, normals=normals)

@@ -18,12 +18,12 @@ from flexor.arrays import Floats
 from flexor.bench.timing import Result, best_seconds
 from flexor.convert.envelope.make import EnvelopeSettings, convert_scene
 from flexor.convert.envelope.report import PLACE_BYTES
-from flexor.deform.skin_envelope import (
+from flexor.deform.envelope import (
     EnvelopeState,
     skin_envelope,
     trace_envelope,
 )
-from flexor.deform.skin_vertices import init_skin, skin_vertices
+from flexor.deform.vertices import init_skin, skin_vertices
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawList
 from flexor.draw.scene.build import build_items
 from flexor.draw.scene.envelope_sink import EnvelopeDraw

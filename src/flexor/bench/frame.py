@@ -12,7 +12,7 @@ from flexor.api.character import Character
 from flexor.bench.linked import make_linked
 from flexor.bench.timing import Result, best_seconds
 from flexor.deform.kernels import vertices as kernel
-from flexor.deform.skin_vertices import init_skin, skin_blocks
+from flexor.deform.vertices import init_skin, skin_blocks
 from flexor.pose.links import follow_links
 from flexor.pose.model_space import init_world, world_from_local
 from flexor.pose.sample import init_sample, sample

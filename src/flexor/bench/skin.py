@@ -13,10 +13,10 @@ from flexor.arrays import Floats
 from flexor.bench.synthetic import make_character
 from flexor.bench.timing import Result, best_seconds
 from flexor.deform.bind import Bind
+from flexor.deform.dual import init_dual
 from flexor.deform.kernels import dual as kernel_dual
 from flexor.deform.kernels import vertices as kernel
-from flexor.deform.skin_dual import init_dual
-from flexor.deform.skin_vertices import init_skin
+from flexor.deform.vertices import init_skin
 from flexor.pose.pose import Pose
 
 __all__ = ["run"]

@@ -14,7 +14,7 @@ import numpy as np
 
 from flexor.arrays import Bools, Doubles, Floats, Ints
 from flexor.deform.bind import Bind
-from flexor.deform.skin_vertices import SkinState, init_skin, skin_vertices
+from flexor.deform.vertices import SkinState, init_skin, skin_vertices
 from flexor.maths import threads
 from flexor.pose.ik.two_bone import Limb, TwoBoneState, init_two_bone
 from flexor.pose.layout import Layout

@@ -9,7 +9,7 @@ from flexor.draw.check import check_list
 from flexor.draw.drawlist import DrawList, DrawMesh, DrawTexture
 from flexor.draw.target import Target, check_target
 from flexor.errors import BackendError
-from tests.oracle.raster import draw_slow
+from tests.oracle.raster.raster import draw_slow
 
 
 class SlowBackend:

@@ -19,7 +19,7 @@ from tests.draw.shapes import (
     put_texture,
     rectangle,
 )
-from tests.oracle.raster_colour import decode, encode
+from tests.oracle.raster.colour import decode, encode
 
 SIZE = (16, 16)
 

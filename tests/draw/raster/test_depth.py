@@ -20,7 +20,7 @@ from tests.draw.shapes import (
     rectangle,
     sphere,
 )
-from tests.oracle.raster_colour import encode
+from tests.oracle.raster.colour import encode
 
 SIZE = (48, 40)
 BOTH_SIDES = Look(shading="unlit", cull="none")

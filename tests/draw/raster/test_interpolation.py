@@ -11,7 +11,7 @@ from flexor.draw.backend import Backend
 from flexor.draw.drawlist import DrawItem
 from flexor.scene.character.camera import Camera
 from tests.draw.shapes import UNLIT, Shape, draw, floats, pixel_rays, plane, put
-from tests.oracle.raster_colour import encode
+from tests.oracle.raster.colour import encode
 
 SIZE = (64, 48)
 SLANTED = Camera((1.0, 1.2, 3.0), (0.2, 0.0, 0.0), fov=0.9)

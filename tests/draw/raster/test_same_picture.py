@@ -29,7 +29,7 @@ from tests.draw.shapes import (
     sphere,
     welded,
 )
-from tests.oracle.raster_colour import unit
+from tests.oracle.raster.colour import unit
 
 SIZE = (61, 47)
 ALL = ("depth", "normal", "part", "heat")

@@ -14,7 +14,7 @@ from flexor.draw.drawlist import DrawItem, Look
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.light import Light
 from tests.draw.shapes import Shape, draw, floats, put, rectangle, sphere
-from tests.oracle.raster_colour import encode
+from tests.oracle.raster.colour import encode
 
 SIZE = (16, 12)
 SMOOTH = ("pixel", "vertex", "cel")

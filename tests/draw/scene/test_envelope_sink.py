@@ -12,7 +12,7 @@ import pytest
 import flexor
 from flexor.api.character import Character, Weights
 from flexor.convert.envelope.make import EnvelopeSettings, convert_scene
-from flexor.deform.skin_envelope import trace_envelope
+from flexor.deform.envelope import trace_envelope
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import DrawList
 from flexor.draw.record.backend import RecordBackend

@@ -12,7 +12,7 @@ from flexor.draw.scene.lighting import light_on, lights_of, lights_with_camera
 from flexor.draw.scene.style import DrawStyle
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.light import DAYLIGHT, Light
-from tests.oracle.raster_colour import light_sum
+from tests.oracle.raster.colour import light_sum
 
 
 def test_camera_in_front_changes_nothing() -> None:

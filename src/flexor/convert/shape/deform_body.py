@@ -36,7 +36,7 @@ def deform_body(
 
     Morphs are left aside.
     """
-    from flexor.deform.skin_vertices import init_skin, skin_vertices
+    from flexor.deform.vertices import init_skin, skin_vertices
     from flexor.pose.links import follow_links
     from flexor.pose.model_space import init_world, world_from_local
 

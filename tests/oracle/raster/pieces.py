@@ -14,7 +14,7 @@ import numpy as np
 from flexor.draw.drawlist import DrawTexture, Look
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.light import Light
-from tests.oracle.raster_colour import light_sum, sample, unit
+from tests.oracle.raster.colour import light_sum, sample, unit
 
 STEPS = 256
 # What a corner carries, in one row of numbers.

@@ -20,10 +20,10 @@ import numpy as np
 
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawList, DrawMesh, DrawTexture
 from flexor.draw.target import Target
-from tests.oracle import raster_pieces as pieces
-from tests.oracle.raster_colour import BAYER, decode, encode, levels_of, unit
-from tests.oracle.raster_pieces import FacePiece, LinePiece, Surface, View
-from tests.oracle.raster_strokes import stroke_edges
+from tests.oracle.raster import pieces
+from tests.oracle.raster.colour import BAYER, decode, encode, levels_of, unit
+from tests.oracle.raster.pieces import FacePiece, LinePiece, Surface, View
+from tests.oracle.raster.strokes import stroke_edges
 
 # Samples of a pixel, from its centre, in steps of 1/16 pixel.
 OFFSETS = {1: ((0, 0),), 4: ((-2, -6), (6, -2), (-6, 2), (2, 6))}

@@ -16,13 +16,13 @@ from flexor.convert.envelope.build import build_envelope
 from flexor.convert.envelope.one_weight import one_weight
 from flexor.convert.envelope.parts import EnvelopePart
 from flexor.convert.envelope.plan import EnvelopePlan, plan_envelope
-from flexor.deform.kernels import envelope as kernel
-from flexor.deform.skin_envelope import (
+from flexor.deform.envelope import (
     EnvelopeState,
     init_envelope,
     skin_envelope,
     trace_envelope,
 )
+from flexor.deform.kernels import envelope as kernel
 from flexor.errors import ShapeError
 from flexor.scene.character.mesh import MorphTarget
 from flexor.scene.runtime import envelope as at

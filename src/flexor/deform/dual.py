@@ -9,7 +9,7 @@ import numpy as np
 from flexor.arrays import Floats, check_array
 from flexor.deform.bind import Bind
 from flexor.deform.kernels import dual as kernel_dual
-from flexor.deform.skin_vertices import SkinState, each_group, init_skin
+from flexor.deform.vertices import SkinState, each_group, init_skin
 
 __all__ = ["DualState", "init_dual", "skin_blocks_dual", "skin_vertices_dual"]
 

@@ -9,7 +9,7 @@ import pytest
 
 from flexor.deform.bind import Bind, bind_primitive, bind_scene
 from flexor.deform.kernels import vertices as kernel
-from flexor.deform.skin_vertices import GROUP, init_skin, skin_blocks, skin_vertices
+from flexor.deform.vertices import GROUP, init_skin, skin_blocks, skin_vertices
 from flexor.errors import ShapeError
 from flexor.maths import transforms
 from flexor.scene.character.mesh import MorphTarget, Primitive

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from flexor.api.character import Character
 from flexor.deform.bind import Bind, bind_scene
+from flexor.deform.dual import init_dual, skin_blocks_dual, skin_vertices_dual
 from flexor.deform.kernels import dual as kernel_dual
 from flexor.deform.kernels import vertices as kernel
-from flexor.deform.skin_dual import init_dual, skin_blocks_dual, skin_vertices_dual
-from flexor.deform.skin_vertices import GROUP, init_skin, skin_vertices
+from flexor.deform.vertices import GROUP, init_skin, skin_vertices
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import quaternions, transforms
 from flexor.scene.character.mesh import Primitive
 from flexor.scene.character.weights import Skin, SkinWeights
 from flexor.scene.scene import Scene
-from tests.deform.test_skin_vertices import NODES, random_world, rigid_skin
+from tests.deform.test_vertices import NODES, random_world, rigid_skin
 from tests.oracle import deform_dual as oracle
 from tests.scenes import (
     bound_skin,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from flexor.draw.drawlist import DrawMesh, Strokes
-from tests.oracle.raster_colour import unit
-from tests.oracle.raster_pieces import View
+from tests.oracle.raster.colour import unit
+from tests.oracle.raster.pieces import View
 
 
 def stroke_edges(
