@@ -43,7 +43,7 @@ def _module_files(name: str, beside: Path) -> Iterator[Path]:
 
 
 def _imported(file: Path, text: str) -> Iterator[Path]:
-    """Files of ours that the text of a file imports, anywhere in it."""
+    """Files of ours that the text of a file imports at its top level."""
     for base, names, whole in _IMPORT.findall(text):
         words = re.findall(r"[\w.]+", re.sub(r"\bas\s+\w+", "", names or whole))
         modules = [base, *(f"{base}.{word}" for word in words)] if base else words
