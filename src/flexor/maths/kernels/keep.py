@@ -25,7 +25,8 @@ from numba.misc.appdirs import AppDirs
 
 __all__ = ["KernelCache", "sources_of", "stamp_of"]
 
-_PACKAGE = Path(__file__).parents[2]
+_THIS = Path(__file__)  # puts nothing into machine code
+_PACKAGE = _THIS.parents[2]
 _IMPORT = re.compile(
     r"^(?:from\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n#]*)|import\s+([^\n#]*))",
     re.MULTILINE,
@@ -49,7 +50,7 @@ def _imported(file: Path, text: str) -> Iterator[Path]:
         modules = [base, *(f"{base}.{word}" for word in words)] if base else words
         for module in modules:
             for path in _module_files(module, file.parent):
-                if path.is_file():
+                if path.is_file() and path != _THIS:
                     yield path
 
 
