@@ -72,7 +72,8 @@ class PaintBackend:
         return 0
 
     def draw(self, draw_list, target):
-        target.colour[..., :3] = [255 * level for level in draw_list.items[0].look.emissive]
+        glow = draw_list.items[0].look.emissive
+        target.colour[..., :3] = [255 * level for level in glow]
         target.colour[..., 3] = 255
         return target.colour
 
@@ -145,15 +146,28 @@ def solve_point(rows, bone, matrices, targets, off, local):
 }
 RULE = {
     "stage/movement/drift.py": '''
-"""Everybody drifts along x, a centimetre a tick."""
+"""Everybody drifts along x."""
 
 
 def drift(state):
-    state.places[:, 0] += 0.01
+    state.places[:, 0] += state.plan.drift.amount
+''',
+    # Where it can be set: the class of its settings, and a field of the plan for it.
+    "scene/stage/drift.py": '''
+"""How everybody drifts."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class DriftSettings:
+    """amount: metres a tick."""
+
+    amount: float = 0.01
 ''',
 }
 NEW = {**FORMAT, **EXTENSION, **BACKEND, **SOLVER, **RULE}
-# What is put in front of a line of a file that is there; the line must stand there once.
+# What is put before a line of a file that is there; the line must stand there once.
 ROWS = {
     "draw/scene/looks.py": (
         ("ALPHAS: dict", "from dataclasses import replace\n"),
@@ -161,6 +175,16 @@ ROWS = {
             "ALPHAS: dict",
             'EXTENSION_LOOKS["TEST_materials_glow"] = lambda look, values: replace(\n'
             '    look, emissive=(0.0, values["level"], 0.0)\n)\n',
+        ),
+    ),
+    "scene/stage/plan.py": (
+        (
+            "from flexor.scene.stage.effect_settings import",
+            "from flexor.scene.stage.drift import DriftSettings\n",
+        ),
+        (
+            "    effects: EffectPlan = field(",
+            "    drift: DriftSettings = field(default_factory=DriftSettings)\n",
         ),
     ),
     "stage/step.py": (
@@ -221,11 +245,13 @@ posed = point.solve(hero.pose(), [[0.5, 1.0, 0.0]])
 out["knee"] = posed.world[hero.skeleton.index("knee"), :, 3].tolist()
 out["off"] = point.off.tolist()
 
-Path("stage.toml").write_text('[[character]]\\nname = "red"\\n')
-stage = flexor.Stage("stage.toml")
-for _ in range(10):
-    stage.step()
-out["place"] = stage.places[0].tolist()
+out["places"] = []
+for settings in ("", "[drift]\\namount = 0.02\\n"):
+    Path("stage.toml").write_text(settings + '[[character]]\\nname = "red"\\n')
+    stage = flexor.Stage("stage.toml")
+    for _ in range(10):
+        stage.step()
+    out["places"].append(stage.places[0].tolist())
 print(json.dumps(out))
 """
 
@@ -295,4 +321,5 @@ def test_solver_is_one_file_and_its_kernel(outcome: Outcome) -> None:
 
 
 def test_rule_is_one_file_and_one_row(outcome: Outcome) -> None:
-    assert outcome["place"] == pytest.approx([0.1, 0.0, 0.0])
+    assert outcome["places"][0] == pytest.approx([0.1, 0.0, 0.0])
+    assert outcome["places"][1] == pytest.approx([0.2, 0.0, 0.0])
