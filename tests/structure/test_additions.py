@@ -20,6 +20,8 @@ import pytest
 import flexor
 from tests.gltf_builder import mini, write_glb
 
+pytestmark = pytest.mark.jit  # a whole picture is drawn
+
 Outcome = dict[str, Any]
 
 # The additions: whole files, by where they go.
