@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from flexor.arrays import Pixels
 from flexor.errors import AssetError, SettingError, ShapeError
+from flexor.output.formats.png import encode_png
 from flexor.output.image import save_image
-from flexor.output.png import encode_png
 from tests.output.moving import moving
 
 NAMES = ("a.png", "a.jpg", "a.jpeg", "a.webp", "A.PNG")

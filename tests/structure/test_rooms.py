@@ -64,6 +64,10 @@ def test_a_missing_room_is_caught(house: Path) -> None:
         (house / "goal" / f"{name}.py").touch()
     assert rooms.missing_rooms(house) == []
     (house / "goal" / "keeper_mind.py").touch()
+    named = house / "goal" / "extensions"
+    named.mkdir()
+    for name in ("khr_a", "khr_b", "khr_c"):
+        (named / f"{name}.py").touch()
     assert rooms.missing_rooms(house) == [
         f"{house / 'goal'}: 3 files begin with 'keeper'"
     ]

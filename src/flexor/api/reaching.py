@@ -8,10 +8,8 @@ solve, whoever asked for it.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -19,14 +17,13 @@ from numpy.typing import ArrayLike
 
 from flexor.api.character import Character
 from flexor.api.playing import Player
+from flexor.api.solving import Solver, check_count
 from flexor.arrays import Floats
-from flexor.errors import SettingError, ShapeError
-from flexor.pose.ik.aim import Aim, init_aim, solve_aim
-from flexor.pose.ik.ccd import CcdSettings, init_ccd, solve_ccd
+from flexor.errors import SettingError
+from flexor.pose.ik.aim import Aim, AimState, init_aim, solve_aim
+from flexor.pose.ik.ccd import CcdSettings, CcdState, init_ccd, solve_ccd
 from flexor.pose.ik.reach import Effector, make_reach
-from flexor.pose.ik.two_bone import Limb, init_two_bone, solve_two_bone
-from flexor.pose.layout import ROWS
-from flexor.pose.model_space import WorldState, init_world, world_from_local
+from flexor.pose.ik.two_bone import Limb, TwoBoneState, init_two_bone, solve_two_bone
 from flexor.pose.pose import Pose
 from flexor.scene.character.limits import Limits
 from flexor.scene.human.human import Human, find_human
@@ -47,76 +44,7 @@ LIMBS = {
 MOST_LOOK = np.radians(90)
 
 
-class _Solver(ABC):
-    """What the three have in common: poses and players to local transforms and back."""
-
-    def __init__(self, hero: Character, count: int) -> None:
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise SettingError(f"count: {count!r}, expected a number of characters")
-        self.hero = hero
-        self.count = count
-        # The state is one: two threads that used it at once would spoil both poses.
-        self._lock = Lock()
-
-    @property
-    @abstractmethod
-    def off(self) -> Floats:
-        """How far each goal was missed at the last solve."""
-
-    @abstractmethod
-    def _run(self, local: Floats, world: WorldState, goals: dict[str, Any]) -> None:
-        """Turn joints in local transforms (N, 10 L)."""
-
-    def _apply(self, player: Player, goals: dict[str, Any]) -> None:
-        if not isinstance(player, Player):
-            raise SettingError(f"{type(player).__name__}, expected a Player")
-        if player.hero is not self.hero or player.count != self.count:
-            raise SettingError(
-                f"a player of {player.count} characters, or of another one, expected "
-                f"{self.count} of {self.hero!r}"
-            )
-        with self._lock:
-            self._run(player.local, player.world_state, goals)
-
-    def _solve(self, pose: Pose, goals: dict[str, Any]) -> Pose:
-        hero = self.hero
-        if not isinstance(pose, Pose):
-            raise SettingError(f"{type(pose).__name__}, expected a Pose")
-        if len(pose) == 1 and self.count > 1:
-            pose = _spread(pose, self.count)
-        if len(pose) != self.count or pose.world.shape[-3] != len(hero.skeleton):
-            raise ShapeError(
-                f"a pose of {len(pose)} moments and {pose.world.shape[-3]} nodes, "
-                f"expected {self.count} of {len(hero.skeleton)}"
-            )
-        parts = (pose.translations, pose.rotations, pose.scales)
-        if not all(np.isfinite(part).all() for part in (*parts, pose.world)):
-            raise ShapeError("the pose is not finite")
-        layout = hero.layout
-        local = np.tile(layout.rest, (self.count, 1))
-        rows = local.reshape(self.count, ROWS, layout.lane_count)
-        first = 0
-        for part in parts:
-            width = part.shape[-1]
-            by_lane = part.reshape(self.count, -1, width)[:, layout.node_of_lane]
-            rows[:, first : first + width, : by_lane.shape[1]] = by_lane.swapaxes(1, 2)
-            first += width
-        world = world_from_local(init_world(layout, self.count), local)
-        # A pose may have been moved as a whole: its roots say to where.
-        matrices = pose.world.reshape(self.count, -1, 3, 4)
-        places = _places(world, matrices)
-        world.places[:] = places
-        world_from_local(world, local)
-        with self._lock:
-            self._run(local, world, goals)
-        weights = pose.weights.reshape(self.count, -1)
-        turned = hero.pose_of(local, weights)
-        if not np.array_equal(places, np.broadcast_to(np.eye(3, 4), places.shape)):
-            turned = turned.moved(places)
-        return turned if pose.is_many else turned[0]
-
-
-class Reach(_Solver):
+class Reach(Solver):
     """Chains of bones that bring nodes to targets, by cyclic coordinate descent.
 
     chains: by the node that is to be somewhere, the first bone of its chain (names, or
@@ -136,6 +64,8 @@ class Reach(_Solver):
     True
     """
 
+    state: CcdState
+
     def __init__(
         self,
         hero: Character,
@@ -146,7 +76,7 @@ class Reach(_Solver):
         settings: CcdSettings = CcdSettings(),  # noqa: B008 - frozen
         count: int = 1,
     ) -> None:
-        super().__init__(hero, count)
+        check_count(count)
         find = _Finder(hero)
         if isinstance(chains, Mapping):
             effectors = [Effector(find(n), find(root)) for n, root in chains.items()]
@@ -166,17 +96,12 @@ class Reach(_Solver):
             rigid=find.rolls,
         )
         self.settings = settings
-        self.state = init_ccd(reach, count)
+        super().__init__(hero, init_ccd(reach, count), solve_ccd)
 
     @property
     def off(self) -> Floats:
         """Metres from each effector to its target, (N, M), after a solve."""
         return self.state.off
-
-    def _run(self, local: Floats, world: WorldState, goals: dict[str, Any]) -> None:
-        solve_ccd(
-            self.state, local, world, goals.pop("targets"), self.settings, **goals
-        )
 
     def solve(
         self,
@@ -188,11 +113,13 @@ class Reach(_Solver):
         weights: ArrayLike | None = None,
         seconds: float = np.inf,
     ) -> Pose:
-        """The pose with its effectors at their targets; see pose.ik_ccd.solve_ccd.
+        """The pose with its effectors at their targets; see pose.ik.ccd.solve_ccd.
 
         targets: (N, M, 3), metres in the world, or what can be spread to that.
         """
-        return self._solve(pose, _goals(targets, turns, poles, weights, seconds))
+        return super().solve(
+            pose, **self._goals(targets, turns, poles, weights, seconds)
+        )
 
     def apply(
         self,
@@ -205,10 +132,22 @@ class Reach(_Solver):
         seconds: float = np.inf,
     ) -> None:
         """The same in what a player shows, until its next step."""
-        self._apply(player, _goals(targets, turns, poles, weights, seconds))
+        goals = self._goals(targets, turns, poles, weights, seconds)
+        super().apply(player, **goals)
+
+    def _goals(
+        self,
+        targets: ArrayLike,
+        turns: ArrayLike | None,
+        poles: ArrayLike | None,
+        weights: ArrayLike | None,
+        seconds: float,
+    ) -> dict[str, Any]:
+        named = {"targets": targets, "turns": turns, "poles": poles, "weights": weights}
+        return {**named, "settings": self.settings, "seconds": seconds}
 
 
-class Limbs(_Solver):
+class Limbs(Solver):
     """Arms and legs that bring hands and feet to targets, in closed form.
 
     limbs: "left arm", "right leg" and so on of a human body, three names each, or
@@ -225,6 +164,8 @@ class Limbs(_Solver):
     True
     """
 
+    state: TwoBoneState
+
     def __init__(
         self,
         hero: Character,
@@ -233,7 +174,7 @@ class Limbs(_Solver):
         keeps: bool = False,
         count: int = 1,
     ) -> None:
-        super().__init__(hero, count)
+        check_count(count)
         find = _Finder(hero)
         made = []
         for limb in limbs:
@@ -253,15 +194,12 @@ class Limbs(_Solver):
                 raise SettingError(f"limb: {len(names)} names, expected 3: {names!r}")
             start, middle, end = (find(name) for name in names)
             made.append(Limb(start, middle, end, keeps, find.bend(middle)))
-        self.state = init_two_bone(hero.layout, made, count)
+        super().__init__(hero, init_two_bone(hero.layout, made, count), solve_two_bone)
 
     @property
     def off(self) -> Floats:
         """Metres by which each target was out of reach, (N, M), after a solve."""
         return self.state.off
-
-    def _run(self, local: Floats, world: WorldState, goals: dict[str, Any]) -> None:
-        solve_two_bone(self.state, local, world, **goals)
 
     def solve(
         self,
@@ -272,11 +210,12 @@ class Limbs(_Solver):
         tilts: ArrayLike | None = None,
         weights: ArrayLike | None = None,
     ) -> Pose:
-        """The pose with its limbs at their targets; see pose.ik_two_bone.
+        """The pose with its limbs at their targets; see pose.ik.two_bone.
 
         targets: (N, M, 3), metres in the world, or what can be spread to that.
         """
-        return self._solve(pose, _limb_goals(targets, poles, tilts, weights))
+        goals = {"poles": poles, "tilts": tilts, "weights": weights}
+        return super().solve(pose, targets, **goals)
 
     def apply(
         self,
@@ -288,10 +227,11 @@ class Limbs(_Solver):
         weights: ArrayLike | None = None,
     ) -> None:
         """The same in what a player shows, until its next step."""
-        self._apply(player, _limb_goals(targets, poles, tilts, weights))
+        goals = {"poles": poles, "tilts": tilts, "weights": weights}
+        super().apply(player, targets, **goals)
 
 
-class Look(_Solver):
+class Look(Solver):
     """A head that looks at a point, and the neck that helps it.
 
     aim: which joints, and where they look at rest; None: neck and head of a human body,
@@ -308,6 +248,8 @@ class Look(_Solver):
     True
     """
 
+    state: AimState
+
     def __init__(
         self,
         hero: Character,
@@ -316,7 +258,7 @@ class Look(_Solver):
         limits: Limits | str | Path | None = None,
         count: int = 1,
     ) -> None:
-        super().__init__(hero, count)
+        check_count(count)
         if not isinstance(aim, Aim | None):
             raise SettingError(f"aim: {aim!r}, expected an Aim")
         if aim is None:
@@ -324,15 +266,13 @@ class Look(_Solver):
             human = find.human
             aim = Aim([*human.necks, find("head")], most=MOST_LOOK)
         allowed = find_limits(hero, limits)
-        self.state = init_aim(hero.layout, aim, count, limits=allowed)
+        state = init_aim(hero.layout, aim, count, limits=allowed)
+        super().__init__(hero, state, solve_aim)
 
     @property
     def off(self) -> Floats:
         """Radians between where each looks and its target, (N,), after a solve."""
         return self.state.off
-
-    def _run(self, local: Floats, world: WorldState, goals: dict[str, Any]) -> None:
-        solve_aim(self.state, local, world, **goals)
 
     def solve(
         self,
@@ -343,7 +283,7 @@ class Look(_Solver):
         weights: ArrayLike | None = None,
     ) -> Pose:
         """The pose looking at its targets: (N, 3), metres in the world."""
-        return self._solve(pose, {"targets": targets, "ups": ups, "weights": weights})
+        return super().solve(pose, targets, ups=ups, weights=weights)
 
     def apply(
         self,
@@ -354,7 +294,7 @@ class Look(_Solver):
         weights: ArrayLike | None = None,
     ) -> None:
         """The same in what a player shows, until its next step."""
-        self._apply(player, {"targets": targets, "ups": ups, "weights": weights})
+        super().apply(player, targets, ups=ups, weights=weights)
 
 
 def find_limits(hero: Character, limits: Limits | str | Path | None) -> Limits | None:
@@ -376,55 +316,6 @@ def find_limits(hero: Character, limits: Limits | str | Path | None) -> Limits |
     from flexor.files.text.limits import read_limits
 
     return read_limits(limits, hero.skeleton)
-
-
-def _spread(pose: Pose, count: int) -> Pose:
-    """One pose as one of `count` moments that are alike."""
-    if pose.is_many:
-        pose = pose[0]
-    parts = (pose.translations, pose.rotations, pose.scales, pose.world, pose.weights)
-    return Pose(*(np.repeat(part[None], count, 0) for part in parts))
-
-
-def _goals(
-    targets: ArrayLike,
-    turns: ArrayLike | None,
-    poles: ArrayLike | None,
-    weights: ArrayLike | None,
-    seconds: float,
-) -> dict[str, Any]:
-    named = {"targets": targets, "turns": turns, "poles": poles, "weights": weights}
-    return {**named, "seconds": seconds}
-
-
-def _limb_goals(
-    targets: ArrayLike,
-    poles: ArrayLike | None,
-    tilts: ArrayLike | None,
-    weights: ArrayLike | None,
-) -> dict[str, Any]:
-    return {"targets": targets, "poles": poles, "tilts": tilts, "weights": weights}
-
-
-def _places(world: WorldState, matrices: Floats) -> Floats:
-    """Where poses stand as a whole, (N, 3, 4), by their first root.
-
-    world: of the same poses at the origin; matrices: (N, J, 3, 4) as they are.
-    """
-    from flexor.maths import transforms
-
-    root = int(world.layout.node_of_lane[0])
-    here, there = world.matrices[:, root], matrices[:, root]
-    if np.allclose(here, there, rtol=1e-5, atol=1e-6):
-        return np.tile(np.eye(3, 4, dtype=np.float32), (len(here), 1, 1))
-    try:
-        back = transforms.invert(here.astype(np.float64))
-    except np.linalg.LinAlgError:
-        raise ShapeError(
-            f"the root {world.layout.skeleton.names[root]!r} has no size: there is no "
-            "saying where the pose stands"
-        ) from None
-    return transforms.multiply(there.astype(np.float64), back).astype(np.float32)
 
 
 class _Finder:

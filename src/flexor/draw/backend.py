@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import Protocol, cast
 
 import numpy as np
@@ -12,13 +13,7 @@ from flexor.draw.drawlist import DrawList, DrawMesh, DrawTexture
 from flexor.draw.target import Target
 from flexor.errors import SettingError
 
-__all__ = ["BACKENDS", "Backend", "open_backend"]
-
-# Where each backend is: its module has a function `open` without parameters.
-BACKENDS = {
-    "raster": "flexor.draw.raster.backend",
-    "record": "flexor.draw.record.backend",
-}
+__all__ = ["Backend", "backend_names", "open_backend"]
 
 
 class Backend(Protocol):
@@ -40,9 +35,19 @@ class Backend(Protocol):
         ...
 
 
+def backend_names() -> list[str]:
+    """Every backend there is: the folders of `draw` that have a `backend.py`.
+
+    That file has a function `open` without parameters, which gives a new backend.
+    """
+    return sorted(
+        file.parent.name for file in Path(__file__).parent.glob("*/backend.py")
+    )
+
+
 def open_backend(name: str = "raster") -> Backend:
     """A new backend: "raster" draws on the CPU, "record" only keeps the lists."""
-    if name not in BACKENDS:
-        known = ", ".join(BACKENDS)
-        raise SettingError(f"no backend {name!r}; there are: {known}")
-    return cast(Backend, import_module(BACKENDS[name]).open())
+    names = backend_names()
+    if name not in names:
+        raise SettingError(f"no backend {name!r}; there are: {', '.join(names)}")
+    return cast(Backend, import_module(f"flexor.draw.{name}.backend").open())

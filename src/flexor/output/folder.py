@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 
 from flexor.arrays import Pixels
+from flexor.output.formats.png import QUICK, encode_png
 from flexor.output.ordered import Ordered
-from flexor.output.png import QUICK, encode_png
 
 __all__ = ["FolderEncoder"]
 

@@ -1,22 +1,26 @@
-"""Single pictures: PNG, JPEG and WebP."""
+"""Single pictures, in any format that has them."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from io import BytesIO
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from flexor.arrays import Pixels
 from flexor.errors import SettingError
 from flexor.files.replace import check_parent, replace_file, writing
-from flexor.output.frames import check_frame, flatten
-from flexor.output.png import encode_png
+from flexor.output.format import find_formats
+from flexor.output.frames import check_frame
 
-__all__ = ["IMAGES", "encode_webp", "save_image"]
+__all__ = ["IMAGES", "save_image"]
+
+# By the ending: makes a whole file of a picture.
+IMAGES: dict[str, Callable[[Pixels], bytes]] = {
+    ending: form.encode
+    for form in find_formats()
+    if form.encode is not None
+    for ending in form.endings
+}
 
 
 def save_image(path: str | os.PathLike[str], pixels: Pixels) -> None:
@@ -34,28 +38,3 @@ def save_image(path: str | os.PathLike[str], pixels: Pixels) -> None:
     check_parent(place)
     with writing(place):
         replace_file(place, encode(pixels))
-
-
-def encode_webp(pixels: Pixels, quality: int = 90, method: int = 4) -> bytes:
-    """A whole WebP file of one picture; method: 0 is fast, 6 is small."""
-    return _encode(pixels, "WEBP", quality=quality, method=method)
-
-
-def _encode_jpeg(pixels: Pixels) -> bytes:
-    return _encode(flatten(pixels)[..., :3], "JPEG", quality=92)
-
-
-def _encode(pixels: Pixels, kind: str, **options: Any) -> bytes:
-    from PIL import Image
-
-    file = BytesIO()
-    Image.fromarray(np.ascontiguousarray(pixels)).save(file, kind, **options)
-    return file.getvalue()
-
-
-IMAGES: dict[str, Callable[[Pixels], bytes]] = {
-    ".png": encode_png,
-    ".jpg": _encode_jpeg,
-    ".jpeg": _encode_jpeg,
-    ".webp": encode_webp,
-}

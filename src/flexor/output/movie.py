@@ -6,46 +6,24 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Protocol
 
 from flexor.arrays import Pixels
 from flexor.errors import SettingError
 from flexor.files.replace import new_file, writing
-from flexor.output.apng import ApngEncoder
 from flexor.output.folder import FolderEncoder
+from flexor.output.format import Encoder, find_formats
 from flexor.output.frames import check_frame, check_rate, check_size
-from flexor.output.gif import GifEncoder
-from flexor.output.mp4 import Mp4Encoder
-from flexor.output.npy import NpyEncoder
 from flexor.output.place import new_folder
-from flexor.output.webp import WebpEncoder
 
 __all__ = ["MOVIES", "Movie", "is_folder", "open_movie", "save_movie"]
 
 
-class Encoder(Protocol):
-    """Writes one format to a path, which exists and is empty."""
-
-    def add(self, frame: Pixels) -> None:
-        """Take the next frame, C-ordered uint8 (H, W, 4); it may change afterwards."""
-        ...
-
-    def finish(self) -> None:
-        """Write what is left; called once, after the last frame."""
-        ...
-
-    def close(self) -> None:
-        """Let go of files and threads, also in the middle."""
-        ...
-
-
 # Each is called with the path, (width, height) and frames a second.
 MOVIES: dict[str, Callable[[Path, tuple[int, int], float], Encoder]] = {
-    ".mp4": Mp4Encoder,
-    ".webp": WebpEncoder,
-    ".gif": GifEncoder,
-    ".apng": ApngEncoder,
-    ".npy": NpyEncoder,
+    ending: form.open
+    for form in find_formats()
+    if form.open is not None
+    for ending in form.endings
 }
 
 

@@ -38,7 +38,7 @@ from flexor.draw.scene.style import DrawStyle, style_of
 from flexor.draw.sheet import join_pictures
 from flexor.draw.target import init_target
 from flexor.errors import SettingError, ShapeError
-from flexor.output.png import encode_png
+from flexor.output.formats.png import encode_png
 from flexor.pose.pose import Pose
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.light import Light

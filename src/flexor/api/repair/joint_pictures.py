@@ -113,7 +113,8 @@ def _plain(scene: Scene) -> Scene:
         if old.alpha_mode == "OPAQUE":
             materials.append(Material(double_sided=old.double_sided))
         else:
-            materials.append(replace(old, unlit=False, emissive=(0.0, 0.0, 0.0)))
+            plain = replace(old, unlit=False, emissive=(0.0, 0.0, 0.0), looks=None)
+            materials.append(plain)
     return replace(scene, materials=tuple(materials))
 
 

@@ -16,7 +16,7 @@ from flexor.api.repair.joint_pictures import SHOTS, JointPictures, draw_joints
 from flexor.arrays import Pixels
 from flexor.draw.scene.heat import RAMP
 from flexor.errors import SettingError
-from flexor.output.image import encode_webp
+from flexor.output.formats.webp import encode_webp
 from flexor.scene.finding import Finding
 
 if TYPE_CHECKING:

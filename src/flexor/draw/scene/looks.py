@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from flexor.draw.drawlist import RGB, RGBA, Alpha, Look
 from flexor.scene.character.material import Material, TextureRef
@@ -12,6 +13,9 @@ from flexor.scene.finding import Finding
 
 __all__ = ["look_of", "texture_transform"]
 
+# By the name of an extension, what its values in `Material.looks` make of a look; an
+# extension that is not here is not seen.
+EXTENSION_LOOKS: dict[str, Callable[[Look, Mapping[str, Any]], Look]] = {}
 ALPHAS: dict[str, Alpha] = {"OPAQUE": "opaque", "MASK": "mask", "BLEND": "blend"}
 
 
@@ -49,6 +53,9 @@ def look_of(
         emissive=emissive,
         emissive_texture=-1 if glow is None else upload_texture(glow.texture),
     )
+    for name, values in (material.looks or {}).items():
+        if name in EXTENSION_LOOKS:
+            look = EXTENSION_LOOKS[name](look, values)
     return look, 0 if lead is None else lead.texcoord, findings
 
 

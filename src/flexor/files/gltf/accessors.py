@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Floats
-from flexor.files import codecs
 from flexor.files.gltf.checked import Checked
-from flexor.files.gltf.container import MESHOPT, Container
+from flexor.files.gltf.container import Container
+from flexor.files.gltf.extensions.meshopt_compression import packing_of, unpack_view
 
 __all__ = ["Accessors"]
 
@@ -202,12 +202,15 @@ class Accessors:
     def view_bytes(self, row: int) -> memoryview:
         """The bytes of a buffer view, unpacked where they are compressed."""
         view = self._views[row]
-        packing = _meshopt_of(view) if self._is_packed[row] else None
+        packing = packing_of(view) if self._is_packed[row] else None
         if packing is None:
             buffer, offset = self._view_buffers[row], self._view_offsets[row]
             return self._slice(view, buffer, offset, self._view_sizes[row])
         if row not in self._unpacked:
-            self._unpacked[row] = self._unpack(view, packing)
+            count = len(self._buffers)
+            self._unpacked[row] = unpack_view(
+                view, packing, count, self.charge, self._slice
+            )
         return self._unpacked[row]
 
     def _finish(self, row: int, values: NDArray[Any]) -> NDArray[Any]:
@@ -267,30 +270,6 @@ class Accessors:
             raise place.error(f"bytes {offset} to {end} of a buffer of {len(data)}")
         return data[offset:end]
 
-    def _unpack(self, view: Checked, packing: Checked) -> memoryview:
-        """Undo EXT_meshopt_compression or KHR_meshopt_compression."""
-        count = packing.integer("count", low=1)
-        stride = packing.integer("byteStride", low=1, high=256)
-        self.charge(packing, count * stride, "count")
-        try:
-            unpacked = codecs.decode_meshopt(
-                self._slice(
-                    packing,
-                    packing.row("buffer", len(self._buffers), "buffer"),
-                    packing.integer("byteOffset", 0),
-                    packing.integer("byteLength", low=1),
-                ),
-                count=count,
-                stride=stride,
-                mode=packing.text("mode"),
-                filter_name=packing.text("filter", "NONE"),
-            )
-        except codecs.CodecError as error:
-            raise packing.error(str(error)) from None
-        if view.integer("byteLength", low=1) > unpacked.nbytes:
-            raise view.error("longer than the data it is unpacked from", "byteLength")
-        return memoryview(unpacked.tobytes())
-
 
 def check_finite(place: Checked, key: str, values: Floats) -> None:
     """Refuse NaN and infinity in values (count, width), under `key` of `place`."""
@@ -306,9 +285,3 @@ def _component(item: Checked) -> int:
         names = ", ".join(str(c) for c in COMPONENTS)
         raise item.error(f"{code}, expected one of {names}", "componentType")
     return code
-
-
-def _meshopt_of(view: Checked) -> Checked | None:
-    extensions = view.child("extensions")
-    found = (extensions.object(name) for name in MESHOPT)
-    return next((packing for packing in found if packing is not None), None)

@@ -15,12 +15,12 @@ from urllib.parse import unquote
 
 from flexor.errors import AssetError, VersionError
 from flexor.files.gltf.checked import Checked
+from flexor.files.gltf.extensions.meshopt_compression import is_fallback
 
-__all__ = ["MESHOPT", "Container", "join_glb"]
+__all__ = ["Container", "join_glb"]
 
 MAGIC = b"glTF"
 JSON_CHUNK, BIN_CHUNK = 0x4E4F534A, 0x004E4942
-MESHOPT = ("EXT_meshopt_compression", "KHR_meshopt_compression")
 HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")  # may be text that UTF-8 cannot hold
 
 
@@ -63,7 +63,7 @@ class Container:
                 data = memoryview(self.read_uri(item)[0])
             except FileNotFoundError as error:
                 raise item.error(f"there is no file {error}", "uri") from None
-        elif _is_fallback(item):
+        elif is_fallback(item):
             return None
         elif row == 0 and self._chunk is not None:
             data = self._chunk
@@ -179,11 +179,6 @@ def join_glb(text: bytes, binary: bytes) -> bytes:
         parts += [struct.pack("<II", len(binary), BIN_CHUNK), binary]
     total = 12 + sum(len(part) for part in parts)
     return b"".join([MAGIC, struct.pack("<II", 2, total), *parts])
-
-
-def _is_fallback(buffer: Checked) -> bool:
-    extensions = buffer.object("extensions")
-    return extensions is not None and any(extensions.has(name) for name in MESHOPT)
 
 
 def _read_data_uri(item: Checked, uri: str) -> tuple[bytes, str]:

@@ -8,6 +8,14 @@ from flexor.files.gltf.accessors import Accessors
 from flexor.files.gltf.carried import carried_of
 from flexor.files.gltf.checked import Checked
 from flexor.files.gltf.container import Container
+from flexor.files.gltf.extension import known_extensions
+from flexor.files.gltf.extensions import khr_materials_unlit as unlit
+from flexor.files.gltf.extensions.khr_materials_pbrspecularglossiness import (
+    glossy_of,
+    read_glossy,
+)
+from flexor.files.gltf.material_looks import give_looks, take_looks
+from flexor.files.gltf.texture_refs import read_ref, ref_json
 from flexor.scene.character.material import (
     CLAMP,
     MIRROR,
@@ -16,7 +24,6 @@ from flexor.scene.character.material import (
     Material,
     Sampler,
     Texture,
-    TextureRef,
 )
 from flexor.scene.finding import Finding
 
@@ -29,8 +36,6 @@ __all__ = [
     "sampler_json",
 ]
 
-TRANSFORM, UNLIT = "KHR_texture_transform", "KHR_materials_unlit"
-GLOSSY = "KHR_materials_pbrSpecularGlossiness"
 ALPHA_MODES = ("OPAQUE", "MASK", "BLEND")
 WRAPS, MAGS = (CLAMP, MIRROR, REPEAT), (9728, 9729)
 MINS = (*MAGS, *range(9984, 9988))
@@ -85,12 +90,14 @@ def read_sampler(item: Checked) -> Sampler:
 
 
 def read_texture(item: Checked, image_count: int, sampler_count: int) -> Texture:
-    """A texture; the WebP extension's image is taken where there is no other."""
+    """A texture; the image of an extension is taken where there is no other."""
     image = item.index("source", image_count, "image")
     carried = carried_of(item, "extensions", "extras")
     extensions = item.object("extensions")
-    for name in ("EXT_texture_webp", "KHR_texture_basisu"):
-        other = None if extensions is None else extensions.object(name)
+    for name, known in known_extensions().items():
+        if extensions is None or not known.is_texture_source:
+            continue
+        other = extensions.object(name)
         if other is not None and image is None:
             image = other.index("source", image_count, "image")
     sampler = item.index("sampler", sampler_count, "sampler")
@@ -101,85 +108,60 @@ def read_material(item: Checked, texture_count: int) -> Material:
     """A metallic-roughness material; specular-glossiness gives the base colour only."""
     pbr = item.object("pbrMetallicRoughness")
     extensions = item.object("extensions")
-    glossy = None if extensions is None else extensions.object(GLOSSY)
+    glossy = glossy_of(extensions)
     base: dict[str, Any] = {}
     if pbr is not None:
         base = {
             "base_colour": pbr.vector("baseColorFactor", (1.0, 1.0, 1.0, 1.0)),
-            "base_texture": _read_ref(pbr, "baseColorTexture", texture_count),
+            "base_texture": read_ref(pbr, "baseColorTexture", texture_count),
             "metallic": pbr.number("metallicFactor", 1.0),
             "roughness": pbr.number("roughnessFactor", 1.0),
-            "metallic_roughness_texture": _read_ref(
+            "metallic_roughness_texture": read_ref(
                 pbr, "metallicRoughnessTexture", texture_count
             ),
         }
     elif glossy is not None:
-        base = {
-            "base_colour": glossy.vector("diffuseFactor", (1.0, 1.0, 1.0, 1.0)),
-            "base_texture": _read_ref(glossy, "diffuseTexture", texture_count),
-            "metallic": 0.0,
-        }
-    return Material(
+        base = read_glossy(glossy, texture_count)
+    material = Material(
         name=item.text("name"),
         **base,
-        normal_texture=_read_ref(item, "normalTexture", texture_count),
-        occlusion_texture=_read_ref(item, "occlusionTexture", texture_count),
+        normal_texture=read_ref(item, "normalTexture", texture_count),
+        occlusion_texture=read_ref(item, "occlusionTexture", texture_count),
         emissive=item.vector("emissiveFactor", (0.0, 0.0, 0.0)),  # type: ignore[arg-type]
-        emissive_texture=_read_ref(item, "emissiveTexture", texture_count),
+        emissive_texture=read_ref(item, "emissiveTexture", texture_count),
         alpha_mode=item.choice("alphaMode", ALPHA_MODES, "OPAQUE"),  # type: ignore[arg-type]
         alpha_cutoff=item.number("alphaCutoff", 0.5),
         double_sided=item.flag("doubleSided"),
-        unlit=extensions is not None and extensions.has(UNLIT),
-        carried=carried_of(item, "extensions", "extras", without=(UNLIT,)),
+        unlit=unlit.is_unlit(extensions),
+        carried=carried_of(item, "extensions", "extras", without=(unlit.NAME,)),
     )
-
-
-def _read_ref(item: Checked, key: str, texture_count: int) -> TextureRef | None:
-    ref = item.object(key)
-    if ref is None:
-        return None
-    texture = ref.child("index").as_index(texture_count, "texture")
-    texcoord = ref.integer("texCoord", 0)
-    factor = ref.number("scale", ref.number("strength", 1.0))
-    extensions = ref.object("extensions")
-    moved = None if extensions is None else extensions.object(TRANSFORM)
-    if moved is None:
-        return TextureRef(texture, texcoord, factor)
-    return TextureRef(
-        texture,
-        moved.integer("texCoord", texcoord),
-        factor,
-        True,
-        moved.vector("offset", (0.0, 0.0)),  # type: ignore[arg-type]
-        moved.number("rotation", 0.0),
-        moved.vector("scale", (1.0, 1.0)),  # type: ignore[arg-type]
-    )
+    return take_looks(material, extensions, texture_count)
 
 
 def material_json(material: Material) -> dict[str, Any]:
     """The material as glTF JSON; what equals glTF's default is left out."""
-    plain = Material()
+    plain, material = Material(), give_looks(material)
     pbr: dict[str, Any] = {}
     if material.base_colour != plain.base_colour:
         pbr["baseColorFactor"] = list(material.base_colour)
     if material.base_texture is not None:
-        pbr["baseColorTexture"] = _ref_json(material.base_texture, None)
+        pbr["baseColorTexture"] = ref_json(material.base_texture)
     if material.metallic != plain.metallic:
         pbr["metallicFactor"] = material.metallic
     if material.roughness != plain.roughness:
         pbr["roughnessFactor"] = material.roughness
     if material.metallic_roughness_texture is not None:
-        ref = _ref_json(material.metallic_roughness_texture, None)
+        ref = ref_json(material.metallic_roughness_texture)
         pbr["metallicRoughnessTexture"] = ref
     out: dict[str, Any] = {"name": material.name} if material.name else {}
     if pbr:
         out["pbrMetallicRoughness"] = pbr
     if material.normal_texture is not None:
-        out["normalTexture"] = _ref_json(material.normal_texture, "scale")
+        out["normalTexture"] = ref_json(material.normal_texture, "scale")
     if material.occlusion_texture is not None:
-        out["occlusionTexture"] = _ref_json(material.occlusion_texture, "strength")
+        out["occlusionTexture"] = ref_json(material.occlusion_texture, "strength")
     if material.emissive_texture is not None:
-        out["emissiveTexture"] = _ref_json(material.emissive_texture, None)
+        out["emissiveTexture"] = ref_json(material.emissive_texture)
     if material.emissive != plain.emissive:
         out["emissiveFactor"] = list(material.emissive)
     if material.alpha_mode != plain.alpha_mode:
@@ -190,25 +172,7 @@ def material_json(material: Material) -> dict[str, Any]:
         out["doubleSided"] = True
     out.update(material.carried or {})
     if material.unlit:
-        out["extensions"] = {**out.get("extensions", {}), UNLIT: {}}
-    return out
-
-
-def _ref_json(ref: TextureRef, factor_key: str | None) -> dict[str, Any]:
-    out: dict[str, Any] = {"index": ref.texture}
-    if ref.texcoord:
-        out["texCoord"] = ref.texcoord
-    if factor_key is not None and ref.factor != 1.0:
-        out[factor_key] = ref.factor
-    if ref.has_transform:
-        moved: dict[str, Any] = {}
-        if ref.offset != (0.0, 0.0):
-            moved["offset"] = list(ref.offset)
-        if ref.rotation:
-            moved["rotation"] = ref.rotation
-        if ref.scale != (1.0, 1.0):
-            moved["scale"] = list(ref.scale)
-        out["extensions"] = {TRANSFORM: moved}
+        unlit.add_unlit(out)
     return out
 
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Floats
-from flexor.files import codecs, mend
+from flexor.files import mend
 from flexor.files.gltf.accessors import Accessors
 from flexor.files.gltf.carried import carried_of
 from flexor.files.gltf.checked import Checked
+from flexor.files.gltf.extensions import khr_draco_mesh_compression as draco
 from flexor.scene.character.mesh import (
-    TRIANGLE_STRIP,
     TRIANGLES,
     Mesh,
     MorphTarget,
@@ -26,7 +26,6 @@ from flexor.scene.finding import Finding
 
 __all__ = ["MeshReader"]
 
-DRACO = "KHR_draco_mesh_compression"
 KNOWN = re.compile(
     r"POSITION|NORMAL|TANGENT|(TEXCOORD|COLOR|JOINTS|WEIGHTS)_(0|[1-9][0-9]{0,2})"
 )
@@ -116,7 +115,7 @@ class MeshReader:
                 for name, row in rows.items()
                 if not KNOWN.fullmatch(name)
             },
-            carried_of(item, "extensions", "extras", without=(DRACO,)),
+            carried_of(item, "extensions", "extras", without=(draco.NAME,)),
         )
 
     def _custom(self, attributes: Checked, name: str, row: int) -> NDArray[Any]:
@@ -136,47 +135,12 @@ class MeshReader:
     ) -> NDArray[np.uint32] | None:
         """The primitive's indices; where it is compressed, all of it is unpacked."""
         row = item.index("indices", len(self._accessors), "accessor")
-        extensions = item.object("extensions")
-        packed = None if extensions is None else extensions.object(DRACO)
+        packed = draco.draco_of(item)
         if packed is not None:
-            return self._unpack_draco(item, packed, rows, row, mode)
+            return draco.unpack_draco(item, packed, rows, row, mode, self._accessors)
         if row is None:
             return None
         return self._accessors.integers(row, 1)[:, 0].astype(np.uint32)
-
-    def _unpack_draco(
-        self,
-        item: Checked,
-        packed: Checked,
-        rows: dict[str, int],
-        index_row: int | None,
-        mode: int,
-    ) -> NDArray[np.uint32]:
-        """Hand the decoded attributes to the accessors; return the indices."""
-        if mode not in (TRIANGLES, TRIANGLE_STRIP):
-            raise item.error("Draco holds triangles or strips only", "mode")
-        view = packed.row("bufferView", self._accessors.view_count, "buffer view")
-        ids = packed.child("attributes")
-        wanted = {name: ids.integer(name) for name in ids.names()}
-        for name in wanted:
-            if name not in rows:
-                raise ids.error("is not an attribute of the primitive", name)
-        try:
-            corners, values = codecs.decode_draco(
-                self._accessors.view_bytes(view), wanted
-            )
-        except codecs.CodecError as error:
-            raise packed.error(str(error)) from None
-        self._accessors.charge(packed, corners.nbytes)
-        for name, array in values.items():
-            self._accessors.replace(rows[name], array)
-        if index_row is not None and self._accessors.count(index_row) != len(corners):
-            announced = self._accessors.count(index_row)
-            raise item.error(
-                f"{announced} indices announced, {len(corners)} in the compressed data",
-                "indices",
-            )
-        return corners.astype(np.uint32)
 
     def _normals(
         self, attributes: Checked, rows: dict[str, int], made: Primitive

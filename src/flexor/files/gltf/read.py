@@ -20,7 +20,8 @@ from flexor.files.gltf.accessors import Accessors, check_finite
 from flexor.files.gltf.carried import carried_of, dropped_extensions
 from flexor.files.gltf.checked import Checked
 from flexor.files.gltf.clips import ClipReader
-from flexor.files.gltf.container import MESHOPT, Container
+from flexor.files.gltf.container import Container
+from flexor.files.gltf.extension import known_extensions
 from flexor.files.gltf.links import read_links, without_link
 from flexor.files.gltf.materials import (
     read_image,
@@ -28,7 +29,7 @@ from flexor.files.gltf.materials import (
     read_sampler,
     read_texture,
 )
-from flexor.files.gltf.meshes import DRACO, MeshReader
+from flexor.files.gltf.meshes import MeshReader
 from flexor.maths import transforms
 from flexor.scene.character.clip import Clip
 from flexor.scene.character.skeleton import Skeleton, find_cycle
@@ -37,15 +38,6 @@ from flexor.scene.finding import Finding
 from flexor.scene.scene import RootSet, Scene
 
 __all__ = ["read_gltf"]
-
-# Undone while reading, so not to be written back.
-UNDONE = {DRACO, "KHR_mesh_quantization", *MESHOPT}
-# What a file may require. Looks that are not drawn (KHR_materials_*) do no harm.
-HANDLED = UNDONE | {
-    "EXT_texture_webp",
-    "KHR_lights_punctual",
-    "KHR_texture_transform",
-}
 
 
 def read_gltf(path: Path) -> Scene:
@@ -66,7 +58,9 @@ def _read_scene(container: Container) -> Scene:
     root = container.root
     _check_required(root)
     findings: list[Finding] = []
-    for name in dropped_extensions(root, UNDONE):
+    known = known_extensions()
+    undone = {name for name in known if known[name].is_undone}
+    for name in dropped_extensions(root, undone):
         text = f"{name} has data of its own, which is not kept"
         findings.append(Finding("warning", "extension-dropped", "/", text))
     accessors = Accessors(container)
@@ -128,11 +122,14 @@ def _read_scene(container: Container) -> Scene:
 
 
 def _check_required(root: Checked) -> None:
+    known = known_extensions()
     for item in root.items("extensionsRequired"):
         name = item.value
         if not isinstance(name, str):
             raise item.error("expected a text")
-        if name not in HANDLED and not name.startswith("KHR_materials_"):
+        # Looks that are not drawn do no harm.
+        is_fine = name in known and known[name].may_be_required
+        if not is_fine and not name.startswith("KHR_materials_"):
             raise item.error(f"the file needs the extension {name!r}, not handled here")
 
 

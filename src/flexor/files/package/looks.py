@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from flexor.errors import AssetError
+from flexor.files.gltf.checked import Checked
+from flexor.files.gltf.material_looks import take_looks
 from flexor.files.package.records import (
     Checks,
     carried,
@@ -145,7 +147,13 @@ def read_materials(
 
     every = {**MATERIAL, **dict.fromkeys(TEXTURES, ref)}
     items = read_records(path, json, "materials", every)
-    return tuple([Material(**item) for item in items])
+    made = [Material(**item) for item in items]
+    for at, material in enumerate(made):
+        if material.carried is not None and "extensions" in material.carried:
+            place = Checked(json, path).child("materials").member(at)
+            extensions = place.child("carried").child("extensions")
+            made[at] = take_looks(material, extensions, textures)
+    return tuple(made)
 
 
 def read_root_sets(

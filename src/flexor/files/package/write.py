@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats
 from flexor.errors import AssetError
+from flexor.files.gltf.material_looks import give_looks
 from flexor.files.package.clips import pack_clips
 from flexor.files.package.envelopes import pack_envelopes
 from flexor.files.package.format import (
@@ -106,7 +107,7 @@ def _pack_scene(scene: Scene) -> tuple[str, Arrays]:
             for skin in scene.skins
         ],
         "clips": pack_clips(scene.clips, arrays),
-        "materials": [record(item) for item in scene.materials],
+        "materials": [record(give_looks(item)) for item in scene.materials],
         "textures": [record(item) for item in scene.textures],
         "samplers": [record(item) for item in scene.samplers],
         "images": [

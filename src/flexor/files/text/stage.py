@@ -138,16 +138,12 @@ from flexor.scene.stage.plan import (
     ROLES,
     Actor,
     CameraRule,
-    StageLook,
     StagePlan,
-    WalkSettings,
+    settings_kinds,
 )
 from flexor.scene.stage.settings import (
     FightSettings,
-    FrictionSettings,
-    MoveSettings,
     ParrySettings,
-    ViewSettings,
 )
 from flexor.scene.stage.structure import Structure, circle_of
 from flexor.scene.stage.zone import Zone
@@ -156,15 +152,19 @@ __all__ = ["StageFile", "open_stage", "read_stage"]
 
 
 MOVES = moves_read.TOP
+# Of settings, by their table, the words whose kind is not that of their default.
+OTHER_KINDS: Mapping[str, Mapping[str, type]] = {
+    "camera": {"fov": Angle},
+    "walking": {"turn": Angle},
+    "parry": {"angle": Angle},
+    "look": {"smooth": list, "background": Colour},
+}
+# Tables of settings: those of the plan, where effects have files and tables of their
+# own, and a part of [fight].
 SETTINGS: Mapping[str, tuple[Any, Words]] = {
-    "camera": (CameraRule, words_of(CameraRule, fov=Angle)),
-    "walking": (WalkSettings, words_of(WalkSettings, turn=Angle)),
-    "friction": (FrictionSettings, words_of(FrictionSettings)),
-    "fight": (FightSettings, words_of(FightSettings)),
-    "parry": (ParrySettings, words_of(ParrySettings, angle=Angle)),
-    "pads": (MoveSettings, words_of(MoveSettings)),
-    "view": (ViewSettings, words_of(ViewSettings)),
-    "look": (StageLook, words_of(StageLook, smooth=list, background=Colour)),
+    word: (kind, words_of(kind, **OTHER_KINDS.get(word, {})))
+    for word, kind in (*settings_kinds().items(), ("parry", ParrySettings))
+    if word != "effects"
 }
 TOP: Words = {
     "seed": (int, "seed"),

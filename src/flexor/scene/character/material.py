@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -72,7 +73,9 @@ class TextureRef:
 @dataclass(frozen=True, slots=True)
 class Material:
     """A surface's look. Colours are linear, 0 to 1; the alpha of base_colour counts
-    for the modes MASK (below alpha_cutoff: not drawn) and BLEND.
+    for the modes MASK (below alpha_cutoff: not drawn) and BLEND. looks: by the name of
+    an extension of glTF what it says, by names of its own: numbers, texts, tuples of
+    them, or a TextureRef.
     """
 
     name: str = ""
@@ -90,6 +93,7 @@ class Material:
     double_sided: bool = False
     unlit: bool = False
     carried: dict[str, Any] | None = None
+    looks: Mapping[str, Mapping[str, Any]] | None = None
 
     def texture_refs(self) -> list[TextureRef]:
         """Every texture the material uses."""
@@ -99,5 +103,6 @@ class Material:
             self.normal_texture,
             self.occlusion_texture,
             self.emissive_texture,
+            *(item for look in (self.looks or {}).values() for item in look.values()),
         )
-        return [ref for ref in refs if ref is not None]
+        return [ref for ref in refs if isinstance(ref, TextureRef)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from numbers import Integral
 from types import MappingProxyType
 from typing import Any, Literal, get_args
@@ -38,6 +38,7 @@ __all__ = [
     "StageLook",
     "StagePlan",
     "WalkSettings",
+    "settings_kinds",
 ]
 
 Control = Literal["opponent", "free", "none"]
@@ -310,7 +311,8 @@ class StagePlan:
     """All of a stage.
 
     cast: who plays, in the order of their pads; moves: what they can do; light: the
-    way it travels; seed: of everything that is left to chance.
+    way it travels; seed: of everything that is left to chance. Settings of rules are
+    fields whose default is made by their class; text files have a table for each.
     """
 
     cast: tuple[Actor, ...] = ()
@@ -344,18 +346,8 @@ class StagePlan:
             for row, one in enumerate(own):
                 check_kind(one, kind, f"{name}[{row}]")
             _put(self, **{name: own})
-        for name, one_kind in (
-            ("ground", Ground),
-            ("moves", MoveTable),
-            ("camera", CameraRule),
-            ("look", StageLook),
-            ("walking", WalkSettings),
-            ("friction", FrictionSettings),
-            ("fight", FightSettings),
-            ("pads", MoveSettings),
-            ("view", ViewSettings),
-            ("effects", EffectPlan),
-        ):
+        kinds = {"ground": Ground, "moves": MoveTable, **settings_kinds()}
+        for name, one_kind in kinds.items():
             check_kind(getattr(self, name), one_kind, name)
         is_whole = isinstance(self.seed, Integral) and not isinstance(self.seed, bool)
         if not is_whole or not 0 <= self.seed < 2**63:
@@ -391,3 +383,9 @@ class StagePlan:
                 return row
         there = _near(name, (actor.name for actor in self.cast))
         raise SettingError(f"nobody is called {name!r}; there are: {there}")
+
+
+def settings_kinds() -> dict[str, type]:
+    """The class of each field of a plan that holds settings."""
+    found: dict[str, Any] = {o.name: o.default_factory for o in fields(StagePlan)}
+    return {name: kind for name, kind in found.items() if isinstance(kind, type)}

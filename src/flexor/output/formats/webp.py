@@ -1,8 +1,8 @@
-"""Animated WebP: small, with alpha, shown by every browser; needs nothing but Pillow.
+"""WebP: small, with alpha, shown by every browser; needs nothing but Pillow.
 
-Pillow compresses each frame; the file around them is put together here. Its own writer
-would keep every frame until the last, and then compress on one thread. Only what
-changed from one frame to the next is stored.
+Of a movie, Pillow compresses each frame; the file around them is put together here. Its
+own writer would keep every frame until the last, and then compress on one thread. Only
+what changed from one frame to the next is stored.
 """
 
 from __future__ import annotations
@@ -13,17 +13,23 @@ from functools import partial
 from pathlib import Path
 
 from flexor.arrays import Pixels
+from flexor.output.format import Format
 from flexor.output.frames import changed_box, ticks
-from flexor.output.image import encode_webp
 from flexor.output.ordered import Ordered
+from flexor.output.pillow import encode_with_pillow
 
-__all__ = ["WebpEncoder"]
+__all__ = ["FORMAT", "WebpEncoder", "encode_webp"]
 
 QUALITY = 80
 METHOD = 2  # twice as fast as the usual 4, some 7 % larger
 HAS_ALPHA, IS_ANIMATED = 0x10, 0x02
 REPLACE = 0x02  # a frame replaces what is below it, alpha and all
 PICTURE = (b"ALPH", b"VP8 ", b"VP8L")
+
+
+def encode_webp(pixels: Pixels, quality: int = 90, method: int = 4) -> bytes:
+    """A whole WebP file of one picture; method: 0 is fast, 6 is small."""
+    return encode_with_pillow(pixels, "WEBP", quality=quality, method=method)
 
 
 class WebpEncoder:
@@ -104,3 +110,6 @@ def _chunks(file: bytes) -> Iterator[tuple[bytes, bytes]]:
         kind, length = struct.unpack_from("<4sI", file, at)
         yield kind, file[at + 8 : at + 8 + length]
         at += 8 + length + length % 2
+
+
+FORMAT = Format(endings=(".webp",), encode=encode_webp, open=WebpEncoder, rank=40)

@@ -13,8 +13,9 @@ import zlib
 import numpy as np
 
 from flexor.arrays import Pixels
+from flexor.output.format import Format
 
-__all__ = ["QUICK", "SIGNATURE", "chunk", "deflate", "encode_png", "header"]
+__all__ = ["FORMAT", "QUICK", "SIGNATURE", "chunk", "deflate", "encode_png", "header"]
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 UP = 2  # the filter: minus the row above
@@ -50,3 +51,6 @@ def encode_png(pixels: Pixels, level: int = 6) -> bytes:
     height, width = pixels.shape[:2]
     data = chunk(b"IDAT", deflate(pixels, level))
     return SIGNATURE + header(width, height) + data + chunk(b"IEND", b"")
+
+
+FORMAT = Format(endings=(".png",), encode=encode_png, rank=10)

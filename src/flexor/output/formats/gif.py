@@ -19,13 +19,14 @@ import numpy as np
 
 from flexor.arrays import Pixels
 from flexor.errors import SettingError
+from flexor.output.format import Format
 from flexor.output.frames import Box, changed_box, flatten, ticks
 from flexor.output.ordered import Ordered
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["GifEncoder"]
+__all__ = ["FORMAT", "GifEncoder"]
 
 MOST_FPS = 50  # browsers show frames of less than 1/50 s for 1/10 s
 COLOURS = 255
@@ -164,3 +165,6 @@ def _head(size: tuple[int, int], palette: Palette) -> bytes:
     screen = struct.pack("<6s2HBBB", b"GIF89a", *size, 0xF7, 0, 0)
     loop = b"!\xff\x0bNETSCAPE2.0\x03\x01\0\0\0"
     return screen + colours.ljust(3 * 256, b"\0") + loop
+
+
+FORMAT = Format(endings=(".gif",), open=GifEncoder, rank=50)

@@ -12,11 +12,12 @@ from functools import partial
 from pathlib import Path
 
 from flexor.arrays import Pixels
+from flexor.output.format import Format
+from flexor.output.formats.png import QUICK, SIGNATURE, chunk, deflate, header
 from flexor.output.frames import changed_box
 from flexor.output.ordered import Ordered
-from flexor.output.png import QUICK, SIGNATURE, chunk, deflate, header
 
-__all__ = ["ApngEncoder"]
+__all__ = ["FORMAT", "ApngEncoder"]
 
 
 class ApngEncoder:
@@ -88,3 +89,6 @@ def _encode(before: Pixels | None, now: Pixels, delay: Fraction) -> bytes:
         0,  # and this one replaces it, alpha and all
     )
     return control + deflate(now[top:bottom, left:right].copy(), QUICK)
+
+
+FORMAT = Format(endings=(".apng",), open=ApngEncoder, rank=60)

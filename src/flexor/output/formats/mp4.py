@@ -11,9 +11,10 @@ import numpy as np
 
 from flexor.arrays import Pixels
 from flexor.errors import BackendMissing
+from flexor.output.format import Format
 from flexor.output.frames import flatten
 
-__all__ = ["Mp4Encoder"]
+__all__ = ["FORMAT", "Mp4Encoder"]
 
 OPTIONS = {"preset": "veryfast", "crf": "20"}
 BT709, LIMITED = 1, 1  # how colours become brightness and two differences
@@ -90,3 +91,6 @@ def _plain_errors() -> Iterator[None]:
         yield
     except FFmpegError as error:
         raise OSError(error.errno or 0, error.strerror or str(error)) from None
+
+
+FORMAT = Format(endings=(".mp4",), open=Mp4Encoder, rank=30)

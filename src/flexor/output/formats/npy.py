@@ -7,8 +7,9 @@ from pathlib import Path
 from numpy.lib import format as npy_format
 
 from flexor.arrays import Pixels
+from flexor.output.format import Format
 
-__all__ = ["NpyEncoder"]
+__all__ = ["FORMAT", "NpyEncoder"]
 
 
 class NpyEncoder:
@@ -43,3 +44,6 @@ class NpyEncoder:
         shape = (self._count, self._size[1], self._size[0], 4)
         about = {"descr": "|u1", "fortran_order": False, "shape": shape}
         npy_format.write_array_header_1_0(self._file, about)
+
+
+FORMAT = Format(endings=(".npy",), open=NpyEncoder, rank=70)
