@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["RepairCommand", "repair"]
 
 ENDINGS = (".glb", ".gltf", ".flexor")
+SOURCE_AFTER = "smooth"  # the option that --weights-from stands behind in the help
 
 File = Annotated[Path, typer.Argument(help="A .glb, .gltf, .vrm or .flexor file.")]
 Out = Annotated[
@@ -66,7 +67,7 @@ def _with_options(command: Callable[..., None]) -> Callable[..., None]:
         order.insert(order.index(after) + 1 if after else len(order), name)
     for name in order:
         shown.append(_option(name, asked[name]))
-        if name == "smooth":
+        if name == SOURCE_AFTER:
             shown.append(own["weights_from"])
     shown += [own[name] for name in ("settings", "report", "as_json")]
     keyword = inspect.Parameter.KEYWORD_ONLY

@@ -57,21 +57,20 @@ class BodyFacts:
     body: Body
     form: _Form | None = None
 
-    def __post_init__(self) -> None:
-        if self.form is None:
-            body = self.body
-            own = _Form(body.positions, body.normals, body.faces)
-            object.__setattr__(self, "form", own)
+    @cached_property
+    def own_form(self) -> _Form:
+        """The form, shared or not."""
+        body = self.body
+        return self.form or _Form(body.positions, body.normals, body.faces)
 
     def with_pull(self, pull: Pull) -> BodyFacts:
         """The body with other weights."""
-        return BodyFacts(replace(self.body, pull=pull), self.form)
+        return BodyFacts(replace(self.body, pull=pull), self.own_form)
 
     @property
     def by_place(self) -> Surface:
         """The surface as if vertices in one place hung alike."""
-        assert self.form is not None
-        return self.form.surface
+        return self.own_form.surface
 
     @cached_property
     def surface(self) -> Surface:
@@ -120,11 +119,12 @@ class SceneFacts:
     scene: Scene
     rigid: Sequence[bool] = ()
     rig: _Rig | None = None
-    forms: Mapping[Places, _Form | None] = field(default_factory=dict)
+    forms: Mapping[Places, _Form] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        if self.rig is None:
-            object.__setattr__(self, "rig", _Rig(self.scene))
+    @cached_property
+    def own_rig(self) -> _Rig:
+        """The rig, shared or not."""
+        return self.rig or _Rig(self.scene)
 
     @cached_property
     def bodies(self) -> tuple[BodyFacts, ...]:
@@ -135,20 +135,17 @@ class SceneFacts:
     @property
     def world(self) -> NDArray[np.float64]:
         """world_from_node (J, 3, 4) of every node at rest."""
-        assert self.rig is not None
-        return self.rig.world
+        return self.own_rig.world
 
     @property
     def layout(self) -> Layout:
         """How the skeleton is laid out while it moves."""
-        assert self.rig is not None
-        return self.rig.layout
+        return self.own_rig.layout
 
     @property
     def poses(self) -> Floats:
         """Local transforms (N, 10 * L) at times of the clips; see clip_poses."""
-        assert self.rig is not None
-        return self.rig.poses
+        return self.own_rig.poses
 
     def with_pulls(self, pulls: Mapping[int, Pull]) -> SceneFacts:
         """The scene with other weights for some bodies, by their number."""
@@ -157,12 +154,12 @@ class SceneFacts:
         pairs = zip(scene.meshes, self.scene.meshes, strict=True)
         if all(new is old for new, old in pairs):
             return self
-        return SceneFacts(scene, self.rigid, self.rig, self._known_forms())
+        return SceneFacts(scene, self.rigid, self.own_rig, self._known_forms())
 
     def with_scene(self, scene: Scene) -> SceneFacts:
         """Another scene of the same meshes: other weights, or nodes and skins more."""
-        rig = self.rig if scene.skeleton is self.scene.skeleton else None
+        rig = self.own_rig if scene.skeleton is self.scene.skeleton else None
         return SceneFacts(scene, self.rigid, rig, self._known_forms())
 
-    def _known_forms(self) -> dict[Places, _Form | None]:
-        return {facts.body.places: facts.form for facts in self.bodies}
+    def _known_forms(self) -> dict[Places, _Form]:
+        return {facts.body.places: facts.own_form for facts in self.bodies}
