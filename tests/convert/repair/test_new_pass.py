@@ -9,10 +9,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import flexor
 from flexor.api.character import Character
 from tests.convert.shape.tubes import tube_scene
 
+pytestmark = pytest.mark.slow  # starts Python several times
 SOURCE = Path(flexor.__file__).parent
 
 NEW_FILE = '''"""Weights rounded to steps."""
