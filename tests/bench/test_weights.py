@@ -15,6 +15,7 @@ from flexor.bench.timing import Result
 from flexor.bench.weights_body import make_body
 from flexor.convert.shape.body import Body, Pull
 from flexor.convert.shape.bones import top_down
+from flexor.convert.shape.facts import BodyFacts
 from flexor.errors import BackendMissing, SettingError
 from flexor.scene.character.clip import Clip, Track
 from tests.bench.closed_tube import closed_tube
@@ -139,8 +140,8 @@ def test_peer_beside_ours(monkeypatch: pytest.MonkeyPatch) -> None:
         given[:, 0] = 1
         return given, 7.0, "a peer"
 
-    def own(body: Body) -> Pull:
-        return body.pull
+    def own(facts: BodyFacts) -> Pull:
+        return facts.body.pull
 
     monkeypatch.setattr(weights, "solve_bbw", peer)
     monkeypatch.setattr(weights, "regenerate_weights", own)

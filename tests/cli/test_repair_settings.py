@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from flexor.cli.repair_settings import read_settings
-from flexor.convert.links.link_weights import LinkSettings
-from flexor.convert.repair.recipe import JointRule, RepairSettings
-from flexor.convert.weights.smooth_weights import SmoothSettings
+from flexor.convert.links.link_joints import JointRule
+from flexor.convert.repair.settings import make_settings
 from flexor.errors import AssetError
 
 WHOLE = """
@@ -48,27 +47,33 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_all_words(tmp_path: Path) -> None:
-    assert read_settings(write(tmp_path, WHOLE)) == RepairSettings(
-        regenerate=True,
-        rogues=True,
-        smooth=SmoothSettings(width=3, most=50, enough=0.1),
-        mirror="left",
-        links=LinkSettings(count=3, length=1.2, fade=0.5),
-        is_forced=True,
-        rules=(
-            JointRule(pattern="*-elbow", count=2),
-            JointRule(pattern="neck", fade=0),
-        ),
-        prune=0.01,
-        most_influences=4,
-        most_palette=32,
-        joints=("l-*", "r-*"),
-        rigid=("Helmet*",),
+    assert read_settings(write(tmp_path, WHOLE)) == make_settings(
+        {
+            "regenerate": True,
+            "rogues": True,
+            "smooth": 50,
+            "smooth_width": 3,
+            "smooth_enough": 0.1,
+            "mirror": "left",
+            "links": 3,
+            "links_length": 1.2,
+            "links_fade": 0.5,
+            "always": True,
+            "rules": (
+                JointRule(pattern="*-elbow", count=2),
+                JointRule(pattern="neck", fade=0),
+            ),
+            "prune": 0.01,
+            "max_influences": 4,
+            "palette": 32,
+            "joints": ("l-*", "r-*"),
+            "rigid": ("Helmet*",),
+        }
     )
 
 
 def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
-    assert read_settings(write(tmp_path, "")) == RepairSettings()
+    assert read_settings(write(tmp_path, "")) == make_settings({})
 
 
 @pytest.mark.parametrize(
@@ -126,7 +131,7 @@ def test_numbers_too_large_and_files_without_end(tmp_path: Path) -> None:
 def test_a_mark_of_bytes_is_passed_over(tmp_path: Path) -> None:
     file = tmp_path / "settings.toml"
     file.write_bytes(b"\xef\xbb\xbfrogues = true")
-    assert read_settings(file).rogues
+    assert read_settings(file).values["rogues"]
 
 
 def test_no_file(tmp_path: Path) -> None:

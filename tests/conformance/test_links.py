@@ -17,6 +17,7 @@ import flexor
 from flexor.api.character import Character
 from flexor.convert.links.link_bones import LinkSettings, link_bones
 from flexor.convert.shape.body import gather_bodies
+from flexor.convert.shape.facts import SceneFacts
 from tests.conformance.test_reference import height_of
 from tests.conformance.test_validator import errors_of, validator_folder
 from tests.conftest import find_assets
@@ -48,7 +49,8 @@ def linked_character(name: str) -> Character:
         hero = flexor.load(folder / f"{name}.glb")
     bodies = gather_bodies(hero.scene)
     every = [dict.fromkeys(range(len(body.joints)), LinkSettings()) for body in bodies]
-    return Character(link_bones(hero.scene, bodies, every)[0])
+    linked, _ = link_bones(SceneFacts(hero.scene), every)
+    return Character(linked.scene)
 
 
 def reference(file: Path, clip: int | None, times: list[float]) -> list[np.ndarray]:

@@ -29,6 +29,7 @@ from flexor.convert.shape.body import (
     merge_same,
     with_pulls,
 )
+from flexor.convert.shape.facts import BodyFacts
 from flexor.convert.weights.regenerate_weights import assign_bones, regenerate_weights
 from flexor.errors import BackendMissing
 from flexor.maths import quaternions
@@ -53,7 +54,7 @@ def run(characters: Mapping[str, Character]) -> Iterator[Result]:
     """Large bodies, the mannequin and the characters given."""
     mannequin = samples.mannequin()
     for body in gather_bodies(mannequin.scene):
-        regenerate_weights(body)  # so that all is loaded and compiled
+        regenerate_weights(BodyFacts(body))  # so that all is loaded and compiled
     yield from _regenerate()
     yield from _fine()
     yield from _memory()
@@ -100,7 +101,7 @@ def _memory() -> Iterator[Result]:
         tracemalloc.start()
         try:
             before, _ = tracemalloc.get_traced_memory()
-            regenerate_weights(body)
+            regenerate_weights(BodyFacts(body))
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
@@ -160,7 +161,10 @@ def _compare(name: str, character: Character) -> Iterator[Result]:
 def _seconds(bodies: list[Body]) -> tuple[float, dict[int, Pull]]:
     """New weights of all bodies, by number, and how long they took."""
     started = perf_counter()
-    pulls = {number: regenerate_weights(body) for number, body in enumerate(bodies)}
+    pulls = {
+        number: regenerate_weights(BodyFacts(body))
+        for number, body in enumerate(bodies)
+    }
     return perf_counter() - started, pulls
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,18 +15,21 @@ from typer.core import TyperCommand
 from flexor.cli.progress import show_status, tidy_when_ended
 from flexor.cli.tables.columns import say_count
 from flexor.cli.tables.repair import print_check, print_report
+from flexor.convert.repair.passes import TABLE
+from flexor.convert.repair.rows import Setting
+from flexor.convert.repair.settings import RepairSettings, make_settings
 from flexor.errors import SettingError
 from flexor.files.replace import check_parent, replace_file
 
 if TYPE_CHECKING:
     from flexor.api.character import Character
-    from flexor.convert.repair.recipe import RepairSettings
+    from flexor.convert.links.link_joints import JointRule
     from flexor.convert.repair.report import RepairReport
 
 __all__ = ["RepairCommand", "repair"]
 
 ENDINGS = (".glb", ".gltf", ".flexor")
-USUAL_STEPS = 100  # of smoothing
+SOURCE_AFTER = "smooth"  # the option that --weights-from stands behind in the help
 
 File = Annotated[Path, typer.Argument(help="A .glb, .gltf, .vrm or .flexor file.")]
 Out = Annotated[
@@ -34,56 +38,9 @@ Out = Annotated[
 Check = Annotated[
     bool, typer.Option("--check", help="Only say what is wrong; change nothing.")
 ]
-Regenerate = Annotated[
-    bool, typer.Option("--regenerate", help="New weights, from shape and joints alone.")
-]
-Rogues = Annotated[
-    bool,
-    typer.Option("--rogues", help="Free skin that hangs on a bone it is cut off from."),
-]
-Smooth = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        metavar="[STEPS]",
-        help="Soften weights that change too fast; in at most so many steps (100).",
-    ),
-]
 Source = Annotated[
     Path | None,
     typer.Option(help="Take weights from this character on the same skeleton, first."),
-]
-Mirror = Annotated[
-    str | None,
-    typer.Option(help="Give the other side the weights of this: left or right."),
-]
-Links = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        max=64,
-        help="Small joints at each joint that share its turn, so that it keeps its "
-        "volume; 3 do. Joints that would be worse with them go without.",
-    ),
-]
-Joints = Annotated[
-    list[str] | None,
-    typer.Option(help="Only joints of this name, such as '*Arm*'; may be repeated."),
-]
-Influences = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        help="Joints a vertex, the largest weights; 0: any number. Usually as many as "
-        "the file has, but at least 4.",
-    ),
-]
-Prune = Annotated[
-    float | None, typer.Option(min=0, max=1, help="Drop weights below this.")
-]
-Palette = Annotated[
-    int | None,
-    typer.Option(min=1, help="Split surfaces so that each uses so many joints."),
 ]
 Settings = Annotated[
     Path | None,
@@ -97,23 +54,64 @@ AsJson = Annotated[
 ]
 
 
+def _with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with an option for each setting of the table that has one."""
+    plain = inspect.signature(command, eval_str=True)
+    own = plain.parameters
+    shown = [own[name] for name in ("file", "out", "check")]
+    asked = {name: one for name, one in TABLE.settings.items() if one.option}
+    order: list[str] = []
+    for name, setting in asked.items():
+        assert setting.option is not None
+        after = setting.option.after
+        order.insert(order.index(after) + 1 if after else len(order), name)
+    for name in order:
+        shown.append(_option(name, asked[name]))
+        if name == SOURCE_AFTER:
+            shown.append(own["weights_from"])
+    shown += [own[name] for name in ("settings", "report", "as_json")]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    made = [part.replace(kind=keyword) for part in shown]
+    setattr(command, "__signature__", plain.replace(parameters=made))  # noqa: B010
+    return command
+
+
+def _option(name: str, setting: Setting) -> inspect.Parameter:
+    """A setting as a parameter that typer makes an option of."""
+    option = setting.option
+    assert option is not None
+    kinds: dict[type, Any] = {
+        bool: bool,
+        int: int | None,
+        float: float | None,
+        str: str | None,
+        list: list[str] | None,
+    }
+    made = typer.Option(
+        option.spelling,
+        min=option.low,
+        max=option.high,
+        metavar=option.metavar,
+        help=option.text or setting.text,
+    )
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=False if setting.kind is bool else None,
+        annotation=Annotated[kinds[setting.kind], made],
+    )
+
+
+@_with_options
 def repair(
     file: File,
     out: Out = "",
     check: Check = False,
-    regenerate: Regenerate = False,
-    rogues: Rogues = False,
-    smooth: Smooth = None,
     weights_from: Source = None,
-    mirror: Mirror = None,
-    links: Links = None,
-    joints: Joints = None,
-    max_influences: Influences = None,
-    prune: Prune = None,
-    palette: Palette = None,
     settings: Settings = None,
     report: Page = "",
     as_json: AsJson = False,
+    **words: Any,
 ) -> None:
     """Mend weights and joints, so that a character bends well in every engine.
 
@@ -125,18 +123,7 @@ def repair(
             raise SettingError("--check: writes nothing; leave out -o and --report")
         _check(file, as_json)
         return
-    chosen = _settings(
-        settings,
-        regenerate=regenerate or None,
-        rogues=rogues or None,
-        smooth=smooth,
-        mirror=mirror,
-        links=links,
-        joints=tuple(joints) if joints else None,
-        most_influences=max_influences,
-        prune=prune,
-        most_palette=palette,
-    )
+    chosen = _settings(settings, words)
     if not chosen.passes() and weights_from is None:
         raise SettingError(
             "nothing to do: give --rogues, --smooth, --links 3, --regenerate and so "
@@ -166,37 +153,42 @@ def repair(
 
 
 class RepairCommand(TyperCommand):
-    """The command, with `--smooth` also alone."""
+    """The command, with options such as `--smooth` also alone."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments; a `--smooth` without a number gets the usual one."""
+        usual = {
+            setting.option.spelling: str(setting.usual)
+            for setting in TABLE.settings.values()
+            if setting.option is not None and setting.option.is_bare
+        }
         filled: list[str] = []
         for at, arg in enumerate(args):
             filled.append(arg)
             has_number = at + 1 < len(args) and args[at + 1].isdecimal()
-            if arg == "--smooth" and not has_number:
-                filled.append(str(USUAL_STEPS))
+            if arg in usual and not has_number:
+                filled.append(usual[arg])
         parsed: list[str] = super().parse_args(ctx, filled)
         return parsed
 
 
-def _settings(path: Path | None, **words: Any) -> RepairSettings:
+def _settings(path: Path | None, words: Mapping[str, Any]) -> RepairSettings:
     """The settings of a file, if there is one, with those of the command line."""
-    from flexor.cli.repair_settings import read_settings
-    from flexor.convert.repair.recipe import RepairSettings
-    from flexor.convert.weights.smooth_weights import SmoothSettings
+    from flexor.cli.repair_settings import read_values
 
-    chosen = RepairSettings() if path is None else read_settings(path)
-    steps, count = words.pop("smooth"), words.pop("links")
-    if steps is not None:
-        smooth = SmoothSettings() if chosen.smooth is None else chosen.smooth
-        words["smooth"] = dataclasses.replace(smooth, most=steps)
-    if count is not None:
-        words["links"] = dataclasses.replace(chosen.links, count=count)
-    if words["mirror"] not in (None, "left", "right"):
-        raise SettingError(f"--mirror: {words['mirror']!r}, expected left or right")
-    given = {key: value for key, value in words.items() if value is not None}
-    return dataclasses.replace(chosen, **given)
+    given = {} if path is None else read_values(path)
+    for name, value in words.items():
+        if value is None or value is False or value == []:
+            continue
+        setting = TABLE.settings[name]
+        try:
+            setting.check(value)
+        except SettingError as error:
+            said = str(error).removeprefix(name)
+            spelling = name if setting.option is None else setting.option.spelling
+            raise SettingError(f"{spelling}{said}") from None
+        given[name] = value
+    return make_settings(given)
 
 
 def _place(given: str, option: str, endings: tuple[str, ...]) -> Path | None:
@@ -222,18 +214,16 @@ def _repair(
     written: list[Path],
 ) -> RepairReport:
     """Repair a file; writes nothing before all is made, and what it wrote to a list."""
-    from flexor.api.character import Character
     from flexor.api.load_save import load, save
-    from flexor.convert.repair.recipe import repair_scene
+    from flexor.api.repair.repair import run_repair
 
     with show_status("reading") as say:
         before = load(file)
-        source = None if weights_from is None else load(weights_from).scene
+        source = None if weights_from is None else load(weights_from)
         skins = (p.skin for mesh in before.meshes for p in mesh.primitives)
         if source is None and not any(skin is not None for skin in skins):
             raise SettingError(f"{file}: has no skin that hangs on joints")
-        scene, report = repair_scene(before.scene, settings, source=source, note=say)
-        after = Character(scene)
+        after, report = run_repair(before, settings, weights_from=source, note=say)
         made = None
         if page is not None:
             title = file.name if to is None else f"{file.name} \u2192 {to.name}"
@@ -277,31 +267,27 @@ def _notes(
     settings: RepairSettings, weights_from: Path | None
 ) -> list[tuple[str, str]]:
     """How the passes were set, in words, for the page."""
-    notes = []
+    values, notes = settings.values, []
     if weights_from is not None:
         notes.append(("weights from", weights_from.name))
-    if settings.smooth is not None:
-        smooth = settings.smooth
-        text = f"at most {smooth.most} steps, over {smooth.width:g} radii"
-        notes.append(("smooth", text))
-    if settings.mirror is not None:
-        notes.append(("mirror", f"{settings.mirror} to the other side"))
-    if "links" in settings.passes():
-        links = settings.links
-        text = f"{links.count} a joint, length {links.length:g}, fade {links.fade:g}"
-        notes.append(("links", text))
-        for rule in settings.rules:
-            words = dataclasses.asdict(rule)
-            said = [f"{key} {words[key]}" for key in ("count", "length", "fade")]
-            given = [text for text in said if not text.endswith("None")]
-            notes.append((f"links of {rule.pattern}", ", ".join(given)))
-    if settings.prune:
-        notes.append(("prune", f"weights below {settings.prune:g}"))
-    if settings.joints:
-        notes.append(("joints", ", ".join(settings.joints)))
-    if settings.rigid:
-        notes.append(("rigid", ", ".join(settings.rigid)))
+    for keyword, row in TABLE.passes.items():
+        if row.told and TABLE.is_on(keyword, values):
+            notes.append((row.name, row.told.format_map(values)))
+        if keyword == "links" and TABLE.is_on(keyword, values):
+            notes += _rule_notes(values["rules"])
+    for name in ("joints", "rigid"):
+        if values[name]:
+            notes.append((name, ", ".join(values[name])))
     return notes
+
+
+def _rule_notes(rules: Sequence[JointRule]) -> Iterator[tuple[str, str]]:
+    """What differs at the joints of each rule."""
+    for rule in rules:
+        words = dataclasses.asdict(rule)
+        said = [f"{key} {words[key]}" for key in ("count", "length", "fade")]
+        given = [text for text in said if not text.endswith("None")]
+        yield f"links of {rule.pattern}", ", ".join(given)
 
 
 def _as_json(value: Any) -> Any:

@@ -3,66 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from flexor.convert.links.link_weights import LinkSettings
-from flexor.convert.repair.recipe import JointRule, RepairSettings
-from flexor.convert.weights.smooth_weights import SmoothSettings
+from flexor.convert.links.link_joints import JointRule
+from flexor.convert.repair.passes import TABLE
+from flexor.convert.repair.settings import RepairSettings, make_settings
 from flexor.errors import AssetError
 from flexor.files.text.toml_text import find_line, read_table, read_toml
 
-__all__ = ["read_settings"]
+__all__ = ["file_words", "read_settings", "read_values"]
 
-# Words of the file, and what they are called in the settings.
-TOP = {
-    "regenerate": (bool, "regenerate"),
-    "rogues": (bool, "rogues"),
-    "spare": (float, "spare"),
-    "mirror": (str, "mirror"),
-    "prune": (float, "prune"),
-    "max_influences": (int, "most_influences"),
-    "palette": (int, "most_palette"),
-    "joints": (list, "joints"),
-    "rigid": (list, "rigid"),
-    "smooth": (dict, "smooth"),
-    "links": (dict, "links"),
-    "joint": (dict, "rules"),
-}
-SMOOTH = {
-    "width": (float, "width"),
-    "steps": (int, "most"),
-    "enough": (float, "enough"),
-}
-CHAIN = {"count": (int, "count"), "length": (float, "length"), "fade": (float, "fade")}
-LINKS = CHAIN | {"always": (bool, "is_forced")}
+
+def file_words() -> dict[str, dict[str, tuple[type, str]]]:
+    """The words that each table of the file may hold; "" for those outside of tables.
+
+    Of each its kind and the name of its setting; tables are words of kind dict.
+    """
+    words: dict[str, dict[str, tuple[type, str]]] = {"": {}}
+    for name, setting in TABLE.settings.items():
+        table, _, word = setting.word.rpartition(".")
+        words.setdefault(table, {})[word] = setting.kind, name
+    words[""] |= {table: (dict, table) for table in words if table}
+    return words
 
 
 def read_settings(path: Path) -> RepairSettings:
     """The settings in a file; AssetError with line and key where it is wrong."""
+    return make_settings(read_values(path))
+
+
+def read_values(path: Path) -> dict[str, Any]:
+    """What a file says, by the names of the settings; AssetError where it is wrong.
+
+    A table that is there asks for its pass, with the usual number where it says none.
+    """
     text, given = read_toml(path)
-    values = read_table(path, text, given, TOP, (), RepairSettings)
-    for key, known, make in (
-        ("smooth", SMOOTH, SmoothSettings),
-        ("links", LINKS, LinkSettings),
-    ):
-        if key in values:
-            words = read_table(path, text, values[key], known, (key,), make)
-            if "is_forced" in words:
-                values["is_forced"] = words.pop("is_forced")
-            values[key] = make(**words)
+    words = file_words()
+    values = read_table(path, text, given, words[""], (), _check)
+    for table in [name for name in words if name in values and name]:
+        inner = read_table(
+            path, text, values.pop(table), words[table], (table,), _check
+        )
+        usual = {name: TABLE.settings[name].usual for _, name in words[table].values()}
+        values |= {name: value for name, value in usual.items() if value is not None}
+        values |= inner
     rules = values.pop("rules", {})
     values["rules"] = tuple(_rule(path, text, one, rules) for one in rules)
-    values |= {key: tuple(values[key]) for key in ("joints", "rigid") if key in values}
-    return RepairSettings(**values)
+    return values
+
+
+def _check(**given: Any) -> None:
+    """Refuse a value that is no good, by the name of its setting."""
+    for name, value in given.items():
+        TABLE.settings[name].check(value)
 
 
 def _rule(path: Path, text: str, pattern: str, rules: Mapping[str, Any]) -> JointRule:
-    """The rule of one [joint."pattern"]."""
+    """The rule of one [joint."pattern"]: words of [links] for some joints."""
     keys = ("joint", pattern)
     if not isinstance(rules[pattern], dict):
         raise AssetError(
             path, find_line(text, keys), f"joint.{pattern}: expected a table"
         )
-    words = read_table(path, text, rules[pattern], CHAIN, keys, LinkSettings)
-    return JointRule(pattern=pattern, **words)
+    own = {field.name for field in fields(JointRule)}
+    every = file_words()["links"]
+    words = {word: row for word, row in every.items() if word in own}
+    given = read_table(path, text, rules[pattern], words, keys, _check)
+    named = {word: given[name] for word, (_, name) in words.items() if name in given}
+    return JointRule(pattern=pattern, **named)

@@ -20,6 +20,7 @@ from flexor.api.repair.page import SIZE, repair_page
 from flexor.convert.links.link_bones import LinkSettings, link_bones
 from flexor.convert.repair.report import JointChange, RepairReport, report_repair
 from flexor.convert.shape.body import gather_bodies
+from flexor.convert.shape.facts import SceneFacts
 from flexor.convert.shape.measure_joints import JointMeasure
 from flexor.errors import SettingError
 from flexor.scene.character.skeleton import Skeleton
@@ -79,11 +80,13 @@ def linked(hero: Character) -> Character:
         }
         for body in bodies
     ]
-    return Character(link_bones(hero.scene, bodies, settings)[0])
+    linked, _ = link_bones(SceneFacts(hero.scene), settings)
+    return Character(linked.scene)
 
 
 def compared(before: Character, after: Character) -> RepairReport:
-    return report_repair(before.scene, after.scene, ("links",), (), has_measures=False)
+    pair = SceneFacts(before.scene), SceneFacts(after.scene)
+    return report_repair(*pair, ("links",), (), has_measures=False)
 
 
 def report_of(joints: tuple[JointChange, ...] = (), **more: object) -> RepairReport:

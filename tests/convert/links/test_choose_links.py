@@ -18,6 +18,7 @@ from flexor.convert.shape.deform_body import (
     clip_poses,
     deform_body,
 )
+from flexor.convert.shape.facts import SceneFacts
 from flexor.pose.layout import make_layout
 from flexor.scene.character.clip import Clip, Track
 from flexor.scene.scene import Scene
@@ -31,7 +32,9 @@ def every(body: Body) -> dict[int, LinkSettings]:
 def chosen(scene: Scene) -> tuple[set[str], dict[str, str]]:
     """Names of joints with links, and what is said of the others by reason."""
     bodies = gather_bodies(scene)
-    linked, findings = choose_links(scene, bodies, [every(body) for body in bodies])
+    settings = [every(body) for body in bodies]
+    facts, findings = choose_links(SceneFacts(scene), settings)
+    linked = facts.scene
     links = linked.skeleton.links.values()
     names = {linked.skeleton.names[link.joint] for link in links}
     told = [f.text for f in findings if f.code == "links-left-out"]

@@ -11,7 +11,7 @@ import pytest
 
 import flexor
 from flexor.api.character import Character
-from flexor.convert.links.link_bones import LinkSettings, link_bones
+from flexor.convert.links.link_bones import LinkSettings
 from flexor.convert.shape.body import gather_bodies
 from flexor.errors import SettingError
 from flexor.maths import quaternions
@@ -22,6 +22,7 @@ from flexor.scene.character.weights import Skin
 from flexor.scene.scene import Scene
 from tests.convert.shape.tubes import (
     armpit_scene,
+    link,
     linked,
     smallest_radius,
     tube_scene,
@@ -166,25 +167,24 @@ def test_no_links_change_nothing() -> None:
     scene = flexor.samples.mannequin().scene
     assert linked(scene, count=0) is scene
     bodies = gather_bodies(scene)
-    assert link_bones(scene, bodies, [{}])[0] is scene
+    assert link(scene, [{}])[0] is scene
     root = int(np.flatnonzero(bodies[0].parents < 0)[0])
-    assert link_bones(scene, bodies, [{root: LinkSettings()}])[0] is scene
+    assert link(scene, [{root: LinkSettings()}])[0] is scene
 
 
 def test_joints_that_have_links_are_passed_over() -> None:
     scene = tube_scene(2)
-    bodies = gather_bodies(scene)
-    once, none = link_bones(scene, bodies, [{1: LinkSettings()}])
+    once, none = link(scene, [{1: LinkSettings()}])
     assert none == []
     bodies = gather_bodies(once)
     every = dict.fromkeys(range(len(bodies[0].joints)), LinkSettings())
-    twice, findings = link_bones(once, bodies, [every])
+    twice, findings = link(once, [every])
     assert [(f.level, f.code, f.where) for f in findings] == [
         ("info", "joint-linked", "j1")
     ]
     joints = [link.joint for link in twice.skeleton.links.values()]
     assert joints == [1, 1, 1, 2, 2, 2]
-    again, _ = link_bones(once, bodies, [{1: LinkSettings()}])
+    again, _ = link(once, [{1: LinkSettings()}])
     assert again is once
 
 
@@ -192,7 +192,7 @@ def test_names_are_new() -> None:
     scene = tube_scene(2)
     names = ("j0", "j1", "j1-link2", "j1-link2-2")
     scene = replace(scene, skeleton=replace(scene.skeleton, names=names))
-    new, _ = link_bones(scene, gather_bodies(scene), [{1: LinkSettings()}])
+    new, _ = link(scene, [{1: LinkSettings()}])
     assert new.skeleton.names[4:] == ("j1-link1", "j1-link2-3", "j1-link3")
 
 
@@ -244,9 +244,8 @@ def test_bodies_on_the_same_nodes_share_links() -> None:
     np.testing.assert_allclose(
         moved[:half], turned(linked(tube_scene(2)), 1, turn([0, 0, 1], 100)), atol=1e-5
     )
-    bodies = gather_bodies(scene)
     uneven = [{1: LinkSettings(count=1)}, {0: LinkSettings(count=2)}]
-    new, _ = link_bones(scene, bodies, uneven)
+    new, _ = link(scene, uneven)
     fractions = [link.fraction for link in new.skeleton.links.values()]
     assert fractions == [1 / 2, 1 / 3, 2 / 3]
     assert len(set(new.skeleton.names)) == len(new.skeleton)
@@ -271,7 +270,7 @@ def test_a_joint_that_is_bound_twice_is_linked_once() -> None:
     binds[3, :, 3] += 1
     scene = replace(scene, skins=(Skin("skin", [0, 1, 2, 1], binds),))
     every = dict.fromkeys(range(4), LinkSettings())
-    new, _ = link_bones(scene, gather_bodies(scene), [every])
+    new, _ = link(scene, [every])
     joints = [link.joint for link in new.skeleton.links.values()]
     assert joints == [1, 1, 1, 2, 2, 2]
     assert new.skins[0].joints.tolist() == [0, 1, 2, 1, *range(4, 10)]
@@ -279,8 +278,7 @@ def test_a_joint_that_is_bound_twice_is_linked_once() -> None:
 
 def test_a_mesh_on_several_skins_keeps_its_weights() -> None:
     scene = replace(two_bodies(), node_mesh=np.array([-1, -1, -1, 0, 0]))
-    bodies = gather_bodies(scene)
-    new, findings = link_bones(scene, bodies, [{1: LinkSettings()}])
+    new, findings = link(scene, [{1: LinkSettings()}])
     assert [f.code for f in findings] == ["mesh-shared"]
     assert new.meshes[0].primitives[0].skin is scene.meshes[0].primitives[0].skin
 
@@ -295,8 +293,7 @@ def bound_elsewhere(degrees: float) -> Scene:
 
 def test_links_stand_right_where_rest_and_bind_differ() -> None:
     scene = bound_elsewhere(70)
-    bodies = gather_bodies(scene)
-    new, findings = link_bones(scene, bodies, [{1: LinkSettings()}])
+    new, findings = link(scene, [{1: LinkSettings()}])
     assert [f.code for f in findings] == ["links-fitted"]
     straight = linked(tube_scene(3))
     for pose in (0, 70, 140, -40):
@@ -312,7 +309,7 @@ def test_links_stand_right_where_rest_and_bind_differ() -> None:
 @pytest.mark.parametrize(("degrees", "is_fitted"), [(1.5, True), (1e-3, False)])
 def test_a_rest_that_is_hardly_turned(degrees: float, is_fitted: bool) -> None:
     scene = bound_elsewhere(degrees)
-    new, findings = link_bones(scene, gather_bodies(scene), [{1: LinkSettings()}])
+    new, findings = link(scene, [{1: LinkSettings()}])
     assert [f.code for f in findings] == ["links-fitted"] * is_fitted
     pose = turn([0, 0, 1], 90)
     straight = turned(linked(tube_scene(3)), 1, pose)
@@ -326,7 +323,7 @@ def test_binds_of_links_are_written_where_joints_had_none(tmp_path: Path) -> Non
     rotations[1] = turn([0, 0, 1], 40)
     skin = Skin("skin", [0, 1, 2], np.tile(np.eye(3, 4), (3, 1, 1)), None, False)
     scene = replace(scene, skins=(skin,), skeleton=replace(rest, rotations=rotations))
-    new, findings = link_bones(scene, gather_bodies(scene), [{1: LinkSettings()}])
+    new, findings = link(scene, [{1: LinkSettings()}])
     assert [f.code for f in findings] == ["links-fitted"]
     target = tmp_path / "tube.glb"
     flexor.save(Character(new), target)
@@ -353,28 +350,27 @@ def test_joints_carried_by_a_node_that_is_none() -> None:
         node_mesh=np.array([-1, -1, -1, 0, -1]),
         node_skin=np.array([-1, -1, -1, 0, -1]),
     )
-    new, findings = link_bones(between, gather_bodies(between), [{1: LinkSettings()}])
+    new, findings = link(between, [{1: LinkSettings()}])
     assert findings == []
     assert set(new.skeleton.parents[5:].tolist()) == {4}
     pose = turn([0, 1, 0], 110)
-    plain, _ = link_bones(scene, gather_bodies(scene), [{1: LinkSettings()}])
+    plain, _ = link(scene, [{1: LinkSettings()}])
     np.testing.assert_allclose(turned(new, 1, pose), turned(plain, 1, pose), atol=1e-5)
 
 
 def test_what_cannot_be_is_refused() -> None:
     scene = tube_scene(2)
-    bodies = gather_bodies(scene)
     with pytest.raises(SettingError, match="no joint 3 in the body; the last is 2"):
-        link_bones(scene, bodies, [{3: LinkSettings()}])
+        link(scene, [{3: LinkSettings()}])
     with pytest.raises(SettingError, match="settings of 2 bodies"):
-        link_bones(scene, bodies, [{}, {}])
+        link(scene, [{}, {}])
 
 
 def test_skins_of_too_many_joints_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("flexor.convert.links.link_bones.MOST_JOINTS", 5)
     scene = tube_scene(2)
     with pytest.raises(SettingError, match="more than 5 joints"):
-        link_bones(scene, gather_bodies(scene), [{1: LinkSettings()}])
+        link(scene, [{1: LinkSettings()}])
 
 
 @pytest.mark.parametrize("ending", [".glb", ".flexor"])

@@ -10,9 +10,11 @@ import pytest
 
 import flexor
 from flexor.api.character import Character
-from flexor.convert.links.link_weights import LinkSettings
-from flexor.convert.repair.recipe import JointRule, RepairSettings, repair_scene
+from flexor.convert.links.link_joints import JointRule
+from flexor.convert.repair.recipe import repair_scene
+from flexor.convert.repair.settings import RepairSettings, make_settings
 from flexor.convert.shape.body import Pull, gather_bodies, merge_same, with_pulls
+from flexor.convert.shape.facts import BodyFacts
 from flexor.convert.weights.regenerate_weights import regenerate_weights
 from flexor.convert.weights.smooth_weights import SmoothSettings
 from flexor.errors import SettingError
@@ -27,6 +29,13 @@ from tests.scenes import random_scene
 @pytest.fixture(scope="module")
 def scene() -> Scene:
     return flexor.samples.mannequin().scene
+
+
+def settled(**values: Any) -> RepairSettings:
+    """Settings by name; True for smoothing is the usual number of steps."""
+    if values.get("smooth") is True:
+        values["smooth"] = SmoothSettings().most
+    return make_settings(values)
 
 
 def dense(scene: Scene) -> Any:
@@ -53,7 +62,7 @@ def planted(scene: Scene, joint: str, around: str, share: float = 0.6) -> Any:
 
 
 def test_without_passes_nothing_changes(scene: Scene) -> None:
-    repaired, report = repair_scene(scene, RepairSettings(), has_measures=False)
+    repaired, report = repair_scene(scene, settled(), has_measures=False)
     assert report.passes == ()
     assert report.vertices == 0
     assert repaired.meshes[0].primitives == scene.meshes[0].primitives
@@ -62,7 +71,7 @@ def test_without_passes_nothing_changes(scene: Scene) -> None:
 
 def test_rogues_alone_change_what_was_planted_alone(scene: Scene) -> None:
     bad, rows = planted(scene, "r-knee", "l-middle1")
-    settings = RepairSettings(rogues=True, most_influences=0)
+    settings = settled(rogues=True, max_influences=0)
     repaired, report = repair_scene(bad, settings, has_measures=False)
     (finding,) = report.findings
     assert (finding.level, finding.code, finding.where) == (
@@ -82,7 +91,7 @@ def test_rogues_alone_change_what_was_planted_alone(scene: Scene) -> None:
 
 def test_joints_of_a_pattern_alone_are_freed(scene: Scene) -> None:
     bad, _ = planted(scene, "r-knee", "l-middle1")
-    settings = RepairSettings(rogues=True, joints=("l-*",))
+    settings = settled(rogues=True, joints=("l-*",))
     _, report = repair_scene(bad, settings, has_measures=False)
     assert report.findings == ()
 
@@ -91,7 +100,7 @@ def test_smoothing_alone_takes_steps_away(scene: Scene) -> None:
     body = gather_bodies(scene)[0]
     top = body.pull.joints[:, :1]
     hard = with_pulls(scene, {0: Pull(top, np.ones_like(top, np.float32))}, [body])
-    settings = RepairSettings(smooth=SmoothSettings())
+    settings = settled(smooth=True)
     repaired, report = repair_scene(hard, settings, has_measures=False)
     assert report.passes == ("smooth",)
     assert report.influences_before == 1
@@ -102,21 +111,19 @@ def test_smoothing_alone_takes_steps_away(scene: Scene) -> None:
 
 def test_rigid_meshes_are_neither_smoothed_nor_linked(scene: Scene) -> None:
     name = scene.meshes[0].name
-    settings = RepairSettings(
-        smooth=SmoothSettings(), links=LinkSettings(count=2), rigid=(name,)
-    )
+    settings = settled(smooth=True, links=2, rigid=(name,))
     repaired, report = repair_scene(scene, settings, has_measures=False)
     assert report.vertices == 0
     marked = dataclasses.replace(scene.meshes[0], carried={"extras": {"rigid": True}})
     scene = dataclasses.replace(scene, meshes=(marked, *scene.meshes[1:]))
-    settings = RepairSettings(smooth=SmoothSettings())
+    settings = settled(smooth=True)
     repaired, report = repair_scene(scene, settings, has_measures=False)
     assert report.vertices == 0
     assert repaired.meshes[0].primitives == scene.meshes[0].primitives
 
 
 def test_smoothing_of_some_joints_leaves_the_others(scene: Scene) -> None:
-    settings = RepairSettings(smooth=SmoothSettings(width=8), joints=("l-knee",))
+    settings = settled(smooth=True, smooth_width=8, joints=("l-knee",))
     repaired, report = repair_scene(scene, settings, has_measures=False)
     body = gather_bodies(scene)[0]
     knee = body.names.index("l-knee")
@@ -129,16 +136,16 @@ def test_smoothing_of_some_joints_leaves_the_others(scene: Scene) -> None:
 def test_what_is_regenerated_is_not_smoothed_again() -> None:
     bent = tube(smooth=0.5)
     smooth = SmoothSettings(width=4)
-    settings = RepairSettings(regenerate=True, smooth=smooth, most_influences=0)
+    settings = settled(regenerate=True, smooth=True, smooth_width=4, max_influences=0)
     repaired, report = repair_scene(bent, settings, has_measures=False)
     assert report.passes == ("regenerate", "smooth")
-    want = regenerate_weights(gather_bodies(bent)[0], None, smooth).dense(3)
+    want = regenerate_weights(BodyFacts(gather_bodies(bent)[0]), None, smooth).dense(3)
     np.testing.assert_allclose(dense(repaired), want, atol=1e-6)
 
 
 def test_links_and_rules(scene: Scene) -> None:
-    settings = RepairSettings(
-        links=LinkSettings(count=3),
+    settings = settled(
+        links=3,
         rules=(
             JointRule(pattern="*", count=0),
             JointRule(pattern="?-elbow", count=2),
@@ -152,7 +159,7 @@ def test_links_and_rules(scene: Scene) -> None:
 
 
 def test_links_bend_better_and_the_report_says_so(scene: Scene) -> None:
-    settings = RepairSettings(links=LinkSettings(count=3), joints=("l-elbow",))
+    settings = settled(links=3, joints=("l-elbow",))
     _, report = repair_scene(scene, settings)
     (elbow,) = (one for one in report.joints if one.name == "l-elbow")
     assert elbow.before is not None
@@ -165,15 +172,15 @@ def test_links_bend_better_and_the_report_says_so(scene: Scene) -> None:
 
 def test_everything_at_once(scene: Scene) -> None:
     bad, _ = planted(scene, "r-knee", "l-middle1")
-    settings = RepairSettings(
+    settings = settled(
         regenerate=True,
         rogues=True,
-        smooth=SmoothSettings(),
+        smooth=True,
         mirror="left",
-        links=LinkSettings(count=3),
+        links=3,
         prune=0.02,
-        most_influences=4,
-        most_palette=40,
+        max_influences=4,
+        palette=40,
     )
     words: list[str] = []
     repaired, report = repair_scene(
@@ -207,7 +214,7 @@ def test_everything_at_once(scene: Scene) -> None:
 
 def test_more_joints_a_vertex_only_when_asked(scene: Scene) -> None:
     for most, wanted in ((None, 4), (0, 5), (2, 2)):
-        settings = RepairSettings(links=LinkSettings(count=3), most_influences=most)
+        settings = settled(links=3, max_influences=most)
         _, report = repair_scene(scene, settings, has_measures=False)
         if most == 0:
             assert report.influences_after >= wanted
@@ -219,9 +226,7 @@ def test_weights_from_another_character(scene: Scene) -> None:
     body = gather_bodies(scene)[0]
     lost = Pull(np.zeros((len(body), 1), np.int32), np.ones((len(body), 1), np.float32))
     bare = with_pulls(scene, {0: lost}, [body])
-    repaired, report = repair_scene(
-        bare, RepairSettings(), source=scene, has_measures=False
-    )
+    repaired, report = repair_scene(bare, settled(), source=scene, has_measures=False)
     assert report.passes == ("transfer",)
     assert report.vertices > 4000
     np.testing.assert_allclose(dense(repaired), dense(scene), atol=2e-3)
@@ -230,13 +235,13 @@ def test_weights_from_another_character(scene: Scene) -> None:
 @pytest.mark.parametrize(
     ("settings", "text"),
     [
-        (RepairSettings(rogues=True, joints=("tail*",)), "joints: none fits 'tail\\*'"),
-        (RepairSettings(smooth=SmoothSettings(), rigid=("box",)), "no mesh fits 'box'"),
+        (settled(rogues=True, joints=("tail*",)), "joints: none fits 'tail\\*'"),
+        (settled(smooth=True, rigid=("box",)), "no mesh fits 'box'"),
         (
-            RepairSettings(rules=(JointRule(pattern="tail", count=2),)),
+            settled(rules=(JointRule(pattern="tail", count=2),)),
             "joints: none fits 'tail'",
         ),
-        (RepairSettings(most_palette=1), "joints"),
+        (settled(palette=1), "joints"),
     ],
 )
 def test_what_is_refused(scene: Scene, settings: RepairSettings, text: str) -> None:
@@ -250,30 +255,30 @@ def test_what_is_refused(scene: Scene, settings: RepairSettings, text: str) -> N
         {"prune": 1.5},
         {"prune": -0.1},
         {"spare": float("nan")},
-        {"most_influences": -1},
-        {"most_palette": -1},
+        {"max_influences": -1},
+        {"palette": -1},
         {"mirror": "up"},
     ],
 )
 def test_settings_that_are_refused(words: Any) -> None:
     with pytest.raises(SettingError, match=next(iter(words))):
-        RepairSettings(**words)
+        settled(**words)
 
 
 def test_linked_characters_are_not_regenerated(scene: Scene) -> None:
-    knee = RepairSettings(links=LinkSettings(count=1), joints=("l-knee",))
+    knee = settled(links=1, joints=("l-knee",))
     linked, _ = repair_scene(scene, knee, has_measures=False)
     assert len(linked.skeleton.links) == 1
     for words in (
         {"regenerate": True},
         {"rogues": True},
-        {"smooth": SmoothSettings()},
+        {"smooth": True},
         {"mirror": "left"},
     ):
         with pytest.raises(SettingError, match=f"{next(iter(words))}: the character"):
-            repair_scene(linked, RepairSettings(**words), has_measures=False)  # type: ignore[arg-type]
+            repair_scene(linked, settled(**words), has_measures=False)  # type: ignore[arg-type]
     with pytest.raises(SettingError, match="transfer: the character has links"):
-        repair_scene(linked, RepairSettings(), source=scene, has_measures=False)
+        repair_scene(linked, settled(), source=scene, has_measures=False)
     again, report = repair_scene(linked, knee, has_measures=False)
     assert len(again.skeleton.links) == 1
     assert not any("l-knee-link1" in finding.text for finding in report.findings)
@@ -310,7 +315,7 @@ def with_hat(scene: Scene) -> Scene:
 
 
 def test_a_hat_does_not_keep_a_body_from_being_mirrored(scene: Scene) -> None:
-    settings = RepairSettings(mirror="left")
+    settings = settled(mirror="left")
     _, report = repair_scene(with_hat(scene), settings, has_measures=False)
     (finding,) = report.findings
     assert (finding.level, finding.code) == ("warning", "not-mirrored")
@@ -335,7 +340,7 @@ def test_meshes_that_several_skins_use_keep_their_weights(scene: Scene) -> None:
         skins=(*scene.skins, other),
     )
     assert len(skeleton) + 1 == len(twice.skeleton)
-    settings = RepairSettings(regenerate=True)
+    settings = settled(regenerate=True)
     repaired, report = repair_scene(twice, settings, has_measures=False)
     assert report.vertices == 0
     assert "mesh-shared" in {finding.code for finding in report.findings}
@@ -346,11 +351,11 @@ def test_meshes_that_several_skins_use_keep_their_weights(scene: Scene) -> None:
 def test_random_scenes_survive_all_passes(seed: int) -> None:
     rng = np.random.default_rng(seed)
     scene = random_scene(rng, vertices=int(rng.integers(1, 60)))
-    settings = RepairSettings(
+    settings = settled(
         regenerate=bool(seed % 2),
         rogues=True,
-        smooth=SmoothSettings(most=5),
-        links=LinkSettings(count=2),
+        smooth=5,
+        links=2,
         prune=0.01,
     )
     repaired, report = repair_scene(scene, settings)

@@ -9,6 +9,7 @@ import pytest
 
 from flexor.convert.repair.report import RepairReport, report_repair
 from flexor.convert.shape.body import Pull, gather_bodies, with_pulls
+from flexor.convert.shape.facts import SceneFacts
 from flexor.scene.scene import Scene
 from tests.convert.links.test_link_bones import two_bodies
 from tests.convert.shape.test_measure_joints import tube
@@ -32,7 +33,8 @@ def shifted(scene: Scene, moves: dict[tuple[int, int], float]) -> Scene:
 def compared(
     before: Scene, after: Scene, *, has_measures: bool = False
 ) -> RepairReport:
-    return report_repair(before, after, (), (), has_measures=has_measures)
+    pair = SceneFacts(before), SceneFacts(after)
+    return report_repair(*pair, (), (), has_measures=has_measures)
 
 
 def middle(scene: Scene, number: int = 0) -> list[int]:

@@ -12,6 +12,7 @@ import pytest
 import flexor
 from flexor.convert.shape.body import Body, body_surface, gather_bodies
 from flexor.convert.shape.bones import derive_bones
+from flexor.convert.shape.facts import SceneFacts
 from flexor.convert.shape.joint_regions import joint_regions, region_volume
 from flexor.convert.shape.measure_joints import JointMeasure, measure_joints
 from flexor.convert.shape.sections import derive_sections
@@ -73,9 +74,15 @@ def tube(links: int = 0, *, smooth: float = 2.0, **more: Any) -> Scene:
     )
 
 
+def measure_all(scene: Scene) -> list[JointMeasure]:
+    """The measures of the only body of a scene."""
+    facts = SceneFacts(scene)
+    (own,) = facts.bodies
+    return measure_joints(facts, own)
+
+
 def measure(scene: Scene) -> JointMeasure:
-    (body,) = gather_bodies(scene)
-    (found,) = (m for m in measure_joints(scene, body) if m.name == "bend")
+    (found,) = (m for m in measure_all(scene) if m.name == "bend")
     return found
 
 
@@ -164,7 +171,7 @@ def test_the_mannequin_against_plain_loops(names: tuple[str, ...]) -> None:
     points = body_surface(body)
     pull = body.pull.take(points.vertex_of_point)
     bones = derive_bones(body, points.positions, pull)
-    found = {m.name: m for m in measure_joints(scene, body)}
+    found = {m.name: m for m in measure_all(scene)}
     for name in names:
         row = body.names.index(name)
         surface, region = region_of(scene, body, row)
@@ -186,7 +193,7 @@ def test_the_mannequin_against_plain_loops(names: tuple[str, ...]) -> None:
 def test_every_joint_of_the_mannequin_is_measured_left_as_right() -> None:
     scene = flexor.samples.mannequin().scene
     (body,) = gather_bodies(scene)
-    found = {m.name: m for m in measure_joints(scene, body)}
+    found = {m.name: m for m in measure_all(scene)}
     assert set(found) == set(body.names) - {"hips"}
     for name, measured in found.items():
         assert measured.is_measured
@@ -305,7 +312,7 @@ def test_a_joint_that_moves_the_skin_through_links_alone() -> None:
     scene = on_links_alone(tube(links=3))
     (body,) = gather_bodies(scene)
     assert not (body.pull.joints == 1).any()
-    (found,) = measure_joints(scene, body)
+    (found,) = measure_all(scene)
     assert found.name == "bend"
     assert found.is_measured
     # Neighbours in the chain are 45 degrees apart, as with weights on the joint.
@@ -450,11 +457,9 @@ def test_what_is_no_solid_is_not_measured() -> None:
 
 def test_joints_that_move_nothing_are_left_out() -> None:
     scene = tube()
-    (body,) = gather_bodies(scene)
-    assert [m.name for m in measure_joints(scene, body)] == ["bend"]
+    assert [m.name for m in measure_all(scene)] == ["bend"]
     linked = tube(links=2)
-    (body,) = gather_bodies(linked)
-    assert [m.name for m in measure_joints(linked, body)] == ["bend"]
+    assert [m.name for m in measure_all(linked)] == ["bend"]
 
 
 def test_binds_without_an_inverse_are_measured_or_not_but_no_error() -> None:

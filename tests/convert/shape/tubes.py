@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,13 @@ import numpy as np
 from flexor.api.character import Character
 from flexor.convert.links.link_bones import LinkSettings, link_bones
 from flexor.convert.shape.body import gather_bodies
+from flexor.convert.shape.facts import SceneFacts
 from flexor.maths import transforms
 from flexor.scene.character.clip import Clip
 from flexor.scene.character.mesh import Mesh, Primitive
 from flexor.scene.character.skeleton import Skeleton, rest_world
 from flexor.scene.character.weights import Skin, SkinWeights
+from flexor.scene.finding import Finding
 from flexor.scene.scene import RootSet, Scene
 
 SIDES = 32
@@ -102,12 +105,20 @@ def tube_scene(width: float = 0.0, *, clips: dict[str, Clip] | None = None) -> S
     )
 
 
+def link(
+    scene: Scene, settings: Sequence[Mapping[int, LinkSettings]]
+) -> tuple[Scene, list[Finding]]:
+    """The scene with links at joints of its bodies, and what was odd."""
+    facts, findings = link_bones(SceneFacts(scene), settings)
+    return facts.scene, findings
+
+
 def linked(scene: Scene, **settings: Any) -> Scene:
     """The scene with links at every joint."""
     bodies = gather_bodies(scene)
     own = LinkSettings(**settings)
     every = [dict.fromkeys(range(len(body.joints)), own) for body in bodies]
-    return link_bones(scene, bodies, every)[0]
+    return link(scene, every)[0]
 
 
 def turn(axis: Any, degrees: float) -> Any:

@@ -10,6 +10,7 @@ import pytest
 
 import flexor
 from flexor.convert.shape.body import Body, Pull, gather_bodies
+from flexor.convert.shape.facts import BodyFacts
 from flexor.convert.weights.mend_rogues import mend_rogues
 from flexor.convert.weights.remove_rogues import remove_rogues
 
@@ -36,7 +37,7 @@ def near(body: Body, joint: str, reach: float) -> Any:
 
 
 def test_a_sound_body_has_none_and_keeps_its_bits(body: Body) -> None:
-    found = mend_rogues(body)
+    found = mend_rogues(BodyFacts(body))
     assert found.patches == ()
     assert found.findings(body.names) == []
     assert (found.pull.weights == body.pull.weights).all()
@@ -46,7 +47,7 @@ def test_a_sound_body_has_none_and_keeps_its_bits(body: Body) -> None:
 def test_what_a_patch_cuts_off_is_whole_again_without_it(body: Body) -> None:
     """A ring around a finger: the finger's own end is no rogue."""
     ring = near(body, "l-ring2", 0.012)
-    found = mend_rogues(tied(body, "r-knee", ring))
+    found = mend_rogues(BodyFacts(tied(body, "r-knee", ring)))
     assert [body.names[patch.joint] for patch in found.patches] == ["r-knee"]
     before, after = body.pull.dense(64), found.pull.dense(64)
     assert (before[~ring] == after[~ring]).all()
@@ -60,7 +61,7 @@ def test_what_is_told(body: Body, share: float, level: str) -> None:
     rows = near(body, "head", 0.06)
     assert rows.any()
     bad = tied(body, "l-ankle", rows, share)
-    found = mend_rogues(bad)
+    found = mend_rogues(BodyFacts(bad))
     for patch, finding in zip(found.patches, found.findings(body.names), strict=True):
         assert body.names[patch.joint] == "l-ankle"
         assert (finding.level, finding.where) == (level, "l-ankle")
@@ -76,21 +77,24 @@ def test_other_joints_can_be_left_alone(body: Body) -> None:
     bad = tied(body, "r-knee", near(body, "l-ring2", 0.012))
     knee = body.names.index("r-knee")
     others = [row for row in range(64) if row != knee]
-    assert all(patch.joint != knee for patch in mend_rogues(bad, others).patches)
-    assert [patch.joint for patch in mend_rogues(bad, [knee]).patches] == [knee]
+    found = mend_rogues(BodyFacts(bad), others).patches
+    assert all(patch.joint != knee for patch in found)
+    found = mend_rogues(BodyFacts(bad), [knee]).patches
+    assert [patch.joint for patch in found] == [knee]
 
 
 def test_sparing_is_a_choice(body: Body) -> None:
     """With all spared nothing is a rogue."""
     bad = tied(body, "r-knee", near(body, "l-ring2", 0.012))
-    assert len(mend_rogues(bad, spare=0).patches) >= 1
+    assert len(mend_rogues(BodyFacts(bad), spare=0).patches) >= 1
     nearly = tied(body, "spine1", near(body, "chest", 0.01), 0.5)
-    assert len(mend_rogues(nearly, spare=1e-9).patches) == 0
+    assert len(mend_rogues(BodyFacts(nearly), spare=1e-9).patches) == 0
 
 
 def names_of(body: Body, bad: Body, **words: Any) -> list[str]:
     """The joints of the patches that are found."""
-    return [body.names[patch.joint] for patch in mend_rogues(bad, **words).patches]
+    found = mend_rogues(BodyFacts(bad), **words).patches
+    return [body.names[patch.joint] for patch in found]
 
 
 def test_a_patch_does_not_speak_for_itself(body: Body) -> None:
@@ -104,14 +108,14 @@ def test_patches_of_several_bones_come_by_joint(body: Body) -> None:
     bad = tied(body, "hips", near(body, "l-thumb0", 0.05))
     bad = tied(bad, "r-pinky1", near(body, "l-ring0", 0.03), 0.5)
     assert names_of(body, bad) == ["hips", "r-pinky1"]
-    patch, _ = mend_rogues(bad).patches
+    patch, _ = mend_rogues(BodyFacts(bad)).patches
     assert 0.16 < patch.score / patch.best < 0.29
 
 
 def test_patches_that_fit_well_enough_are_spared(body: Body) -> None:
     bad = tied(body, "l-middle1", near(body, "l-middle2", 0.03), 0.5)
     assert names_of(body, bad) == []
-    found = mend_rogues(bad, spare=0.5).patches
+    found = mend_rogues(BodyFacts(bad), spare=0.5).patches
     assert {body.names[patch.joint] for patch in found} == {"l-middle1"}
     assert max(patch.score / patch.best for patch in found) < 0.45
 
@@ -136,7 +140,7 @@ def test_all_that_fit_badly_are_mended_in_one_turn(
     monkeypatch.setattr("flexor.convert.weights.mend_rogues.remove_rogues", look)
     bad = tied(body, "l-ankle", near(body, "head", 0.06))
     bad = tied(bad, "r-knee", near(body, "chest", 0.1))
-    found = mend_rogues(bad).patches
+    found = mend_rogues(BodyFacts(bad)).patches
     fits = [patch.score / patch.best for patch in found]
     assert 2 * min(fits) < max(fits) < 0.01
     # Which there are without them; then find and mend; then find no more.
@@ -148,7 +152,7 @@ def test_wild_weights_come_to_an_end(rng: Any, body: Body) -> None:
     joints[:, 1] = (joints[:, 0] + 1) % 64
     weights = np.full((len(body), 2), 0.5, np.float32)
     wild = dataclasses.replace(body, pull=Pull(joints, weights))
-    found = mend_rogues(wild)
+    found = mend_rogues(BodyFacts(wild))
     assert len(found.patches) > 1000
     assert np.isfinite(found.pull.weights).all()
     np.testing.assert_allclose(found.pull.weights.sum(1), 1, atol=1e-5)

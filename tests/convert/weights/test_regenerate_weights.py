@@ -14,6 +14,7 @@ import flexor
 from flexor.api.character import Character
 from flexor.convert.shape.body import Body, Pull, gather_bodies, with_pulls
 from flexor.convert.shape.bones import derive_bones
+from flexor.convert.shape.facts import BodyFacts
 from flexor.convert.weights.regenerate_weights import (
     assign_bones,
     nearest_bones,
@@ -29,7 +30,10 @@ def skin_error(hero: Character) -> float:
     At four times of each clip.
     """
     bodies = gather_bodies(hero.scene)
-    pulls = {i: regenerate_weights(forgotten(body)) for i, body in enumerate(bodies)}
+    pulls = {
+        i: regenerate_weights(BodyFacts(forgotten(body)))
+        for i, body in enumerate(bodies)
+    }
     other = Character(with_pulls(hero.scene, pulls, bodies))
     rest = np.concatenate([skin.positions for skin in hero.deform(hero.pose())])
     far = []
@@ -73,7 +77,8 @@ def test_figures_get_their_weights_back(assets: Any, name: str, most: float) -> 
 
 def test_the_weights_that_were_there_are_not_looked_at() -> None:
     body = gather_bodies(flexor.samples.mannequin().scene)[0]
-    one, other = regenerate_weights(body), regenerate_weights(forgotten(body))
+    one = regenerate_weights(BodyFacts(body))
+    other = regenerate_weights(BodyFacts(forgotten(body)))
     assert (one.joints == other.joints).all()
     assert (one.weights == other.weights).all()
 
@@ -95,7 +100,7 @@ def test_only_some_joints() -> None:
     body = gather_bodies(flexor.samples.mannequin().scene)[0]
     names = ("l-hip", "l-hip-roll", "l-knee", "l-knee-roll")
     joints = np.array([body.names.index(name) for name in names], np.int32)
-    pull = regenerate_weights(body, joints)
+    pull = regenerate_weights(BodyFacts(body), joints)
     old, new = body.pull.dense(64), pull.dense(64)
     mine = old[:, joints].sum(1) >= 0.5
     assert mine.any()
@@ -110,7 +115,7 @@ def test_rigid_meshes_hang_on_one_joint_each() -> None:
     scene = flexor.samples.mannequin().scene
     marks = [True] * len(scene.meshes)
     body = gather_bodies(scene, marks)[0]
-    pull = regenerate_weights(body)
+    pull = regenerate_weights(BodyFacts(body))
     assert (pull.weights.max(1) == 1).all()
 
 
@@ -126,7 +131,7 @@ def test_a_control_outside_the_body_gets_nothing() -> None:
         parents=np.append(body.parents, -1).astype(np.int32),
         frames=np.concatenate([body.frames, outside]),
     )
-    assert not (regenerate_weights(more).joints == len(body.joints)).any()
+    assert not (regenerate_weights(BodyFacts(more)).joints == len(body.joints)).any()
 
 
 @settings(max_examples=40, deadline=None)
@@ -141,11 +146,11 @@ def test_bodies_of_all_kinds(seed: int, count: int, joints: int) -> None:
     faces = rng.integers(0, count, (int(rng.integers(0, 20)), 3))
     weights = np.eye(joints)[rng.integers(0, joints, count)]
     body = gather_bodies(skinned_scene(bases, parents, places, faces, weights))[0]
-    pull = regenerate_weights(body)
+    pull = regenerate_weights(BodyFacts(body))
     assert np.isfinite(pull.weights).all()
     assert (pull.weights >= 0).all()
     np.testing.assert_allclose(pull.weights.sum(1), 1, atol=1e-5)
-    again = regenerate_weights(body)
+    again = regenerate_weights(BodyFacts(body))
     assert (pull.weights == again.weights).all()
 
 

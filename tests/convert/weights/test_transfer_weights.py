@@ -8,6 +8,7 @@ import pytest
 
 import flexor
 from flexor.convert.shape.body import Pull, gather_bodies
+from flexor.convert.shape.facts import SceneFacts
 from flexor.convert.weights.split_palettes import split_palettes
 from flexor.convert.weights.transfer_weights import transfer_pull, transfer_weights
 from flexor.errors import SettingError
@@ -15,9 +16,16 @@ from flexor.maths import transforms
 from flexor.scene.character.mesh import Mesh, Primitive
 from flexor.scene.character.skeleton import Skeleton, rest_world
 from flexor.scene.character.weights import SkinWeights
+from flexor.scene.finding import Finding
 from flexor.scene.scene import Scene
 from tests.oracle import closest
 from tests.scenes import bound_skin, one_mesh_scene
+
+
+def carry(source: Scene, target: Scene) -> tuple[Scene, list[Finding]]:
+    """The target with the weights of the source, and what was odd."""
+    facts, findings = transfer_weights(SceneFacts(source), SceneFacts(target))
+    return facts.scene, findings
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +91,7 @@ def test_the_largest_eight_are_kept(rng: Any) -> None:
 
 
 def test_a_scene_gives_its_weights_to_itself(hero: Scene) -> None:
-    same, findings = transfer_weights(hero, hero)
+    same, findings = carry(hero, hero)
     assert findings == []
     assert gap(hero, same) < 1e-5
     assert same.skins is hero.skins
@@ -93,13 +101,13 @@ def test_a_source_of_several_bodies(hero: Scene) -> None:
     pieces, _ = split_palettes(hero, 32)
     assert len(gather_bodies(pieces)) > 1
     blank = replace(hero, meshes=tuple(rigid(mesh) for mesh in hero.meshes))
-    carried, findings = transfer_weights(pieces, blank)
+    carried, findings = carry(pieces, blank)
     assert findings == []
     assert gap(hero, carried) < 1e-5
 
 
 def test_a_scene_without_skin_gets_one(hero: Scene) -> None:
-    skinned, findings = transfer_weights(hero, bare(hero))
+    skinned, findings = carry(hero, bare(hero))
     assert findings == []
     assert gap(hero, skinned) < 1e-5
     np.testing.assert_allclose(shown(skinned), shown(hero), atol=2e-6)
@@ -148,13 +156,13 @@ def test_bind_spaces_of_other_units(hero: Scene, factor: float) -> None:
     np.testing.assert_allclose(shown(other), shown(hero), atol=1e-5)
     for source, target in ((hero, other), (other, hero)):
         blank = replace(target, meshes=tuple(rigid(mesh) for mesh in target.meshes))
-        carried, findings = transfer_weights(source, blank)
+        carried, findings = carry(source, blank)
         assert findings == []
         assert gap(source, carried) < 1e-3
         assert (
             np.median(np.abs(by_name(carried)["head"] - by_name(hero)["head"])) < 1e-5
         )
-        skinned, _ = transfer_weights(source, bare(target))
+        skinned, _ = carry(source, bare(target))
         np.testing.assert_allclose(shown(skinned), shown(bare(target)), atol=1e-5)
 
 
@@ -195,7 +203,7 @@ def test_joints_are_matched_by_name(hero: Scene) -> None:
         node_carried={},
         node_weights={},
     )
-    carried, findings = transfer_weights(hero, mixed)
+    carried, findings = carry(hero, mixed)
     assert findings == []
     assert gap(hero, carried) < 1e-4
 
@@ -209,7 +217,7 @@ def test_vertices_that_are_far_are_told_of(hero: Scene) -> None:
         mesh, primitives=(replace(mesh.primitives[0], positions=positions),)
     )
     meshes = tuple(moved if m is mesh else m for m in target.meshes)
-    _, (finding,) = transfer_weights(hero, replace(target, meshes=meshes))
+    _, (finding,) = carry(hero, replace(target, meshes=meshes))
     assert (finding.level, finding.code) == ("warning", "vertices-far")
     assert finding.where == mesh.name
     assert finding.text.startswith("7 of 4855 vertices are more than 5% of the size")
@@ -220,7 +228,7 @@ def test_joints_that_stand_elsewhere_are_told_of(hero: Scene) -> None:
     moves = tree.translations.copy()
     moves[tree.index("head")] += [0, 0.3, 0]
     skeleton = Skeleton(tree.names, tree.parents, moves, tree.rotations, tree.scales)
-    _, findings = transfer_weights(hero, replace(bare(hero), skeleton=skeleton))
+    _, findings = carry(hero, replace(bare(hero), skeleton=skeleton))
     assert [finding.code for finding in findings] == ["joints-elsewhere"]
     assert "'head' by 0.3 m" in findings[0].text
 
@@ -244,26 +252,26 @@ def plain_scene(names: tuple[str, ...], skin_joints: Any, tied: Any) -> Scene:
 def test_refusals() -> None:
     source = plain_scene(("a", "b", "mesh"), [0, 1], [0, 1, 1])
     with pytest.raises(SettingError, match="gives them has no skinned triangles"):
-        transfer_weights(plain_scene(("a", "mesh"), None, [0, 0, 0]), source)
+        carry(plain_scene(("a", "mesh"), None, [0, 0, 0]), source)
     with pytest.raises(SettingError, match="gets them has no nodes 'b'"):
-        transfer_weights(source, plain_scene(("a", "mesh"), None, [0, 0, 0]))
+        carry(source, plain_scene(("a", "mesh"), None, [0, 0, 0]))
     with pytest.raises(
         SettingError, match=r"of the target lacks the joints 'b', which"
     ):
-        transfer_weights(source, plain_scene(("a", "b", "mesh"), [0], [0, 0, 0]))
+        carry(source, plain_scene(("a", "b", "mesh"), [0], [0, 0, 0]))
     with pytest.raises(SettingError, match="two joints called 'a'"):
-        transfer_weights(plain_scene(("a", "a", "mesh"), [0, 1], [0, 1, 1]), source)
+        carry(plain_scene(("a", "a", "mesh"), [0, 1], [0, 1, 1]), source)
     bare = plain_scene(("a", "b", "mesh"), None, [0, 0, 0])
     twice = replace(bare, node_mesh=np.array([0, -1, 0]))
     with pytest.raises(SettingError, match="mesh 'mesh' is shown at 2 nodes"):
-        transfer_weights(source, twice)
+        carry(source, twice)
     flat = replace(bare.skeleton, scales=np.zeros((3, 3)))
     with pytest.raises(SettingError, match="scaled to nothing"):
-        transfer_weights(source, replace(bare, skeleton=flat))
+        carry(source, replace(bare, skeleton=flat))
 
 
 def test_a_joint_that_pulls_nothing_may_be_missing() -> None:
     source = plain_scene(("a", "b", "mesh"), [0, 1], [0, 0, 0])
     target = plain_scene(("a", "mesh"), None, [0, 0, 0])
-    skinned, _ = transfer_weights(source, target)
+    skinned, _ = carry(source, target)
     assert skinned.skins[0].joints.tolist() == [0]

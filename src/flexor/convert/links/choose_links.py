@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from flexor.arrays import Ints
 from flexor.convert.links.link_bones import link_bones
 from flexor.convert.links.link_weights import LinkSettings
-from flexor.convert.shape.body import Body, Pull, body_surface, gather_bodies
-from flexor.convert.shape.deform_body import bind_body, clip_poses, deform_body
+from flexor.convert.shape.body import Body, Pull
+from flexor.convert.shape.deform_body import bind_body, deform_body
+from flexor.convert.shape.facts import BodyFacts, SceneFacts
 from flexor.convert.shape.measure_joints import (
     JointMeasure,
     measure_joints,
     plan_measures,
 )
 from flexor.convert.shape.surface import Surface
-from flexor.pose.layout import make_layout
 from flexor.scene.finding import Finding
 from flexor.scene.scene import Scene
 
@@ -41,20 +41,19 @@ Wanted = dict[int, LinkSettings]
 
 
 def choose_links(
-    scene: Scene,
-    bodies: Sequence[Body],
-    settings: Sequence[Mapping[int, LinkSettings]],
-) -> tuple[Scene, list[Finding]]:
+    facts: SceneFacts, settings: Sequence[Mapping[int, LinkSettings]]
+) -> tuple[SceneFacts, list[Finding]]:
     """The scene with links at those of the wanted joints that are better with them.
 
-    bodies, settings: as for link_bones. Joints go without links if no skin passes from
-    the bone above to theirs, if a bend or a twist leaves clearly less of their volume
-    than without, or if edges around them tear at poses of the clips.
+    settings: as for link_bones. Joints go without links if no skin passes from the bone
+    above to theirs, if a bend or a twist leaves clearly less of their volume than
+    without, or if edges around them tear at poses of the clips.
     """
+    scene, bodies = facts.scene, facts.bodies
     wanted: list[Wanted] = []
     left: dict[str, list[str]] = {}
-    for body, own in zip(bodies, settings, strict=True):
-        joined = _joined(body)
+    for known, own in zip(bodies, settings, strict=True):
+        body, joined = known.body, _joined(known)
         links = np.isin(body.joints, list(scene.skeleton.links))
         below = [row for row in own if body.parents[row] >= 0 and not links[row]]
         wanted.append({row: own[row] for row in below if row in joined})
@@ -62,17 +61,17 @@ def choose_links(
         left.setdefault("no skin passes to them from the bone above", []).extend(apart)
     plans = [plan_measures(scene, body) for body in bodies]
     before = [
-        {one.row: one for one in measure_joints(scene, body, plan)}
+        {one.row: one for one in measure_joints(facts, body, plan)}
         for body, plan in zip(bodies, plans, strict=True)
     ]
     for turn in range(ROUNDS):
-        linked, findings = link_bones(scene, bodies, wanted)
+        linked, findings = link_bones(facts, wanted)
         lost = False
-        for number, body in enumerate(gather_bodies(linked)):
-            after = measure_joints(linked, body, plans[number])
+        for number, known in enumerate(linked.bodies):
+            body, after = known.body, measure_joints(linked, known, plans[number])
             worse = set(_worse(before[number], after)) & set(wanted[number])
-            torn = _torn(scene, linked, bodies[number], body) & set(wanted[number])
-            idle = set(wanted[number]) - _held(linked, body)
+            torn = _torn(facts, linked, number) & set(wanted[number])
+            idle = set(wanted[number]) - _held(linked.scene, body)
             for rows, why in (
                 (worse, "they would keep less of their volume"),
                 (torn - worse, "the skin would tear in clips"),
@@ -89,7 +88,7 @@ def choose_links(
         if not lost:
             break
         if turn == ROUNDS - 1:
-            linked, findings = link_bones(scene, bodies, wanted)
+            linked, findings = link_bones(facts, wanted)
     return linked, [*findings, *_tell(left)]
 
 
@@ -101,9 +100,9 @@ def _tell(left: Mapping[str, list[str]]) -> Iterator[Finding]:
             yield Finding("info", "links-left-out", "links", text)
 
 
-def _joined(body: Body) -> set[int]:
+def _joined(facts: BodyFacts) -> set[int]:
     """Joints whose bone and the one above hold the same points, or neighbours."""
-    surface = body_surface(body, is_by_place=True)
+    body, surface = facts.body, facts.by_place
     pull = body.pull.take(surface.vertex_of_point)
     holds = np.where(pull.weights >= HOLDS, pull.joints, -1)
     holds[surface.point_of_vertex[body.rigid]] = -1
@@ -146,16 +145,16 @@ def _worse(
             yield new.row
 
 
-def _torn(scene: Scene, linked: Scene, old: Body, new: Body) -> set[int]:
-    """Rows of joints around which edges tear at poses of the clips."""
-    surface = body_surface(old, is_by_place=True)
+def _torn(plain: SceneFacts, linked: SceneFacts, number: int) -> set[int]:
+    """Rows of a body's joints around which edges tear at poses of the clips."""
+    surface = plain.bodies[number].by_place
+    old, new = plain.bodies[number].body, linked.bodies[number].body
     first, second, _ = surface.edges()
-    if not scene.clips or not len(first):
+    if not plain.scene.clips or not len(first):
         return set()
     is_torn = np.zeros(len(first), bool)
-    layouts = [make_layout(one) for one in (scene, linked)]
-    poses = [clip_poses(scene, layouts[0]), clip_poses(linked, layouts[1])]
-    binds = [bind_body(scene, old), bind_body(linked, new)]
+    layouts, poses = [plain.layout, linked.layout], [plain.poses, linked.poses]
+    binds = [bind_body(plain.scene, old), bind_body(linked.scene, new)]
     ends = surface.vertex_of_point[first], surface.vertex_of_point[second]
     rest = _lengths(deform_body(layouts[0], binds[0], layouts[0].rest[None])[0], ends)
     sound = rest[0] > 1e-6 * old.size
@@ -166,7 +165,7 @@ def _torn(scene: Scene, linked: Scene, old: Body, new: Body) -> set[int]:
         ]
         long = lengths[1] > np.maximum(TORN * rest, WORSE * lengths[0])
         is_torn |= (long & sound).any(0)
-    return _blamed(linked, new, surface, first[is_torn], second[is_torn])
+    return _blamed(linked.scene, new, surface, first[is_torn], second[is_torn])
 
 
 def _lengths(

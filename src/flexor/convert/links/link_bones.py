@@ -17,11 +17,11 @@ from flexor.convert.links.link_weights import (
     link_weights,
 )
 from flexor.convert.shape.body import Body, Pull, with_pulls
-from flexor.convert.shape.sections import body_shape
+from flexor.convert.shape.facts import BodyFacts, SceneFacts
 from flexor.errors import SettingError
 from flexor.maths import quaternions, transforms
 from flexor.pose.clips.track_values import slerp
-from flexor.scene.character.skeleton import Link, Skeleton, rest_world
+from flexor.scene.character.skeleton import Link, Skeleton
 from flexor.scene.character.weights import Skin
 from flexor.scene.finding import Finding
 from flexor.scene.scene import Scene
@@ -43,48 +43,49 @@ class _Nodes:
 
 
 def link_bones(
-    scene: Scene,
-    bodies: Sequence[Body],
-    settings: Sequence[Mapping[int, LinkSettings]],
-) -> tuple[Scene, list[Finding]]:
+    facts: SceneFacts, settings: Sequence[Mapping[int, LinkSettings]]
+) -> tuple[SceneFacts, list[Finding]]:
     """The scene with links at joints of its bodies, and what was odd.
 
-    bodies: of this scene; settings: for each body those of its joints, by row; joints
-    that are not named get no links, nor do those with no joint above them, those that
-    have links already and links themselves. Link k of n is a new node beside the
+    settings: for each body those of its joints, by row; joints that are not named get
+    no links, nor do those with no joint above them, those that have links already and
+    links themselves. Link k of n is a new node beside the
     joint's, at its rest, that moves k / (n + 1) of the joint's way; if the joint's node
     hangs on a node that is no joint, that one carries the links too. Old nodes keep
     their numbers. Bodies that hang on the same nodes share the links. Every clip gets
     tracks for the links of the joints that it moves.
     """
+    scene, bodies = facts.scene, facts.bodies
     if len(settings) != len(bodies):
         raise SettingError(f"links: settings of {len(settings)} bodies, not all")
     findings: list[Finding] = []
     nodes = _Nodes(len(scene.skeleton))
     skins = list(scene.skins)
-    world = rest_world(scene.skeleton)
     pulls: dict[int, Pull] = {}
-    for number, (body, own) in enumerate(zip(bodies, settings, strict=True)):
+    for number, (linked, own) in enumerate(zip(bodies, settings, strict=True)):
+        body = linked.body
         wanted = _wanted(scene, body, own, findings)
         if not wanted:
             continue
         free, odd = own_meshes(scene, body)
         findings += odd
-        chains, pull = _link_body(free, wanted)
+        chains, pull = _link_body(linked, free, wanted)
         if len(body.joints) + sum(chain.count for chain in chains) > MOST_JOINTS:
             raise SettingError(
                 f"links: a skin would have more than {MOST_JOINTS} joints; "
                 "ask for fewer links"
             )
         added = _add_nodes(nodes, scene.skeleton, body, chains)
-        binds = [_link_binds(scene.skeleton, body, chain, world) for chain in chains]
+        skeleton, world = scene.skeleton, facts.world
+        binds = [_link_binds(skeleton, body, chain, world) for chain in chains]
         findings += _fitted(body, chains, binds)
         for row in body.skins:
             skins[row] = _extend_skin(skins[row], chains, added, binds)
         pulls[number] = pull
     if not nodes.rows:
-        return scene, findings
-    return _grown(scene, nodes, skins, pulls, list(bodies)), findings
+        return facts, findings
+    grown = _grown(scene, nodes, skins, pulls, [own.body for own in bodies])
+    return facts.with_scene(grown), findings
 
 
 def _wanted(
@@ -131,12 +132,12 @@ def own_meshes(scene: Scene, body: Body) -> tuple[Body, list[Finding]]:
 
 
 def _link_body(
-    body: Body, settings: Mapping[int, LinkSettings]
+    facts: BodyFacts, free: Body, settings: Mapping[int, LinkSettings]
 ) -> tuple[list[Chain], Pull]:
-    """Where a body's links stand, and its pull with them."""
-    shape = body_shape(body, is_by_place=True)
-    chains = link_chains(body, shape.bones, shape.sections, settings)
-    return chains, link_weights(body, shape.bones, chains, shape.surface)
+    """Where a body's links stand, and its pull with them; free: see own_meshes."""
+    shape = facts.shape_by_place
+    chains = link_chains(free, shape.bones, shape.sections, settings)
+    return chains, link_weights(free, shape.bones, chains, shape.surface)
 
 
 def _add_nodes(

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.convert.shape.body import Body, gather_bodies
-from flexor.convert.shape.deform_body import bind_body, clip_poses, deform_body
+from flexor.convert.shape.body import Body
+from flexor.convert.shape.deform_body import bind_body, deform_body
+from flexor.convert.shape.facts import BodyFacts, SceneFacts
 from flexor.convert.shape.measure_joints import (
     JointMeasure,
     measure_joints,
     plan_measures,
 )
-from flexor.pose.layout import make_layout
 from flexor.scene.finding import Finding
 from flexor.scene.scene import Scene
 
@@ -67,8 +67,8 @@ class RepairReport:
 
 
 def report_repair(
-    before: Scene,
-    after: Scene,
+    before: SceneFacts,
+    after: SceneFacts,
     passes: Sequence[str],
     findings: Sequence[Finding],
     *,
@@ -81,11 +81,10 @@ def report_repair(
     """
     joints: dict[int, JointChange] = {}
     vertices = count = 0
-    pairs = zip(gather_bodies(before), gather_bodies(after), strict=True)
-    for old, new in pairs:
-        count += len(old)
-        vertices += _compare(before, after, (old, new), joints, has_measures)
-    most = [most_influences(scene) for scene in (before, after)]
+    for pair in zip(before.bodies, after.bodies, strict=True):
+        count += len(pair[0].body)
+        vertices += _compare(before, after, pair, joints, has_measures)
+    most = [most_influences(facts.scene) for facts in (before, after)]
     rows = tuple(joints[node] for node in sorted(joints))
     moved = _moved(before, after) if vertices else None
     told = [*findings, *_tell_far(passes, moved)]
@@ -94,18 +93,14 @@ def report_repair(
     )
 
 
-def _moved(before: Scene, after: Scene) -> tuple[float, float] | None:
+def _moved(before: SceneFacts, after: SceneFacts) -> tuple[float, float] | None:
     """How far the skin moves at times of the clips, of its size: mean and most."""
-    layouts = [make_layout(scene) for scene in (before, after)]
-    poses = [
-        clip_poses(scene, layout)
-        for scene, layout in zip((before, after), layouts, strict=True)
-    ]
+    layouts, poses = [before.layout, after.layout], [before.poses, after.poses]
     if not len(poses[0]):
         return None
     far: list[tuple[float, float, int]] = []
-    for old, new in zip(gather_bodies(before), gather_bodies(after), strict=True):
-        binds = [bind_body(before, old), bind_body(after, new)]
+    for old, new in zip(before.bodies, after.bodies, strict=True):
+        binds = [bind_body(before.scene, old.body), bind_body(after.scene, new.body)]
         rest = deform_body(layouts[0], binds[0], layouts[0].rest[None])[0][0]
         size = max(float(np.ptp(rest, axis=0).max()), 1e-30)
         for start in range(0, len(poses[0]), BATCH):
@@ -137,26 +132,27 @@ def _tell_far(
 
 
 def _compare(
-    before: Scene,
-    after: Scene,
-    bodies: tuple[Body, Body],
+    before: SceneFacts,
+    after: SceneFacts,
+    bodies: tuple[BodyFacts, BodyFacts],
     joints: dict[int, JointChange],
     has_measures: bool,
 ) -> int:
     """Add the changes of a body's joints; gives how many vertices changed."""
-    old, new = bodies
+    old, new = bodies[0].body, bodies[1].body
     measures: list[dict[int, JointMeasure]] = [{}, {}]
     if has_measures:
-        plan = plan_measures(before, old)
-        for at, (scene, body) in enumerate(((before, old), (after, new))):
-            found = measure_joints(scene, body, plan)
+        plan = plan_measures(before.scene, bodies[0])
+        for at, facts in enumerate((before, after)):
+            found = measure_joints(facts, bodies[at], plan)
             measures[at] = {one.node: one for one in found}
-    links = after.skeleton.links
+    links = after.scene.skeleton.links
     own, of_joint = np.arange(len(new.joints)), new.joint_rows(links)
     difference = (_sparse(new, own) - _sparse(old, own)).tocoo()
     rows = np.unique(difference.row[np.abs(difference.data) > CHANGED])
     moved = abs(_sparse(new, of_joint) - _sparse(old, of_joint)).tocsc()
-    added = [links[link].joint for link in set(links) - set(before.skeleton.links)]
+    own_links = set(links) - set(before.scene.skeleton.links)
+    added = [links[link].joint for link in own_links]
     for row, node in enumerate(old.joints.tolist()):
         changes = moved.data[moved.indptr[row] : moved.indptr[row + 1]]
         change = JointChange(

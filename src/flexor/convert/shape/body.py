@@ -122,12 +122,19 @@ class Body:
         return max(float(np.ptp(self.positions, axis=0).max()), 1e-6)
 
 
-def gather_bodies(scene: Scene, rigid: Sequence[bool] = ()) -> list[Body]:
+def gather_bodies(
+    scene: Scene,
+    rigid: Sequence[bool] = (),
+    world: NDArray[np.float64] | None = None,
+) -> list[Body]:
     """Every body of a scene, in the order of its first skin.
 
     A mesh that is used with different skins belongs to the first. rigid: for each mesh
-    whether it is marked as rigid; none: no mesh is.
+    whether it is marked as rigid; none: no mesh is. world: (J, 3, 4), world_from_node
+    at rest, None to derive it.
     """
+    if world is None and scene.skins:
+        world = rest_world(scene.skeleton)
     groups: dict[tuple[bytes, bytes], list[int]] = {}
     for row, skin in enumerate(scene.skins):
         key = (skin.joints.tobytes(), skin.inverse_binds.tobytes())
@@ -146,12 +153,17 @@ def gather_bodies(scene: Scene, rigid: Sequence[bool] = ()) -> list[Body]:
         ]
         if places:
             marks = [bool(rigid) and rigid[mesh] for mesh, _ in places]
-            bodies.append(_body(scene, skins, places, marks))
+            assert world is not None
+            bodies.append(_body(scene, skins, places, marks, world))
     return bodies
 
 
 def _body(
-    scene: Scene, skins: list[int], places: list[tuple[int, int]], marks: list[bool]
+    scene: Scene,
+    skins: list[int],
+    places: list[tuple[int, int]],
+    marks: list[bool],
+    world: NDArray[np.float64],
 ) -> Body:
     skin = scene.skins[skins[0]]
     primitives = [scene.meshes[mesh].primitives[row] for mesh, row in places]
@@ -168,7 +180,7 @@ def _body(
         skin.joints,
         tuple(scene.skeleton.names[node] for node in skin.joints),
         joint_parents(scene.skeleton, skin.joints),
-        _frames(scene.skeleton, skin),
+        _frames(world, skin),
         tuple(places),
         tuple(starts.tolist()),
         np.concatenate([p.positions for p in primitives]).astype(np.float64),
@@ -191,11 +203,11 @@ def joint_parents(skeleton: Skeleton, joints: Ints) -> Ints:
     return np.array(rows, np.int32)
 
 
-def _frames(skeleton: Skeleton, skin: Skin) -> NDArray[np.float64]:
+def _frames(world: NDArray[np.float64], skin: Skin) -> NDArray[np.float64]:
     """mesh_from_joint (S, 3, 4); where a bind has no inverse, the joint at rest, seen
-    as the first joint that has one sees it.
+    as the first joint that has one sees it. world: (J, 3, 4), world_from_node at rest.
     """
-    frames = rest_world(skeleton)[skin.joints]
+    frames = world[skin.joints]
     binds = skin.inverse_binds.astype(np.float64)
     has_bind, has_rest = _have_inverse(binds), _have_inverse(frames)
     guides = np.flatnonzero(has_bind & has_rest)

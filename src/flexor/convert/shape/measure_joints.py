@@ -6,7 +6,7 @@ below it goes along; links follow. Posed and deformed by the same code as in use
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Floats
-from flexor.convert.shape.body import Body, body_surface
+from flexor.convert.shape.body import Body
 from flexor.convert.shape.bones import Bones
 from flexor.convert.shape.deform_body import bind_body, deform_body
+from flexor.convert.shape.facts import BodyFacts, SceneFacts
 from flexor.convert.shape.joint_regions import Region, joint_regions, region_volume
-from flexor.convert.shape.sections import Shape, body_shape
-from flexor.convert.shape.surface import Surface
 from flexor.maths import quaternions
-from flexor.pose.layout import ROWS, Layout, make_layout
+from flexor.pose.layout import ROWS, Layout
 from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.scene import Scene
 
@@ -75,29 +74,27 @@ class MeasurePlan:
     regions: Mapping[int, Region]
 
 
-def plan_measures(scene: Scene, body: Body, shape: Shape | None = None) -> MeasurePlan:
-    """What there is to measure of a body; shape: the body's, None to derive it."""
-    if shape is None:
-        shape = body_shape(body)
-    surface = body_surface(body, is_by_place=True)
+def plan_measures(scene: Scene, facts: BodyFacts) -> MeasurePlan:
+    """What there is to measure of a body of a scene."""
+    bones, sections = facts.shape.bones, facts.shape.sections
     links = scene.skeleton.links
-    regions = joint_regions(body, surface, shape.bones, shape.sections, links)
-    return MeasurePlan(shape.bones, regions)
+    regions = joint_regions(facts.body, facts.by_place, bones, sections, links)
+    return MeasurePlan(bones, regions)
 
 
 def measure_joints(
-    scene: Scene, body: Body, plan: MeasurePlan | None = None
+    facts: SceneFacts, own: BodyFacts, plan: MeasurePlan | None = None
 ) -> list[JointMeasure]:
     """The measures of all joints of a body that have a joint above, links aside.
 
-    body: of this scene; plan: None for one of this body. Joints that move no skin are
-    left out; those around which the skin is no solid (cloth, a few faces) are there,
-    but not measured.
+    own: a body of this scene; plan: None for one of this body. Joints that move no skin
+    are left out; those around which the skin is no solid (cloth, a few faces) are
+    there, but not measured.
     """
+    scene, body = facts.scene, own.body
     if plan is None:
-        plan = plan_measures(scene, body)
-    surface = body_surface(body, is_by_place=True)
-    measured = _measure(scene, body, plan.bones, surface, list(plan.regions.values()))
+        plan = plan_measures(scene, own)
+    measured = _measure(facts, own, plan)
     return [
         measured.get(row, JointMeasure(row, int(body.joints[row]), body.names[row]))
         for row in _moving(scene, body)
@@ -124,13 +121,14 @@ def _moving(scene: Scene, body: Body) -> list[int]:
 
 
 def _measure(
-    scene: Scene, body: Body, bones: Bones, surface: Surface, regions: Sequence[Region]
+    facts: SceneFacts, own: BodyFacts, plan: MeasurePlan
 ) -> dict[int, JointMeasure]:
     """The measures of joints with regions, by row."""
+    bones, regions = plan.bones, list(plan.regions.values())
     if not regions:
         return {}
-    layout = make_layout(scene)
-    binds = bind_body(scene, body)
+    body, surface, layout = own.body, own.by_place, facts.layout
+    binds = bind_body(facts.scene, body)
     turns = [(region, pose) for region in regions for pose in POSES]
     rest, matrices = deform_body(layout, binds, layout.rest[None])
     found: dict[int, list[float]] = {region.joint: [] for region in regions}

@@ -11,7 +11,7 @@ from flexor.convert.shape.body import Body, Pull, body_surface
 from flexor.convert.shape.bones import Bones, derive_bones, ties
 from flexor.convert.shape.surface import Surface
 
-__all__ = ["Sections", "Shape", "body_shape", "derive_sections"]
+__all__ = ["Sections", "Shape", "body_shape", "derive_sections", "derive_shape"]
 
 LEAST_TIES = 6  # fewer vertices say nothing about an ellipse
 LEAST_WEIGHT = 0.3  # what hangs on a bone less than this is not around it
@@ -48,9 +48,13 @@ class Shape:
     sections: Sections
 
 
-def body_shape(body: Body, *, is_by_place: bool = False) -> Shape:
-    """Surface, bones and cross-sections of a body; is_by_place: see body_surface."""
-    surface = body_surface(body, is_by_place=is_by_place)
+def body_shape(body: Body) -> Shape:
+    """Surface, bones and cross-sections of a body."""
+    return derive_shape(body, body_surface(body))
+
+
+def derive_shape(body: Body, surface: Surface) -> Shape:
+    """Bones and cross-sections of a body; surface: of the body, by place or not."""
     pull = body.pull.take(surface.vertex_of_point)
     bones = derive_bones(body, surface.positions, pull)
     sections = derive_sections(surface.positions, pull, bones, body.size)

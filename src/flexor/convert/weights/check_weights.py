@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
-from flexor.convert.shape.body import Body, Pull, gather_bodies, merge_same
+from flexor.convert.shape.body import Body, Pull, merge_same
+from flexor.convert.shape.facts import BodyFacts, SceneFacts
 from flexor.convert.shape.measure_joints import (
     JointMeasure,
     measure_joints,
     plan_measures,
 )
-from flexor.convert.shape.sections import Shape, body_shape
+from flexor.convert.shape.sections import Shape
 from flexor.convert.shape.surface import Surface
 from flexor.convert.shape.thickness import point_thickness
 from flexor.convert.weights.mend_rogues import Rogues, mend_rogues
@@ -116,14 +117,15 @@ def check_weights(
     """
     findings = [finding for finding in scene.findings if finding.code in MENDED]
     bodies = []
-    for linked in gather_bodies(scene, rigid):
-        body = _without_links(scene, linked)
-        shape = body_shape(body)
+    facts = SceneFacts(scene, rigid)
+    for own in facts.bodies:
+        linked, plain = own.body, _without_links(scene, own)
+        body, shape = plain.body, plain.shape
         measures: list[JointMeasure] = []
         if has_measures:
-            plan = plan_measures(scene, body, shape)
-            measures = measure_joints(scene, linked, plan)
-        rogues = mend_rogues(body)
+            plan = plan_measures(scene, plain)
+            measures = measure_joints(facts, own, plan)
+        rogues = mend_rogues(plain)
         counts = np.count_nonzero(linked.pull.weights, axis=1)
         numbers, many = np.unique(counts, return_counts=True)
         one = BodyCheck(
@@ -147,14 +149,15 @@ def check_weights(
     return WeightCheck(tuple(bodies), tuple(findings))
 
 
-def _without_links(scene: Scene, body: Body) -> Body:
+def _without_links(scene: Scene, facts: BodyFacts) -> BodyFacts:
     """The body with what links pull hung on their joints."""
+    body = facts.body
     rows = body.joint_rows(scene.skeleton.links)
     if (rows == np.arange(len(rows))).all():
-        return body
+        return facts
     pull = body.pull
     names = np.where(pull.joints >= 0, rows[pull.joints], -1)
-    return replace(body, pull=merge_same(names, pull.weights))
+    return facts.with_pull(merge_same(names, pull.weights))
 
 
 def _is_tiny(pull: Pull) -> NDArray[np.bool_]:

@@ -5,12 +5,36 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.convert.repair.task import BodyTask, Mended
 from flexor.convert.shape.body import Pull
 from flexor.errors import SettingError
 
-__all__ = ["limit_influences", "normalise_weights", "prune_weights"]
+__all__ = [
+    "limit_influences",
+    "limit_pass",
+    "normalise_weights",
+    "prune_pass",
+    "prune_weights",
+]
 
 SLACK = 1e-6  # a sum no further from 1 than this is 1 but for rounding
+USUAL = 4  # influences that every engine takes
+
+
+def prune_pass(task: BodyTask, *, prune: float) -> Mended:
+    """Weights without those below `prune`."""
+    return Mended(prune_weights(task.body.pull, prune))
+
+
+def limit_pass(task: BodyTask, *, max_influences: int | None) -> Mended:
+    """At most so many joints a vertex; 0: any number; None: as many as there were when
+    the scene came, but at least four.
+    """
+    most = max_influences
+    if most is None:
+        most = max(USUAL, task.influences)
+    pull = task.body.pull
+    return Mended(limit_influences(pull, most) if most else pull)
 
 
 def limit_influences(pull: Pull, most: int) -> Pull:

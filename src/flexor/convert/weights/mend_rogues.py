@@ -8,15 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from flexor.arrays import Floats
-from flexor.convert.shape.body import Body, Pull, body_surface
+from flexor.convert.repair.task import BodyTask, Mended
+from flexor.convert.shape.body import Body, Pull
 from flexor.convert.shape.bones import derive_bones
+from flexor.convert.shape.facts import BodyFacts
 from flexor.convert.shape.sections import derive_sections
 from flexor.convert.shape.surface import Surface
 from flexor.convert.weights.remove_rogues import Patch, remove_rogues
 from flexor.convert.weights.score_bones import tie_scores
 from flexor.scene.finding import Finding, Level
 
-__all__ = ["SPARE", "Rogues", "mend_rogues"]
+__all__ = ["SPARE", "Rogues", "mend_rogues", "rogues_pass"]
 
 # A patch that fits its bone this well, as a share of the bone's surest point, is its
 # other side, as of a flat body, and no rogue.
@@ -58,14 +60,23 @@ class Rogues:
         return Finding(level, "rogue-patch", names[patch.joint], text)
 
 
+def rogues_pass(task: BodyTask, *, spare: float) -> Mended:
+    """Free what hangs on a bone that it is cut off from; spare: see SPARE."""
+    task.note(f"looking for rogue patches in {len(task.body):,} vertices")
+    chosen = None if task.joints is None else task.joints.tolist()
+    rogues = mend_rogues(task.facts, chosen, spare=spare)
+    pull = rogues.pull if rogues.patches else task.body.pull
+    return Mended(pull, tuple(rogues.findings(task.body.names)))
+
+
 def mend_rogues(
-    body: Body, joints: Sequence[int] | None = None, *, spare: float = SPARE
+    facts: BodyFacts, joints: Sequence[int] | None = None, *, spare: float = SPARE
 ) -> Rogues:
     """Find what hangs on a bone but is cut off from it, and give it to those around.
 
     joints: rows of the bones to look at, None for all; spare: see SPARE; 0: none are.
     """
-    surface = body_surface(body)
+    body, surface = facts.body, facts.surface
     pull = body.pull.take(surface.vertex_of_point)
     scores = _scores(body, surface, pull, pull)
     # A patch far away makes its bone look thick, and so itself fit well: bones are

@@ -7,16 +7,29 @@ from typing import Literal
 import numpy as np
 
 from flexor.arrays import Ints
+from flexor.convert.repair.task import BodyTask, Mended
 from flexor.convert.shape.body import Body, Pull, merge_same
 from flexor.convert.weights.transfer_weights import transfer_pull
 from flexor.errors import SettingError
 from flexor.scene.character.mirror_pairs import find_mirror
+from flexor.scene.finding import Finding
 
-__all__ = ["Side", "mirror_weights"]
+__all__ = ["Side", "mirror_pass", "mirror_weights"]
 
 Side = Literal["left", "right"]
 
 IN_PLANE = 1e-4  # of the body's size
+
+
+def mirror_pass(task: BodyTask, *, mirror: Side) -> Mended:
+    """The weights of one side on both; a body that has no sides stays as it is."""
+    task.note("mirroring")
+    pull = task.body.pull
+    try:
+        return Mended(mirror_weights(task.body, pull, source=mirror))
+    except SettingError as error:  # a hat, say; refused if no body can be mirrored
+        found = Finding("warning", "not-mirrored", task.where, str(error))
+        return Mended(pull, (found,))
 
 
 def mirror_weights(body: Body, pull: Pull, *, source: Side) -> Pull:

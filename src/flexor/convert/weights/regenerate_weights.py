@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
-from flexor.convert.shape.body import Body, Pull, body_surface
+from flexor.convert.repair.task import BodyTask, Mended
+from flexor.convert.shape.body import Body, Pull
 from flexor.convert.shape.bones import Bones, derive_bones
+from flexor.convert.shape.facts import BodyFacts
 from flexor.convert.shape.sections import Sections, derive_sections
 from flexor.convert.shape.thickness import point_thickness
 from flexor.convert.weights.remove_rogues import remove_rogues
@@ -19,15 +21,30 @@ from flexor.convert.weights.smooth_weights import (
     SmoothSettings,
     smooth_weights,
 )
+from flexor.scene.finding import Finding
 
-__all__ = ["assign_bones", "nearest_bones", "regenerate_weights"]
+__all__ = ["assign_bones", "nearest_bones", "regenerate_pass", "regenerate_weights"]
 
 ROUNDS = 2  # of cross-sections by who hangs where, and who hangs where by those
 MINE = 0.5  # of a vertex's weight: it belongs to the joints that have as much
 
 
+def regenerate_pass(
+    task: BodyTask, *, smooth: int | bool, smooth_width: float, smooth_enough: float
+) -> Mended:
+    """New weights from shape and joints; the rest is how they are smoothed."""
+    task.note(f"regenerating {len(task.body):,} vertices")
+    settings = DEFAULTS
+    if smooth is not False:
+        settings = SmoothSettings(width=smooth_width, most=smooth, enough=smooth_enough)
+    pull = regenerate_weights(task.facts, task.joints, settings)
+    text = "weights were made from shape and joints"
+    found = Finding("info", "weights-regenerated", task.where, text)
+    return Mended(pull, (found,))
+
+
 def regenerate_weights(
-    body: Body,
+    facts: BodyFacts,
     joints: Ints | None = None,
     settings: SmoothSettings = DEFAULTS,
     *,
@@ -40,7 +57,7 @@ def regenerate_weights(
     cut off from the rest of its bone goes to the bones around it; then the weights are
     smoothed, but not where the body is rigid.
     """
-    surface = body_surface(body, is_by_place=True)
+    body, surface = facts.body, facts.by_place
     pull, bones, sections = assign_bones(body, surface.positions, joints)
     pull, _ = remove_rogues(surface, pull, tie_scores(surface, pull, bones, sections))
     thickness = point_thickness(surface.positions, pull, bones, sections)

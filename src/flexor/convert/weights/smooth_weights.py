@@ -14,13 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from flexor.arrays import Floats, Ints
+from flexor.convert.repair.task import BodyTask, Mended
 from flexor.convert.shape.body import Pull
 from flexor.convert.shape.surface import Surface
+from flexor.convert.shape.thickness import point_thickness
 from flexor.convert.weights.kernels import smooth as kernel
 from flexor.errors import SettingError
 from flexor.maths import threads
 
-__all__ = ["SmoothSettings", "smooth_weights"]
+__all__ = ["SmoothSettings", "smooth_pass", "smooth_weights"]
 
 SLOTS = 8  # joints of a point while weights spread
 LEAST_POINTS = 200  # a surface of fewer points is not made coarser
@@ -70,6 +72,33 @@ class _Level:
 
     def __len__(self) -> int:
         return len(self.slopes)
+
+
+def smooth_pass(
+    task: BodyTask,
+    *,
+    regenerate: bool,
+    smooth: int,
+    smooth_width: float,
+    smooth_enough: float,
+) -> Mended:
+    """Smoother weights, but not where the body is rigid or hangs on other joints.
+
+    regenerate: whether they were made new, and so are smooth already; smooth: the most
+    steps; the others: see SmoothSettings.
+    """
+    if regenerate:
+        return Mended(task.body.pull)
+    task.note(f"smoothing {len(task.body):,} vertices")
+    settings = SmoothSettings(width=smooth_width, most=smooth, enough=smooth_enough)
+    shape = task.facts.shape
+    surface, pull = shape.surface, shape.pull
+    thickness = point_thickness(surface.positions, pull, shape.bones, shape.sections)
+    if task.joints is not None:
+        thickness[~np.isin(pull.joints, task.joints).any(1)] = 0
+    thickness[surface.point_of_vertex[task.body.rigid]] = 0
+    softer = smooth_weights(surface, pull, thickness.astype(np.float32), settings)
+    return Mended(softer.take(surface.point_of_vertex))
 
 
 def smooth_weights(

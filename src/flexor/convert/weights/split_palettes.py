@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Ints
+from flexor.convert.repair.task import SceneTask
+from flexor.convert.shape.facts import SceneFacts
 from flexor.convert.weights.palettes import PaletteGroup, face_joints, palette_groups
 from flexor.errors import SettingError
 from flexor.scene.character.clip import Clip
@@ -30,7 +32,7 @@ from flexor.scene.finding import Finding
 from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.scene import Scene
 
-__all__ = ["split_palettes"]
+__all__ = ["palette_pass", "split_palettes"]
 
 Rows = tuple[int, ...]
 
@@ -41,6 +43,13 @@ class _Part:
 
     rows: Rows
     primitives: tuple[Primitive, ...]
+
+
+def palette_pass(task: SceneTask, *, palette: int) -> tuple[SceneFacts, list[Finding]]:
+    """The scene with at most `palette` joints in every skin."""
+    task.note("splitting surfaces")
+    scene, findings = split_palettes(task.facts.scene, palette)
+    return SceneFacts(scene), findings
 
 
 def split_palettes(scene: Scene, most: int) -> tuple[Scene, list[Finding]]:

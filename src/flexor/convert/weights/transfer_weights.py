@@ -9,19 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Ints
-from flexor.convert.shape.body import (
-    Body,
-    Pull,
-    gather_bodies,
-    merge_same,
-    skin_weights,
-    with_pulls,
-)
+from flexor.convert.shape.body import Body, Pull, merge_same, skin_weights
 from flexor.convert.shape.closest_points import closest_points
+from flexor.convert.shape.facts import SceneFacts
 from flexor.convert.weights.edit_weights import limit_influences
 from flexor.errors import SettingError
 from flexor.maths import transforms
-from flexor.scene.character.skeleton import rest_world
 from flexor.scene.character.weights import Skin
 from flexor.scene.finding import Finding
 from flexor.scene.scene import Scene
@@ -70,7 +63,9 @@ def transfer_pull(
     return Pull(limited.joints[:, :MOST], limited.weights[:, :MOST]), away
 
 
-def transfer_weights(source: Scene, target: Scene) -> tuple[Scene, list[Finding]]:
+def transfer_weights(
+    source: SceneFacts, target: SceneFacts
+) -> tuple[SceneFacts, list[Finding]]:
     """The target with the weights of the source's skin, and what was odd.
 
     Both must have the same skeleton, by the names of its nodes, and stand alike in the
@@ -80,21 +75,22 @@ def transfer_weights(source: Scene, target: Scene) -> tuple[Scene, list[Finding]
     """
     given = _gather_source(source)
     findings = _compare_joints(source, target, given)
-    bodies = gather_bodies(target)
-    if bodies:
+    scene = target.scene
+    if target.bodies:
         pulls = {}
-        for number, body in enumerate(bodies):
-            places = _at_rest(target, body)
+        for number, own in enumerate(target.bodies):
+            body, places = own.body, _at_rest(target, own.body)
             pull, away = transfer_pull(given.positions, given.faces, given.pull, places)
-            pulls[number] = _rename(given, pull, body.names, _skin_name(target, body))
-            where = target.meshes[body.places[0][0]].name
+            pulls[number] = _rename(given, pull, body.names, _skin_name(scene, body))
+            where = scene.meshes[body.places[0][0]].name
             findings += _tell_far(where, away, given.size)
-        return with_pulls(target, pulls, bodies), findings
-    return _give_skins(target, given, findings)
+        return target.with_pulls(pulls), findings
+    skinned, findings = _give_skins(target, given, findings)
+    return target.with_scene(skinned), findings
 
 
-def _gather_source(scene: Scene) -> _Source:
-    bodies = gather_bodies(scene)
+def _gather_source(facts: SceneFacts) -> _Source:
+    bodies = [own.body for own in facts.bodies]
     if not any(len(body.faces) for body in bodies):
         raise SettingError(
             "weights from: the character that gives them has no skinned triangles"
@@ -118,17 +114,17 @@ def _gather_source(scene: Scene) -> _Source:
         faces.append(body.faces + np.int32(start))
         start += len(body)
     return _Source(
-        np.concatenate([_at_rest(scene, body) for body in bodies]),
+        np.concatenate([_at_rest(facts, body) for body in bodies]),
         np.concatenate(faces),
         Pull(np.concatenate(joints), np.concatenate(weights)),
         tuple(names),
     )
 
 
-def _at_rest(scene: Scene, body: Body) -> NDArray[np.float64]:
+def _at_rest(facts: SceneFacts, body: Body) -> NDArray[np.float64]:
     """The vertices of a body (V, 3) in the world when the skeleton is at rest."""
-    binds = scene.skins[body.skins[0]].inverse_binds.astype(np.float64)
-    palette = transforms.multiply(rest_world(scene.skeleton)[body.joints], binds)
+    binds = facts.scene.skins[body.skins[0]].inverse_binds.astype(np.float64)
+    palette = transforms.multiply(facts.world[body.joints], binds)
     out = np.zeros((len(body), 3))
     for column in range(body.pull.joints.shape[1]):
         rows = np.maximum(body.pull.joints[:, column], 0)
@@ -137,16 +133,17 @@ def _at_rest(scene: Scene, body: Body) -> NDArray[np.float64]:
     return out
 
 
-def _compare_joints(source: Scene, target: Scene, given: _Source) -> list[Finding]:
+def _compare_joints(
+    source: SceneFacts, target: SceneFacts, given: _Source
+) -> list[Finding]:
     """Refuse a target without the joints that pull; tell of those that stand elsewhere.
 
     Joints are compared at rest in the world.
     """
     used = np.unique(given.pull.joints[given.pull.weights > 0]).tolist()
     names = [given.names[row] for row in used]
-    nodes = {
-        name: row for row, name in reversed(list(enumerate(target.skeleton.names)))
-    }
+    theirs_named = target.scene.skeleton.names
+    nodes = {name: row for row, name in reversed(list(enumerate(theirs_named)))}
     missing = [name for name in names if name not in nodes]
     if missing:
         some = ", ".join(repr(name) for name in missing[:8])
@@ -154,8 +151,9 @@ def _compare_joints(source: Scene, target: Scene, given: _Source) -> list[Findin
         raise SettingError(
             f"weights from: the character that gets them has no nodes {some}{more}"
         )
-    ours = rest_world(source.skeleton)[[source.skeleton.index(name) for name in names]]
-    theirs = rest_world(target.skeleton)[[nodes[name] for name in names]]
+    skeleton = source.scene.skeleton
+    ours = source.world[[skeleton.index(name) for name in names]]
+    theirs = target.world[[nodes[name] for name in names]]
     away = np.linalg.norm(ours[:, :, 3] - theirs[:, :, 3], axis=1)
     worst = int(np.argmax(away))
     if away[worst] <= FAR * given.size:
@@ -201,9 +199,10 @@ def _tell_far(where: str, away: NDArray[np.float64], size: float) -> list[Findin
 
 
 def _give_skins(
-    target: Scene, given: _Source, findings: list[Finding]
+    facts: SceneFacts, given: _Source, findings: list[Finding]
 ) -> tuple[Scene, list[Finding]]:
     """A skin, bound at rest, for every mesh of a scene that has none."""
+    target, world = facts.scene, facts.world
     shown = np.flatnonzero(target.node_mesh >= 0)
     meshes, counts = np.unique(target.node_mesh[shown], return_counts=True)
     for mesh, count in zip(meshes.tolist(), counts.tolist(), strict=True):
@@ -212,7 +211,6 @@ def _give_skins(
                 f"weights from: mesh {target.meshes[mesh].name!r} is shown at "
                 f"{count} nodes; a skin needs a mesh of its own for each"
             )
-    world = rest_world(target.skeleton)
     names = [name for name in given.names if name in target.skeleton.names]
     joints = np.array([target.skeleton.index(name) for name in names], np.int32)
     if (np.abs(np.linalg.det(world[joints, :, :3])) < 1e-18).any():

@@ -1,0 +1,70 @@
+"""The pass that puts links at joints: which joints, and how many links each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from flexor.convert.links.choose_links import choose_links
+from flexor.convert.links.link_bones import link_bones
+from flexor.convert.links.link_weights import LinkSettings
+from flexor.convert.repair.task import SceneTask, refuse_pattern
+from flexor.convert.shape.facts import SceneFacts
+from flexor.scene.finding import Finding
+
+__all__ = ["JointRule", "links_pass"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointRule:
+    """Links of the joints whose names fit a pattern; None: as for all joints."""
+
+    pattern: str
+    count: int | None = None
+    length: float | None = None
+    fade: float | None = None
+
+
+def links_pass(
+    task: SceneTask,
+    *,
+    links: int,
+    links_length: float,
+    links_fade: float,
+    always: bool,
+    rules: Sequence[JointRule],
+) -> tuple[SceneFacts, list[Finding]]:
+    """The scene with links at the chosen joints of its bodies.
+
+    links, links_length, links_fade: count, length and fade of every joint's, see
+    LinkSettings; rules: for some joints, of which the last that fits counts; always:
+    also at joints that are worse with them.
+    """
+    task.note("putting in links")
+    every = LinkSettings(count=links, length=links_length, fade=links_fade)
+    used = set()
+    wanted: list[dict[int, LinkSettings]] = []
+    for facts, chosen in zip(task.facts.bodies, task.rows, strict=True):
+        own = {}
+        for row in chosen.tolist():
+            settings = every
+            for rule in rules:
+                if fnmatchcase(facts.body.names[row], rule.pattern):
+                    used.add(rule.pattern)
+                    settings = _ruled(settings, rule)
+            if settings.count:
+                own[row] = settings
+        wanted.append(own)
+    for rule in rules:
+        if rule.pattern not in used:
+            refuse_pattern(task.facts.bodies, [rule.pattern])
+    return (link_bones if always else choose_links)(task.facts, wanted)
+
+
+def _ruled(links: LinkSettings, rule: JointRule) -> LinkSettings:
+    return LinkSettings(
+        count=links.count if rule.count is None else rule.count,
+        length=links.length if rule.length is None else rule.length,
+        fade=links.fade if rule.fade is None else rule.fade,
+    )

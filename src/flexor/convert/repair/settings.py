@@ -1,0 +1,50 @@
+"""The settings of a repair: a value for every setting of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from flexor.convert.repair.passes import TABLE, RepairWords
+from flexor.convert.repair.rows import Pass, Stage, Values
+
+__all__ = ["RepairSettings", "make_settings", "take_words"]
+
+
+@dataclass(frozen=True, slots=True)
+class RepairSettings:
+    """Which passes are done, and how; `make_settings` makes and checks them."""
+
+    values: Values
+
+    def passes(self) -> tuple[str, ...]:
+        """Names of what is asked for, in the order of the table."""
+        return tuple(
+            row.name
+            for keyword, row in TABLE.passes.items()
+            if TABLE.is_on(keyword, self.values)
+        )
+
+    def due(self, stage: Stage) -> Iterator[Pass]:
+        """The passes of a stage that are done, in the order of the table."""
+        for keyword, row in TABLE.passes.items():
+            if row.stage == stage:
+                if row.is_usual or TABLE.is_on(keyword, self.values):
+                    yield row
+
+
+def make_settings(given: Mapping[str, Any]) -> RepairSettings:
+    """Settings by name, the others at their defaults; SettingError for no good ones."""
+    values = {name: setting.default for name, setting in TABLE.settings.items()}
+    for name, value in given.items():
+        TABLE.settings[name].check(value)
+        values[name] = tuple(value) if isinstance(value, list) else value
+    return RepairSettings(MappingProxyType(values))
+
+
+def take_words(words: RepairWords) -> RepairSettings:
+    """Settings by the keywords of `flexor.repair`, which takes more kinds of values."""
+    given = {name: TABLE.settings[name].take(value) for name, value in words.items()}
+    return make_settings(given)
