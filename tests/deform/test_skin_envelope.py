@@ -25,7 +25,7 @@ from flexor.deform.skin_envelope import (
 )
 from flexor.errors import ShapeError
 from flexor.scene.character.mesh import MorphTarget
-from flexor.scene.runtime import envelope as at
+from flexor.scene.runtime import layout as at
 from tests.envelopes import (
     check_drawn,
     random_matrices,

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints, address, check_array, check_input
 from flexor.deform.kernels import envelope as kernel
 from flexor.errors import ShapeError
-from flexor.scene.runtime import envelope as at
-from flexor.scene.runtime.envelope import BLOCK, Envelope
+from flexor.scene.runtime import layout as at
+from flexor.scene.runtime.envelope import Envelope
+from flexor.scene.runtime.layout import BLOCK
 
 __all__ = [
     "EnvelopeSink",

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flexor.scene.stage.moves import BUTTONS, button_mask
+from flexor.scene.stage.layout import BUTTONS
+from flexor.scene.stage.moves import button_mask
 from flexor.scene.stage.plan import WalkSettings
-from flexor.stage.movement.pads import CONTROLS, read_pads
+from flexor.stage.movement.layout import CONTROLS
+from flexor.stage.movement.pads import read_pads
 from tests.oracle import stage as oracle
 
 Rng = np.random.Generator

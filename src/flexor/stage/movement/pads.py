@@ -8,9 +8,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Bools, Doubles, Ints, Masks
 from flexor.scene.stage.plan import WalkSettings
 
-__all__ = ["CONTROLS", "read_pads"]
-
-CONTROLS = ("opponent", "free", "none")  # the kernel's numbers of them
+__all__ = ["read_pads"]
 
 
 def read_pads(
