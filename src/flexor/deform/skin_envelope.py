@@ -195,7 +195,7 @@ def trace_envelope(
         )
         if step == len(state._steps):
             break
-        part = int(state._steps[step, kernel.MODEL])
+        part = int(state._steps[step, at.MODEL])
         begin, count = state._parts[part, :2].tolist()
         if normalise:
             kernel.make_units(begin, count, stride, flat)

@@ -41,7 +41,7 @@ from flexor.stage.movement.ground import find_footing, slide_down
 from flexor.stage.movement.hits import find_hits, place_volumes
 from flexor.stage.movement.layout import CONTROLS, HITTING
 from flexor.stage.movement.moves import step_moves
-from flexor.stage.movement.pads import read_pads
+from flexor.stage.movement.pads import PadRows, read_pads
 from flexor.stage.movement.parry import step_recoil
 from flexor.stage.movement.zones import keep_in_zones
 from flexor.stage.state import StageState, choose_opponents
@@ -154,12 +154,9 @@ def run_moves(state: StageState) -> None:
 
 def run_pads(state: StageState) -> None:
     """What pads ask for; who is in a move, in the air or stunned does not walk."""
-    read_pads(
+    rows = PadRows(
         state.held,
-        view_of(state.camera),
-        TICK,
         state.clocks,
-        state.plan.walking,
         state.controls,
         state.opponents,
         _can_walk(state),
@@ -168,6 +165,7 @@ def run_pads(state: StageState) -> None:
         state.asked,
         state.circling,
     )
+    read_pads(rows, view_of(state.camera), TICK, state.plan.walking)
 
 
 def _can_walk(state: StageState) -> NDArray[np.bool_]:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from flexor.errors import SettingError, ShapeError
 from flexor.pose.crowd.level_choice import (
+    Figures,
     LevelRule,
     LevelView,
     choose_levels,
@@ -54,9 +55,8 @@ def choose(
         for name in ("heights", "widths", "speeds")
         if name in more
     }
-    choose_levels(
-        rules, errors, camera, SIZE, at, reaches, levels=levels, **each, **more
-    )
+    figures = Figures(at, reaches, **each)
+    choose_levels(rules, errors, camera, SIZE, figures, levels=levels, **more)
     return levels.tolist()  # type: ignore[no-any-return]
 
 
@@ -403,7 +403,8 @@ def test_noise_within_a_band_does_not_flicker(
     made = []
     for step in rng.uniform(-reach, reach, 60):
         value = np.array([border + step])
-        choose_levels(rule, errors, EYE, SIZE, place, far, levels=levels, extra=value)
+        figures = Figures(place, far)
+        choose_levels(rule, errors, EYE, SIZE, figures, levels=levels, extra=value)
         made.append(int(levels[0]))
         assert abs(made[-1] - np.searchsorted(marks, value[0], "right")) <= 1
     changes = np.count_nonzero(np.diff(made))
@@ -564,7 +565,8 @@ def test_what_is_given_is_only_read() -> None:
         array.flags.writeable = False
     errors, places, reaches = arrays
     levels = np.full(2, -1, np.int32)
-    choose_levels(BY_DISTANCE, errors, EYE, SIZE, places, reaches, levels=levels)
+    figures = Figures(places, reaches)
+    choose_levels(BY_DISTANCE, errors, EYE, SIZE, figures, levels=levels)
     assert (levels >= 0).all()
 
 
@@ -599,15 +601,18 @@ def test_what_is_given_is_only_read() -> None:
 def test_shapes_are_checked(changes: Any, text: str) -> None:
     sound: Any = {
         "errors": FOUR,
-        "camera": EYE,
-        "size": SIZE,
+        "levels": np.zeros(3, np.int32),
         "places": np.zeros((3, 3), np.float32),
         "reaches": np.zeros(3, np.float32),
-        "levels": np.zeros(3, np.int32),
     }
-    choose_levels(BY_DISTANCE, **sound)
+
+    def choose_with(errors: Any, levels: Any, **each: Any) -> None:
+        figures = Figures(**each)
+        choose_levels(BY_DISTANCE, errors, EYE, SIZE, figures, levels=levels)
+
+    choose_with(**sound)
     with pytest.raises(ShapeError, match=text):
-        choose_levels(BY_DISTANCE, **{**sound, **changes})
+        choose_with(**{**sound, **changes})
 
 
 def test_levels_that_cannot_be_written() -> None:
@@ -615,7 +620,9 @@ def test_levels_that_cannot_be_written() -> None:
     levels.flags.writeable = False
     place, reach = np.zeros((1, 3), np.float32), np.zeros(1, np.float32)
     with pytest.raises(ShapeError, match="levels: must be a plain"):
-        choose_levels(BY_DISTANCE, FOUR, EYE, SIZE, place, reach, levels=levels)
+        choose_levels(
+            BY_DISTANCE, FOUR, EYE, SIZE, Figures(place, reach), levels=levels
+        )
 
 
 @pytest.mark.parametrize("rules", [(), ["distance"], [BY_DISTANCE, None]])
@@ -636,7 +643,9 @@ def test_pictures_without_a_size(size: Any) -> None:
     with pytest.raises(SettingError, match=r"size: .*, expected width and height"):
         is_in_view(EYE, size, place, reach)
     with pytest.raises(SettingError, match=r"size: .*, expected width and height"):
-        choose_levels(LevelRule(), FOUR, EYE, size, place, reach, levels=levels)
+        choose_levels(
+            LevelRule(), FOUR, EYE, size, Figures(place, reach), levels=levels
+        )
 
 
 # In the picture
