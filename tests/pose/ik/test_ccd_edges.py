@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flexor.maths import euler, quaternions
-from flexor.pose.ik.ccd import CcdSettings, CcdState, init_ccd, solve_ccd
+from flexor.pose.ik.ccd import CcdSettings, init_ccd, solve_ccd
 from flexor.pose.ik.reach import Effector, make_reach
 from flexor.pose.model_space import init_world, world_from_local
 from tests.oracle import ik as oracle
@@ -24,21 +24,11 @@ from tests.pose.ik.chains import (
     rotations_of,
     tree,
 )
+from tests.pose.ik.solves import DEGREE, solved
 from tests.scenes import random_rotations
 
-DEGREE = np.radians(1)
 UPRIGHT = np.array([0, 0, 0, 1.0])
 QUARTERS = [0.25] * 4
-
-
-def solved(
-    layout: Any, reach: Any, rotations: Any, targets: Any, *choices: Any, **named: Any
-) -> tuple[CcdState, Any]:
-    """The state and the local rows after one solve from rotations (N, B, 4)."""
-    local, world = posed(layout, rotations)
-    state = init_ccd(reach, len(local))
-    solve_ccd(state, local, world, targets, *choices, **named)
-    return state, local
 
 
 def arms(scale: float = 1.0) -> Any:
