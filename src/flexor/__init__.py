@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from flexor import samples
-    from flexor.api.character import Character, SkinnedPrimitive
+    from flexor.api.character import Character
     from flexor.api.crowd import Crowd
     from flexor.api.goal import Goal
     from flexor.api.load_save import load, save
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from flexor.api.reaching import Limbs, Look, Reach
     from flexor.api.repair.repair import repair
     from flexor.api.retargeting import retarget
+    from flexor.api.skins import SkinnedPrimitive
     from flexor.api.stage import Stage
     from flexor.deform.weight_choice import WeightRule
     from flexor.draw.scene.style import DrawStyle
@@ -61,7 +62,7 @@ _HOMES = {
     "Player": "flexor.api.playing",
     "Pose": "flexor.pose.pose",
     "Reach": "flexor.api.reaching",
-    "SkinnedPrimitive": "flexor.api.character",
+    "SkinnedPrimitive": "flexor.api.skins",
     "Stage": "flexor.api.stage",
     "WeightRule": "flexor.deform.weight_choice",
     "contact_sheet": "flexor.api.pictures.drawing",

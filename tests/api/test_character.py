@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import flexor
-from flexor.api.character import Character, SkinnedPrimitive
+from flexor.api.character import Character
+from flexor.api.skins import SkinnedPrimitive
 from flexor.deform.vertices import init_skin, skin_vertices
 from flexor.errors import SettingError, ShapeError
 from flexor.pose.model_space import init_world, world_from_local

@@ -31,8 +31,8 @@ from flexor.scene.stage.settings import FightSettings, FrictionSettings, ParrySe
 from flexor.scene.stage.structure import Structure
 from flexor.scene.stage.zone import Zone
 from flexor.stage.camera import CLEAR
-from flexor.stage.movement.fight import GUARDED, NOTHING, PARRIED
 from flexor.stage.movement.ground import find_footing, init_footing
+from flexor.stage.movement.layout import GUARDED, NOTHING, PARRIED
 from tests.gltf_builder import mini, write_glb
 
 DT = 1 / 60

@@ -18,8 +18,8 @@ from flexor.scene.stage.plan import Actor, CameraRule, StagePlan, WalkSettings
 from flexor.scene.stage.settings import FightSettings, FrictionSettings, ParrySettings
 from flexor.scene.stage.structure import Structure
 from flexor.scene.stage.zone import Zone
-from flexor.stage.movement.fight import PARRIED
 from flexor.stage.movement.ground import find_footing, init_footing
+from flexor.stage.movement.layout import PARRIED
 from flexor.stage.movement.parry import push_back
 from tests.api.test_stage import (
     DT,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from flexor.bench.goal_shots import Shots, count_wrong, random_shots
-from flexor.stage.goal.areas import INSIDE, OUTSIDE, AreaTables
-from flexor.stage.goal.kernels.ball import K1, K2A, K2B, K3, K4, K5, LIMIT
+from flexor.stage.goal.areas import AreaTables
+from flexor.stage.goal.layout import INSIDE, K1, K2A, K2B, K3, K4, K5, LIMIT, OUTSIDE
 from flexor.stage.goal.netting import Netting
 from flexor.stage.goal.plan import BallSettings
 from flexor.stage.goal.soccer import GoalSettings, make_goal

@@ -14,10 +14,10 @@ from flexor.bench.peers.bbw import BbwTask
 from flexor.bench.timing import Result
 from flexor.bench.weights_body import make_body
 from flexor.convert.shape.body import Body, Pull
-from flexor.convert.shape.bones import top_down
 from flexor.convert.shape.facts import BodyFacts
 from flexor.errors import BackendMissing, SettingError
 from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.tree import top_down
 from tests.bench.closed_tube import closed_tube
 from tests.convert.shape.tubes import skinned_scene
 

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import flexor
-from flexor.api.character import Character, SkinnedPrimitive
+from flexor.api.character import Character
+from flexor.api.skins import SkinnedPrimitive
 from flexor.convert.envelope.join_pieces import join_pieces
 from flexor.convert.envelope.make import EnvelopeSettings, convert_parts
 from flexor.convert.envelope.plan import depth_first

@@ -1,31 +1,36 @@
-"""The drawing library against its slow twin: sizes, scales, morphs, batches, sinks."""
+"""Skins of envelopes against their slow twin."""
 
 from __future__ import annotations
 
-import gc
-import weakref
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from flexor.convert.envelope.build import build_envelope
 from flexor.convert.envelope.one_weight import one_weight
 from flexor.convert.envelope.parts import EnvelopePart
-from flexor.convert.envelope.plan import EnvelopePlan, plan_envelope
+from flexor.convert.envelope.plan import plan_envelope
 from flexor.deform.envelope import (
-    EnvelopeState,
     init_envelope,
-    skin_envelope,
-    trace_envelope,
 )
-from flexor.deform.kernels import envelope as kernel
 from flexor.errors import ShapeError
 from flexor.scene.character.mesh import MorphTarget
-from flexor.scene.runtime import envelope as at
+from tests.deform.envelope_skins import (
+    CHAIN,
+    ERROR,
+    F4,
+    FEW,
+    SEEDS,
+    Rng,
+    check,
+    runs_of,
+    skin,
+    traced,
+)
 from tests.envelopes import (
     check_drawn,
     random_matrices,
@@ -36,72 +41,8 @@ from tests.envelopes import (
     random_world,
 )
 from tests.oracle import envelope as oracle
-from tests.oracle.deform import normal_matrix, unit
 
-Rng = np.random.Generator
-F4 = np.float32
-FEW = settings(max_examples=40, deadline=None)
-SEEDS = st.integers(0, 2**32 - 1)
 SCALES = st.sampled_from(["one", "even", "uneven", "negative", "mirror"])
-CHAIN = [-1, 0, 1, 2]
-ERROR = 1e-5
-
-
-def room(state: EnvelopeState, count: int, sizes: list[int]) -> Any:
-    """Results (count, V, 3) of each surface, not yet written."""
-    assert len(sizes) == len(state.surfaces)
-    return [np.full((count, size, 3), np.nan, F4) for size in sizes]
-
-
-def skin(
-    state: EnvelopeState, world: Any, weights: Any, sizes: list[int]
-) -> tuple[Any, Any]:
-    positions, normals = (room(state, len(world), sizes) for _ in range(2))
-    skin_envelope(state, world, weights, positions=positions, normals=normals)
-    return positions, normals
-
-
-def traced(state: EnvelopeState, world: Any, weights: Any, **options: Any) -> Any:
-    """Positions and normals of each part by entry number, as handed to the sink."""
-    found: dict[int, Any] = {}
-
-    def sink(part: int, area: Any) -> None:
-        assert part not in found
-        assert area.dtype == np.float32
-        assert area.shape[0] == 6
-        found[part] = area[:3].T.copy(), area[3:].T.copy()
-
-    trace_envelope(state, world, weights, sink, **options)
-    assert sorted(found) == list(range(len(state.envelope.parts)))
-    return [found[part] for part in sorted(found)]
-
-
-def check(
-    parts: list[EnvelopePart],
-    plan: EnvelopePlan,
-    world: Any,
-    weights: Any = None,
-    columns: Any = None,
-    **options: Any,
-) -> None:
-    """All parts, each a surface of its own, of all characters: as the twin has them.
-
-    Whatever the common buffer held before.
-    """
-    count = len(world)
-    weights = np.zeros((count, 0), F4) if weights is None else weights
-    state = init_envelope(build_envelope(parts, plan, **options), columns or {})
-    assert state.surfaces == tuple((part.node, part.primitive) for part in parts)
-    state.buffer[:] = np.nan
-    positions, normals = skin(state, world, weights, [len(part) for part in parts])
-    rows = [area.vertices for area in plan.areas]
-    for n in range(count):
-        own = weights[n], columns or {}
-        raw = oracle.moved(parts, world[n], *own, normalise=False)
-        drawn = [(p[n], v[n]) for p, v in zip(positions, normals, strict=True)]
-        check_drawn(drawn, raw, ERROR)
-        state.buffer[:] = np.nan
-        check_drawn(traced(state, world[n], weights[n]), raw, ERROR, rows)
 
 
 @FEW
@@ -272,23 +213,6 @@ def is_pulled_by(part: EnvelopePart, model: int) -> Any:
     """Which vertices (V,) of a part a model pulls."""
     is_used = (part.joints >= 0) & (part.weights > 0)
     return (is_used & (part.models[part.joints] == model)).any(1)
-
-
-def runs_of(rng: Rng, sizes: list[int]) -> EnvelopePart:
-    """So many vertices of models 0 and 1, of 0, 1 and 2, of 0 and 2, of 0 and 3."""
-    sets = [[0, 1, -1], [0, 1, 2], [0, 2, -1], [0, 3, -1]]
-    joints = np.repeat(sets, sizes, 0)
-    counts = (joints >= 0).sum(1, keepdims=True)
-    return random_part(
-        rng,
-        4,
-        len(joints),
-        3,
-        models=np.arange(4),
-        binds=random_matrices(rng, 4),
-        joints=joints,
-        weights=np.where(joints >= 0, 1 / counts, 0),
-    )
 
 
 @pytest.mark.parametrize("model", [1, 2, 3])
@@ -472,388 +396,3 @@ def test_even_scales_of_any_size(factor: float, rng: Rng) -> None:
     _, normals = skin(state, world * F4(factor), none, [20])
     np.testing.assert_allclose(normals[0], expected[0], atol=ERROR)
     np.testing.assert_allclose(np.linalg.norm(normals[0], axis=-1), 1, atol=1e-6)
-
-
-# Sinks.
-
-
-@pytest.mark.parametrize("scale", ["one", "uneven", "negative", "mirror"])
-def test_normals_as_they_add_up(scale: Any, rng: Rng) -> None:
-    """normalise=False: the weighted sum; positions do not change."""
-    parts = random_parts(rng, 4, 4, 3, scale="uneven")
-    plan = plan_envelope(CHAIN, parts, order="joints")
-    state = init_envelope(build_envelope(parts, plan))
-    world, none = random_world(rng, 4, scale=scale), np.zeros(0, F4)
-    drawn = traced(state, world, none, normalise=False)
-    expected = oracle.moved(parts, world, normalise=False)
-    lengths = np.concatenate([np.linalg.norm(v, axis=1) for _, v in expected])
-    assert lengths.min() < 0.9
-    for (positions, normals), (places, sums), area in zip(
-        drawn, expected, plan.areas, strict=True
-    ):
-        np.testing.assert_allclose(positions, places[area.vertices], atol=2 * ERROR)
-        np.testing.assert_allclose(normals, sums[area.vertices], atol=ERROR)
-
-
-def test_the_sink_is_called_in_the_order_of_the_commands(rng: Rng) -> None:
-    parts = random_parts(rng, 4, 5, 3)
-    plan = plan_envelope(CHAIN, parts)
-    expected = [
-        number if name == "DRAW" else plan.table[number]
-        for visit in plan.lists
-        for name, number in visit.commands
-        if name != "DRAWCP"
-    ]
-    order: list[int] = []
-    trace_envelope(
-        init_envelope(build_envelope(parts, plan)),
-        random_world(rng, 4),
-        np.zeros(0, F4),
-        lambda part, _: order.append(part),
-    )
-    assert order == expected
-
-
-def test_the_sink_gets_a_view_of_the_common_buffer(rng: Rng) -> None:
-    parts = random_parts(rng, 4, 5, 3)
-    plan = plan_envelope(CHAIN, parts)
-    state = init_envelope(build_envelope(parts, plan))
-
-    def sink(part: int, area: Any) -> None:
-        count, offset = len(parts[part]), plan.areas[part].offset
-        assert area.shape == (6, count)
-        if count:
-            assert np.shares_memory(area, state.buffer)
-            own = state.buffer[:, offset : offset + count]
-            assert own.ctypes.data == area.ctypes.data
-
-    trace_envelope(state, random_world(rng, 4), np.zeros(0, F4), sink)
-    assert plan.peak <= state.buffer.shape[1] < plan.peak + 128
-
-
-def test_what_a_sink_does_to_its_area_changes_no_other(rng: Rng) -> None:
-    """Room is released when the part is drawn, and all of it is stored anew."""
-    parts = random_parts(rng, 4, 5, 3)
-    plan = plan_envelope(CHAIN, parts)
-    state, world = init_envelope(build_envelope(parts, plan)), random_world(rng, 4)
-    expected = traced(state, world, np.zeros(0, F4))
-
-    def sink(part: int, area: Any) -> None:
-        np.testing.assert_array_equal(area[:3].T, expected[part][0])
-        np.testing.assert_array_equal(area[3:].T, expected[part][1])
-        area[:] = np.nan
-
-    trace_envelope(state, world, np.zeros(0, F4), sink)
-
-
-def test_a_sink_that_fails_does_no_harm(rng: Rng) -> None:
-    parts = [random_part(rng, 4, 9, 3, node=node) for node in range(3)]
-    state = init_envelope(build_envelope(parts, plan_envelope(CHAIN, parts)))
-    world, none = random_world(rng, 4), np.zeros(0, F4)
-    expected = traced(state, world, none)
-
-    def sink(part: int, area: Any) -> None:
-        raise RuntimeError("no more paper")
-
-    with pytest.raises(RuntimeError, match="no more paper"):
-        trace_envelope(state, world, none, sink)
-    for made, whole in zip(traced(state, world, none), expected, strict=True):
-        np.testing.assert_array_equal(made, whole)
-
-
-# Refusals.
-
-
-def results(count: int, first: int, second: int, dtype: Any = F4) -> list[Any]:
-    return [np.zeros((count, size, 3), dtype) for size in (first, second)]
-
-
-@pytest.fixture
-def morphed(rng: Rng) -> EnvelopeState:
-    """Surfaces of 5 and 9 vertices, model 3 pulls; node 1 has morphs, columns 2, 3."""
-    parts = [
-        random_part(
-            rng,
-            4,
-            5,
-            1,
-            models=[3],
-            binds=random_matrices(rng, 1),
-            joints=np.zeros((5, 1)),
-        ),
-        random_part(rng, 4, 9, 3, node=1, targets=2),
-    ]
-    envelope = build_envelope(parts, plan_envelope(CHAIN, parts))
-    return init_envelope(envelope, {1: 2})
-
-
-@pytest.mark.parametrize(
-    ("changes", "text"),
-    [
-        ({"world": np.zeros((2, 4, 4, 4), F4)}, "world: shape"),
-        ({"world": np.zeros((4, 3, 4), F4)}, "world: shape"),
-        ({"world": np.zeros((2, 4, 3, 4))}, "world: float64"),
-        ({"world": np.zeros((2, 3, 3, 4), F4)}, "world: 3 nodes, .* node 3"),
-        ({"world": np.zeros((2, 4, 4, 3), F4).swapaxes(2, 3)}, "world: must be C"),
-        ({"weights": np.ones((3, 4), F4)}, "weights: shape"),
-        ({"weights": np.ones((2, 3), F4)}, "weights: 3, .* column 3"),
-        ({"weights": np.ones((2, 4))}, "weights: float64"),
-        ({"positions": [np.zeros((2, 5, 3), F4)]}, "positions: 1 .* 2"),
-        ({"normals": [np.zeros((2, 5, 3), F4)]}, "normals: 1 .* 2"),
-        ({"positions": results(2, 5, 8), "normals": results(2, 5, 8)}, "positions.* 9"),
-        ({"normals": results(2, 5, 8)}, "normals.* 9"),
-        ({"normals": results(2, 6, 9)}, "normals.* 5"),
-        ({"positions": results(1, 5, 9)}, "positions.*shape"),
-        ({"positions": results(2, 5, 9, np.float64)}, "positions.*float64"),
-    ],
-)
-def test_refusals(changes: Any, text: str, morphed: EnvelopeState) -> None:
-    given = {
-        "world": np.zeros((2, 4, 3, 4), F4),
-        "weights": np.ones((2, 4), F4),
-        "positions": results(2, 5, 9),
-        "normals": results(2, 5, 9),
-        **changes,
-    }
-    with pytest.raises(ShapeError, match=text):
-        skin_envelope(morphed, **given)
-
-
-@pytest.mark.parametrize("wild", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("column", range(4))
-def test_morph_weights_that_are_not_finite_are_refused(
-    wild: float, column: int, morphed: EnvelopeState, rng: Rng
-) -> None:
-    """Of any column and character, whether it is used here or not."""
-    world, weights = random_world(rng, 2, 4), np.zeros((2, 4), F4)
-    weights[1, column] = wild
-    positions, normals = results(2, 5, 9), results(2, 5, 9)
-    with pytest.raises(ShapeError, match="weights: must be finite"):
-        skin_envelope(morphed, world, weights, positions=positions, normals=normals)
-    with pytest.raises(ShapeError, match="weights: must be finite"):
-        trace_envelope(morphed, world[1], weights[1], lambda *_: None)
-    # The state is as good as it was.
-    weights[1, column] = 0
-    fresh = init_envelope(morphed.envelope, {1: 2})
-    for one, other in zip(
-        skin(morphed, world, weights, [5, 9]),
-        skin(fresh, world, weights, [5, 9]),
-        strict=True,
-    ):
-        for a, b in zip(one, other, strict=True):
-            assert a.tobytes() == b.tobytes()
-
-
-def test_results_are_looked_at_on_every_call(morphed: EnvelopeState, rng: Rng) -> None:
-    """Nothing about arrays is remembered: others, smaller ones, ones of other size."""
-    world, weights = random_world(rng, 2, 4), np.ones((2, 4), F4)
-    first = skin(morphed, world, weights, [5, 9])
-    for sizes in ([7, 12], [5, 9]):
-        again = skin(morphed, world, weights, sizes)
-        for one, other in zip(first, again, strict=True):
-            for a, b in zip(one, other, strict=True):
-                np.testing.assert_array_equal(a, b[:, : a.shape[1]])
-                assert np.isnan(b[:, a.shape[1] :]).all()
-    positions, normals = results(2, 5, 9), results(2, 5, 9)
-    skin_envelope(morphed, world, weights, positions=positions, normals=normals)
-    positions[1] = np.zeros((2, 8, 3), F4)
-    normals[1] = np.zeros((2, 8, 3), F4)
-    with pytest.raises(ShapeError, match="positions"):
-        skin_envelope(morphed, world, weights, positions=positions, normals=normals)
-    # The same list with other arrays in it gets the results.
-    positions[1], normals[1] = (np.zeros((2, 9, 3), F4) for _ in range(2))
-    skin_envelope(morphed, world, weights, positions=positions, normals=normals)
-    np.testing.assert_array_equal(positions[1], first[0][1])
-    np.testing.assert_array_equal(normals[1], first[1][1])
-
-
-def test_a_state_holds_no_results(morphed: EnvelopeState, rng: Rng) -> None:
-    positions, normals = results(1, 5, 9), results(1, 5, 9)
-    world, weights = random_world(rng, 1, 4), np.ones((1, 4), F4)
-    skin_envelope(morphed, world, weights, positions=positions, normals=normals)
-    held = [weakref.ref(array) for array in (*positions, *normals)]
-    del positions, normals
-    gc.collect()
-    assert [ref() for ref in held] == [None] * 4
-
-
-def test_results_that_cannot_be_written_are_refused(morphed: EnvelopeState) -> None:
-    positions, normals = results(1, 5, 9), results(1, 5, 9)
-    positions[1].flags.writeable = False
-    world, weights = np.zeros((1, 4, 3, 4), F4), np.zeros((1, 4), F4)
-    with pytest.raises(ShapeError, match=r"positions.*must be"):
-        skin_envelope(morphed, world, weights, positions=positions, normals=normals)
-
-
-@pytest.mark.parametrize(
-    ("changes", "text"),
-    [
-        ({"world": np.zeros((1, 4, 3, 4), F4)}, "world: shape"),
-        ({"world": np.zeros((4, 3, 4))}, "world: float64"),
-        ({"world": np.zeros((3, 3, 4), F4)}, "world: 3 nodes, .* node 3"),
-        ({"weights": np.ones((1, 4), F4)}, "weights: shape"),
-        ({"weights": np.ones(3, F4)}, "weights: 3, .* column 3"),
-        ({"weights": np.ones(4)}, "weights: float64"),
-    ],
-)
-def test_refusals_of_a_trace(changes: Any, text: str, morphed: EnvelopeState) -> None:
-    given = {
-        "world": np.zeros((4, 3, 4), F4),
-        "weights": np.ones(4, F4),
-        "sink": lambda *_: None,
-        **changes,
-    }
-    with pytest.raises(ShapeError, match=text):
-        trace_envelope(morphed, **given)
-
-
-# Runs that may be stored beyond their end.
-
-
-def exact_marks(state: EnvelopeState) -> Any:
-    """For each step whether it is marked, by the life of every place."""
-    envelope = state.envelope
-    live: set[int] = set()
-    marks = []
-    for op, row, entry, count, _ in envelope.steps.tolist():
-        is_marked = False
-        if op in (at.NATIVE, at.START):
-            beyond = range(entry + count, entry + -(-count // 8) * 8)
-            is_marked = not live.isdisjoint(beyond)
-            live |= set(range(entry, entry + count))
-        elif op in (at.DRAW, at.DRAW_DEFERRED):
-            part = row if op == at.DRAW else int(envelope.table[row])
-            begin = int(envelope.parts[part, at.AREA])
-            live -= set(range(begin, begin + int(envelope.parts[part, at.VERTICES])))
-        marks.append(is_marked)
-    return marks
-
-
-def rigid_part(rng: Rng, model: int, vertices: int, **more: Any) -> EnvelopePart:
-    """Vertices that one model pulls and owns."""
-    return random_part(
-        rng,
-        4,
-        vertices,
-        1,
-        owner=model,
-        models=[model],
-        binds=random_matrices(rng, 1),
-        joints=np.zeros((vertices, 1)),
-        weights=np.ones((vertices, 1)),
-        node=model,
-        **more,
-    )
-
-
-def test_room_that_is_used_again_is_no_reason_to_stop_short(rng: Rng) -> None:
-    """Sixteen places that were drawn: five stored over them need no care."""
-    parts = [rigid_part(rng, model, size) for model, size in enumerate([16, 5, 3, 7])]
-    state = init_envelope(build_envelope(parts, plan_envelope(CHAIN, parts)))
-    assert [part[at.AREA] for part in state.envelope.parts.tolist()] == [0] * 4
-    assert not state._steps[:, kernel.IS_EXACT].any()
-    check(parts, plan_envelope(CHAIN, parts), random_world(rng, 2, 4))
-
-
-def test_room_that_is_still_needed_is_not_stored_over(rng: Rng) -> None:
-    """Of the first part the last model's vertices are drawn late; they follow those of
-    the others, which are stored after them.
-    """
-    forest = [-1, -1, -1, -1]
-    part = runs_of(rng, [3, 0, 0, 5])
-    other = rigid_part(rng, 1, 3)
-    parts = [replace(part, node=0), other]
-    plan = plan_envelope(forest, parts, trace=[3, 0, 1, 2])
-    state = init_envelope(build_envelope(parts, plan))
-    marks = state._steps[:, kernel.IS_EXACT].astype(bool).tolist()
-    assert marks == exact_marks(state)
-    check(parts, plan, random_world(rng, 2, 4))
-
-
-@FEW
-@given(SEEDS, st.integers(1, 10), st.integers(1, 6), st.integers(1, 4))
-def test_marks_of_any_envelope(
-    seed: int, models: int, count: int, influences: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    parents = random_tree(rng, models)
-    parts = random_parts(rng, models, count, influences)
-    plan = plan_envelope(parents, parts, trace=random_trace(rng, parents))
-    state = init_envelope(build_envelope(parts, plan))
-    marks = state._steps[:, kernel.IS_EXACT].astype(bool).tolist()
-    assert marks == exact_marks(state)
-
-
-# The kernels alone.
-
-
-@pytest.mark.parametrize("scale", ["one", "uneven", "mirror"])
-def test_fetch_models(scale: Any, rng: Rng) -> None:
-    """Matrices of those that are used, and matrices for normals where these differ."""
-    world = random_world(rng, 6, scale=scale)
-    models = np.array([4, 0, 5], np.uint32)
-    matrices, turns = np.zeros((2, 36), F4)
-    is_uneven = kernel.fetch_models(world.reshape(-1), models, matrices, turns)
-    np.testing.assert_array_equal(matrices.reshape(3, 3, 4), world[models])
-    assert is_uneven == (scale != "one")
-    for row, model in enumerate(models):
-        if is_uneven:
-            made = turns.reshape(3, 3, 4)[row]
-            np.testing.assert_allclose(
-                made[:, :3], normal_matrix(world[model]), atol=ERROR
-            )
-
-
-def test_morph_data(rng: Rng) -> None:
-    """Some numbers get two morphs, some none; a weight of zero is no morph."""
-    data, deltas = rng.normal(size=64).astype(F4), rng.normal(size=72).astype(F4)
-    morphs = np.array(
-        [[0, 0, 8, 24, 0], [0, 1, 16, 32, 24], [1, 0, 56, 8, 56], [1, 1, 0, 8, 64]],
-        np.int32,
-    )
-    weights, columns = np.array([0.5, -2, 0, 3], F4), np.array([3, 0, 2, 1], np.int32)
-    out = np.full(64, np.nan, F4)
-    kernel.morph_data(morphs, columns, weights, data, deltas, out)
-    expected = data.astype(float)
-    for (_, _, to, count, of), column in zip(morphs, columns, strict=True):
-        expected[to : to + count] += float(weights[column]) * deltas[of : of + count]
-    np.testing.assert_allclose(out, expected, atol=1e-6)
-    np.testing.assert_array_equal(out[56:], data[56:])
-
-
-@pytest.mark.parametrize("count", [0, 1, 5, 8, 11])
-def test_make_units(count: int, rng: Rng) -> None:
-    """Only of the places that are named."""
-    buffer = rng.normal(size=(6, 20)).astype(F4)
-    buffer[3:, 4] = 0
-    before = buffer.copy()
-    kernel.make_units(3, count, 20, buffer.reshape(-1))
-    expected = before.copy()
-    expected[3:, 3 : 3 + count] = unit(before[3:, 3 : 3 + count].T).T
-    np.testing.assert_allclose(buffer, expected, atol=1e-6)
-
-
-def test_run_to_draw(rng: Rng) -> None:
-    """Gives the step that draws, and its successor goes on; then the number of all."""
-    parts = [random_part(rng, 4, 9, 2, node=node) for node in range(3)]
-    envelope = build_envelope(parts, plan_envelope(CHAIN, parts))
-    state, world = init_envelope(envelope), random_world(rng, 4)
-    count = len(envelope.steps)
-    matrices, turns = state._matrices, state._turns
-    kernel.fetch_models(world.reshape(-1), envelope.models, matrices, turns)
-    found, step = [], 0
-    while step < count:
-        step = kernel.run_to_draw(
-            step,
-            state._steps,
-            matrices,
-            matrices,
-            envelope.data,
-            state.buffer.shape[1],
-            state._work,
-            state.buffer.reshape(-1),
-        )
-        found.append(step)
-        step += 1
-    is_draw = np.isin(envelope.steps[:, 0], [5, 6])
-    assert [step for step in found if step < count] == np.nonzero(is_draw)[0].tolist()

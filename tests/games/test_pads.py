@@ -16,7 +16,8 @@ from flexor.games.pads import (
     stick_mask,
 )
 from flexor.games.window import COMMANDS
-from flexor.scene.stage.moves import BUTTONS, button_mask, button_text
+from flexor.scene.stage.layout import BUTTONS
+from flexor.scene.stage.moves import button_mask, button_text
 
 pygame = pytest.importorskip("pygame")
 

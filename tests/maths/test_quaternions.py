@@ -119,3 +119,28 @@ def test_a_product_turns_by_the_second_first(rng: np.random.Generator) -> None:
     np.testing.assert_allclose(both, wanted, atol=1e-12)
     alone = quaternions.multiply(one[0], other)  # spread over leading axes
     np.testing.assert_allclose(alone[0], quaternions.multiply(one[0], other[0]))
+
+
+@given(AXES, ANGLES)
+def test_about_an_axis(axis: Any, angle: float) -> None:
+    unit = axis / np.linalg.norm(axis)
+    turn = quaternions.about(unit, angle)
+    np.testing.assert_allclose(
+        quaternions.to_matrix(turn), rodrigues(unit, angle), atol=1e-12
+    )
+
+
+def test_about_many_axes_or_by_many_angles() -> None:
+    axes, angles = np.eye(3), [0.1, -0.2, 3.0]
+    every = quaternions.about(axes, angles)
+    assert every.shape == (3, 4)
+    for row in range(3):
+        np.testing.assert_array_equal(
+            quaternions.about(axes[row], angles[row]), every[row]
+        )
+        np.testing.assert_array_equal(
+            quaternions.about(axes[row], angles)[row], every[row]
+        )
+        np.testing.assert_array_equal(
+            quaternions.about(axes, angles[row])[row], every[row]
+        )

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from flexor.scene.stage.effect_settings import RADII, ChurnSettings
-from flexor.scene.stage.ground import SURFACES, Ground
+from flexor.scene.stage.ground import Ground
+from flexor.scene.stage.layout import SURFACES
 from tests.oracle.movement import look_down
 from tests.oracle.snow import scramble
 

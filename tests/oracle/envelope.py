@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from flexor.scene.runtime.envelope import (
+from flexor.scene.runtime.envelope import Envelope
+from flexor.scene.runtime.layout import (
     AREA,
     BLOCK,
     DELTAS,
@@ -30,7 +31,6 @@ from flexor.scene.runtime.envelope import (
     START,
     TARGET,
     VERTICES,
-    Envelope,
 )
 from tests.oracle.deform import normal_matrix, unit
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from flexor.scene.stage.moves import BUTTONS, Combination, Move, MoveTable
+from flexor.scene.stage.layout import BUTTONS
+from flexor.scene.stage.moves import Combination, Move, MoveTable
 
 
 @dataclass

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from flexor.stage.goal.areas import INSIDE, OUTSIDE
+from flexor.stage.goal.layout import FIXED, INSIDE, OUTSIDE, SPRUNG
 from flexor.stage.goal.netting import Netting
 from flexor.stage.goal.plan import NetSettings
-from flexor.stage.goal.sheet import FIXED, SPRUNG
 
 UP = np.array([0.0, 1.0, 0.0])
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from flexor.scene.stage.ground import Ground
-from flexor.scene.stage.plan import ROLES, WalkSettings
+from flexor.scene.stage.layout import ROLES
+from flexor.scene.stage.plan import WalkSettings
 from tests.oracle import movement
 
 FACING = 0.6  # radians

@@ -154,17 +154,18 @@ def compiler_in_kernels(source: Source) -> list[str]:
 
 def kernels_stand_alone(source: Source) -> list[str]:
     """Kernels take and give arrays: of ours they know kernels alone, those of maths and
-    of their own part of the package, and layouts, which are numbers.
+    of their own part of the package, and layouts, which are numbers, also of scene.
     """
     if not source.is_kernel:
         return []
+    own, below = f"flexor.{source.folder}.", ("flexor.maths.", "flexor.scene.")
     return [
         f"{source.module}: a kernel may not import {module}"
         for module, _ in imports(source)
         if _is_ours(module)
         and not (
-            module.startswith(("flexor.maths.kernels", f"flexor.{source.folder}."))
-            and (".kernels" in module or module.endswith(".layout"))
+            (".kernels" in module and module.startswith((own, "flexor.maths.")))
+            or (module.endswith(".layout") and module.startswith((own, *below)))
         )
     ]
 

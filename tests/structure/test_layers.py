@@ -133,6 +133,11 @@ BAD = [
         "from flexor.pose.kernels import sample",
     ),
     (
+        rules.kernels_stand_alone,
+        "flexor.draw.kernels.x",
+        "from flexor.pose.play.layout import FREE",
+    ),
+    (
         rules.no_loose_flags,
         "flexor.pose.kernels.sample",
         "@jit(fastmath=True)\ndef f(): ...",
@@ -192,6 +197,16 @@ GOOD = [
         rules.kernels_stand_alone,
         "flexor.pose.kernels.sample",
         "from flexor.maths.kernels.jit import jit",
+    ),
+    (
+        rules.kernels_stand_alone,
+        "flexor.pose.kernels.sample",
+        "from flexor.scene.stage.layout import ROLES",
+    ),
+    (
+        rules.kernels_stand_alone,
+        "flexor.pose.kernels.sample",
+        "from flexor.pose.play.layout import FREE",
     ),
     (
         rules.no_loose_flags,

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from flexor.api.pose_parts import check_parts
+from flexor.api.skins import (
+    Method,
+    SkinnedPrimitive,
+    Weights,
+    check_method,
+    check_weights,
+)
 from flexor.arrays import Floats, check_array
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
@@ -32,31 +38,7 @@ if TYPE_CHECKING:
     from flexor.scene.runtime.levels import Levels
     from flexor.scene.runtime.package import Package
 
-__all__ = [
-    "Character",
-    "Method",
-    "SkinnedPrimitive",
-    "Weights",
-    "check_method",
-    "check_weights",
-]
-
-Method = Literal["linear", "dual"]
-Weights = Literal["multi", "one"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SkinnedPrimitive:
-    """A deformed primitive in world space, vertices in the file's order.
-
-    node, primitive: where it stands in the file; positions: float32 (V, 3), metres;
-    normals: float32 (V, 3), unit. From `deform_many` both have an axis N in front.
-    """
-
-    node: int
-    primitive: int
-    positions: Floats
-    normals: Floats
+__all__ = ["Character"]
 
 
 class Character:
@@ -475,17 +457,3 @@ def _skin_dual(
 
     state = init_dual(bind, len(world))
     skin_vertices_dual(state, world, weights, positions=positions, normals=normals)
-
-
-def check_method(method: Any) -> None:
-    """Refuse a word that is not one of `Method`."""
-    known = get_args(Method)
-    if not isinstance(method, str) or method not in known:
-        raise SettingError(f"method: {method!r}, expected one of {known}")
-
-
-def check_weights(weights: Any) -> None:
-    """Refuse a word that is not one of `Weights`."""
-    known = get_args(Weights)
-    if not isinstance(weights, str) or weights not in known:
-        raise SettingError(f"weights: {weights!r}, expected one of {known}")

@@ -13,10 +13,11 @@ from flexor.arrays import Doubles
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.character.camera import Camera
 from flexor.stage.crowd.crowd import check_view
+from flexor.stage.goal.layout import MET_GROUND, MET_NET, MET_ROD, SCORED
 from flexor.stage.goal.netting import FRAME, Netting
 from flexor.stage.goal.plan import BallSettings, NetSettings
 from flexor.stage.goal.soccer import GoalSettings, make_goal
-from flexor.stage.goal.state import GROUND, NET, ROD, SCORED, turn_points
+from flexor.stage.goal.state import turn_points
 
 if TYPE_CHECKING:
     from flexor.api.pictures.goal import GoalPainter
@@ -141,17 +142,17 @@ class Goal:
     @property
     def met_post(self) -> NDArray[np.bool_]:
         """Which balls met a post, the bar or another rod since they were shot."""
-        return self.state.has_met(ROD)
+        return self.state.has_met(MET_ROD)
 
     @property
     def met_ground(self) -> NDArray[np.bool_]:
         """Which balls met the ground since they were shot: (N, B)."""
-        return self.state.has_met(GROUND)
+        return self.state.has_met(MET_GROUND)
 
     @property
     def met_net(self) -> NDArray[np.bool_]:
         """Which balls met a net since they were shot: (N, B)."""
-        return self.state.has_met(NET)
+        return self.state.has_met(MET_NET)
 
     def in_world(self, points: ArrayLike) -> Doubles:
         """Points (N, ..., 3) of the goals' own space, such as `balls`, in the world."""

@@ -12,6 +12,7 @@ import numpy as np
 from flexor.api.character import Character
 from flexor.errors import SettingError
 from flexor.scene.character.clip import Clip
+from flexor.scene.character.tree import nearest
 
 if TYPE_CHECKING:
     from flexor.pose.clips.retarget.plan import Plan
@@ -131,14 +132,12 @@ def _left_behind(hero: Character, plan: Plan) -> list[int]:
                 rows = surface.skin.joints[surface.skin.weights > MOST_PULL]
                 found |= set(joints[np.minimum(np.unique(rows), len(joints) - 1)])
     parents = scene.skeleton.parents
-
-    def is_still(node: int) -> bool:
-        while node >= 0 and node not in feeds:
-            node = int(parents[node])
-        return node < 0
-
     links = scene.skeleton.links
-    return sorted(int(node) for node in found if node not in links and is_still(node))
+    return sorted(
+        int(node)
+        for node in found
+        if node not in links and nearest(parents, node, feeds) < 0
+    )
 
 
 def map_text(plan: Plan) -> str:

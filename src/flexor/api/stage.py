@@ -150,7 +150,7 @@ class Stage:
 
     def doing(self, who: str | int) -> str:
         """What a character is seen to do: a role such as "walk", or a move's name."""
-        from flexor.scene.stage.plan import ROLES
+        from flexor.scene.stage.layout import ROLES
 
         row = self.row(who) if isinstance(who, str) else who
         role = int(self.state.roles[row])

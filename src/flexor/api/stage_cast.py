@@ -27,14 +27,9 @@ from flexor.scene.checks import check_kind
 from flexor.scene.human.human import find_human
 from flexor.scene.runtime.packed_clip import PackedClip, unpacked
 from flexor.scene.stage.effect_settings import AfterimageSettings
+from flexor.scene.stage.layout import ROLES
 from flexor.scene.stage.moves import RATE, Move
-from flexor.scene.stage.plan import (
-    ROLES,
-    Actor,
-    StageLook,
-    StagePlan,
-    WalkSettings,
-)
+from flexor.scene.stage.plan import Actor, StageLook, StagePlan, WalkSettings
 from flexor.scene.stage.volumes import HitVolumes
 from flexor.stage.cast import BodyPlan, Playing
 from flexor.stage.crowd.ground_speed import ground_velocity

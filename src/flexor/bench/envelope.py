@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 from flexor import samples
-from flexor.api.character import Character, Weights
+from flexor.api.character import Character
 from flexor.api.pictures.drawing import Drawer
+from flexor.api.skins import Weights
 from flexor.arrays import Floats
 from flexor.bench.timing import Result, best_seconds
 from flexor.convert.envelope.make import EnvelopeSettings, convert_scene

@@ -220,9 +220,10 @@ def _turns(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
     """Rotations (count, 3, 3) about any axes, by angles of a normal distribution."""
     axes = rng.standard_normal((count, 3))
     axes /= np.linalg.norm(axes, axis=1, keepdims=True)
-    half = np.radians(ANGLE) * rng.standard_normal((count, 1)) / 2
-    turns = np.concatenate([axes * np.sin(half), np.cos(half)], 1)
-    matrices: NDArray[np.float64] = quaternions.to_matrix(turns)
+    angles = np.radians(ANGLE) * rng.standard_normal(count)
+    matrices: NDArray[np.float64] = quaternions.to_matrix(
+        quaternions.about(axes, angles)
+    )
     return matrices
 
 

@@ -13,6 +13,7 @@ import typer
 
 from flexor.cli.progress import show_progress, tidy_when_ended
 from flexor.cli.render_crowd import CROWD_VIEW, check_crowd, render_crowd
+from flexor.cli.shot import Shot
 from flexor.cli.texts import (
     VIEWS,
     parse_colour,
@@ -27,8 +28,9 @@ from flexor.output.image import IMAGES, save_image
 from flexor.output.movie import MOVIES, is_folder, open_movie
 
 if TYPE_CHECKING:
-    from flexor.api.character import Character, Method, Weights
+    from flexor.api.character import Character
     from flexor.api.pictures.drawing import Drawer
+    from flexor.api.skins import Method, Weights
     from flexor.scene.character.camera import Camera
     from flexor.scene.finding import Finding
 
@@ -200,21 +202,6 @@ def render(
         else:
             plan = _plan(character, name, time, seconds, fps, turns)
             _write_movie(character, shot, name, plan, fps)
-
-
-@dataclass(frozen=True, slots=True)
-class Shot:
-    """How it is drawn. size: (width, height), None if not said; view: radians around
-    and above.
-    """
-
-    out: str
-    size: tuple[int, int] | None
-    view: tuple[float, float]
-    is_flat: bool
-    style: DrawStyle
-    weights: Weights
-    method: Method
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from flexor.output.movie import open_movie
 if TYPE_CHECKING:
     from flexor.api.character import Character
     from flexor.api.crowd import Crowd
-    from flexor.cli.render import Shot
+    from flexor.cli.shot import Shot
     from flexor.pose.clips.root_motion import RootMotion
     from flexor.scene.character.camera import Camera
     from flexor.scene.character.clip import Clip

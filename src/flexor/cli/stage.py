@@ -99,7 +99,7 @@ def _open(file: Path) -> Stage:
 
 
 def _say_cast(own: Stage) -> None:
-    from flexor.scene.stage.plan import ROLES
+    from flexor.scene.stage.layout import ROLES
 
     plan = own.plan
     rows, columns = plan.ground.surfaces.shape

@@ -12,6 +12,7 @@ from flexor.maths import transforms
 from flexor.scene.character.clip import Clip
 from flexor.scene.character.mesh import Primitive
 from flexor.scene.character.skeleton import rest_world
+from flexor.scene.character.tree import ancestors
 from flexor.scene.finding import Finding
 from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.scene import Scene
@@ -193,9 +194,8 @@ def _needed_nodes(scene: Scene) -> NDArray[np.bool_]:
                 held = np.unique(primitive.skin.joints[primitive.skin.weights > 0])
                 needed[scene.skins[skin].joints[held]] = True
     parents = scene.skeleton.parents
-    for node in scene.skeleton.order[::-1]:
-        if needed[node] and parents[node] >= 0:
-            needed[parents[node]] = True
+    for node in np.flatnonzero(needed).tolist():
+        needed[ancestors(parents, node)] = True
     return needed
 
 

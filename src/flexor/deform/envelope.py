@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints, address, check_array, check_input
 from flexor.deform.kernels import envelope as kernel
 from flexor.errors import ShapeError
-from flexor.scene.runtime import envelope as at
-from flexor.scene.runtime.envelope import BLOCK, Envelope
+from flexor.scene.runtime import layout as at
+from flexor.scene.runtime.envelope import Envelope
+from flexor.scene.runtime.layout import BLOCK
 
 __all__ = [
     "EnvelopeSink",
@@ -194,7 +195,7 @@ def trace_envelope(
         )
         if step == len(state._steps):
             break
-        part = int(state._steps[step, kernel.MODEL])
+        part = int(state._steps[step, at.MODEL])
         begin, count = state._parts[part, :2].tolist()
         if normalise:
             kernel.make_units(begin, count, stride, flat)

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.games.game import PADS
-from flexor.scene.stage.moves import BUTTONS, button_mask
+from flexor.scene.stage.layout import BUTTONS
+from flexor.scene.stage.moves import button_mask
 
 __all__ = [
     "KEYS",

@@ -14,12 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["clamp_angles", "clamp_rotation", "from_euler", "to_euler"]
+from flexor.maths.layout import ROUNDED, TINY
 
-# Of two products of sines and cosines of half angles: below this they are rounding
-# errors of float32 rotations, and say nothing about an angle.
-TINY = 1e-6
-ROUNDED = 1e-5  # radians that the float32 of half a circle may be beyond it
+__all__ = ["clamp_angles", "clamp_rotation", "from_euler", "to_euler"]
 
 
 def from_euler(angles: NDArray[Any]) -> NDArray[Any]:

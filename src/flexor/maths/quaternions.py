@@ -5,9 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["from_matrix", "multiply", "normalise", "to_matrix"]
+__all__ = ["about", "from_matrix", "multiply", "normalise", "to_matrix"]
+
+
+def about(axis: ArrayLike, angle: ArrayLike) -> NDArray[np.float64]:
+    """Quaternions (..., 4) of turns by angles (...), radians, about axes (..., 3).
+
+    Axes are of unit length. Either may have more leading axes than the other.
+    """
+    half = np.asarray(angle, np.float64)[..., None] / 2
+    part = np.sin(half) * np.asarray(axis, np.float64)
+    rest = np.broadcast_to(np.cos(half), (*part.shape[:-1], 1))
+    return np.concatenate([part, rest], -1)
 
 
 def normalise(q: NDArray[Any]) -> NDArray[Any]:

@@ -11,6 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from flexor.arrays import Floats, Ints
+from flexor.pose.kernels.layout import (
+    CUBIC,
+    FIRST_ROW,
+    LINEAR,
+    ROTATION_KEY,
+    SMALLEST_ANGLE,
+    STEP,
+    TRACK_NUMBERS,
+)
 from flexor.pose.layout import Layout
 from flexor.pose.packed_tables import PackedTables, lay_out_packed
 from flexor.scene.character.clip import Clip, Track
@@ -18,12 +27,7 @@ from flexor.scene.runtime.packed_clip import PackedClip
 
 __all__ = ["ClipTables", "lay_out_tracks", "pack_clip"]
 
-KINDS = {"LINEAR": 0, "STEP": 1, "CUBICSPLINE": 2}
-ROWS = {"translation": 0, "rotation": 3, "scale": 7}
-
-# Angles below this are interpolated as if they were this: the weights are then linear
-# to the last bit, and no division by zero can happen.
-SMALLEST_ANGLE = 1e-4
+KINDS = {"LINEAR": LINEAR, "STEP": STEP, "CUBICSPLINE": CUBIC}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,12 +99,12 @@ def lay_out_tracks(
         else:
             lane = int(layout.lane_of_node[track.node])
             name = "r" if track.path == "rotation" else "v"
-            tables[name].append((line, ROWS[track.path], kind, lane, offset))
+            tables[name].append((line, FIRST_ROW[track.path], kind, lane, offset))
         values.append(keys)
         offset += len(keys)
 
     def table(name: str) -> Ints:
-        return np.array(tables[name], np.int32).reshape(-1, 5)
+        return np.array(tables[name], np.int32).reshape(-1, TRACK_NUMBERS)
 
     return ClipTables(
         np.concatenate([*times, np.zeros(0, np.float32)]),
@@ -119,7 +123,7 @@ def _pack_values(track: Track) -> Floats:
     """Keys as one flat array; linear rotations with the angle to the next key."""
     if track.path != "rotation" or track.interpolation == "CUBICSPLINE":
         return track.values.ravel()
-    keys = np.zeros((len(track.values), 6), np.float32)
+    keys = np.zeros((len(track.values), ROTATION_KEY), np.float32)
     keys[:, :4] = track.values
     if track.interpolation == "LINEAR" and len(keys) > 1:
         # One sign for neighbours: the shortest arc, once and for all.

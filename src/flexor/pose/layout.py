@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
+from flexor.pose.kernels.layout import LANES
 from flexor.pose.link_tables import LinkTables, order_lanes, pack_links
 from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.scene import Scene
 
 __all__ = ["Layout", "make_layout"]
 
-LANES = 8
 ROWS = 10
 
 

@@ -13,13 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
+from flexor.pose.kernels.layout import DEGREES, LANES
 from flexor.scene.character.skeleton import Skeleton
 
 __all__ = ["LinkTables", "order_lanes", "pack_links"]
-
-LANES = 8
-# Coefficients of a weight; the kernel's constant of the same name.
-DEGREES = 9
 
 # For each group of lanes: its joints, those with the most links first, each with its
 # links, the smallest fraction first.

@@ -10,17 +10,15 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
 from flexor.maths import quaternions
+from flexor.pose.kernels.layout import AS_LANES, FIRST_ROW, TURNS, WIDTH
 from flexor.pose.layout import ROWS, Layout
 from flexor.scene.character.clip import Track
 from flexor.scene.runtime.packed_clip import BITS, BLOCK, PATHS, PackedClip
 
 __all__ = ["PackedTables", "lay_out_packed"]
 
-# As in `kernels.packed`, which is not loaded here: reading a file needs no compiler.
-WIDTH, AS_LANES, TURNS = 3, -1, 13
 PUT = 0.08  # what putting one rotation in its place costs, eight made being 1
 CLOSE = np.cos(np.radians(20))  # cosine of half the angle between close frames
-FIRST_ROW = {"translation": 0, "rotation": 3, "scale": 7}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,8 +24,8 @@ from flexor.pose.play.player import PlayerState, init_player
 from flexor.scene.character.clip import Clip
 from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.stage.effect_settings import AfterimageSettings
+from flexor.scene.stage.layout import ROLES
 from flexor.scene.stage.moves import Move
-from flexor.scene.stage.plan import ROLES
 from flexor.scene.stage.volumes import HitVolumes
 from flexor.stage.effects.afterimages import (
     Afterimages,

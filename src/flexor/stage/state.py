@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Bools, Doubles, Ints, Masks
 from flexor.errors import SettingError
-from flexor.scene.stage.plan import NEAREST, NOBODY, ROLES, StagePlan
+from flexor.scene.stage.layout import ROLES
+from flexor.scene.stage.plan import NEAREST, NOBODY, StagePlan
 from flexor.scene.stage.structure import Structure
 from flexor.scene.stage.zone import Zone
 from flexor.stage.camera import CameraState, init_camera
@@ -25,8 +26,8 @@ from flexor.stage.movement.buttons import InputRecorder, init_recorder
 from flexor.stage.movement.fight import FightState, init_fight
 from flexor.stage.movement.ground import Footing, find_footing, init_footing
 from flexor.stage.movement.hits import Hits, init_hits
+from flexor.stage.movement.layout import CONTROLS
 from flexor.stage.movement.moves import MoveState, MoveTables, init_moves, lay_out_moves
-from flexor.stage.movement.pads import CONTROLS
 from flexor.stage.movement.zones import ZoneTables, make_zones
 
 __all__ = ["StageState", "choose_opponents", "hash_state", "init_stage"]

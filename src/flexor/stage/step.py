@@ -21,8 +21,8 @@ from flexor.pose.links import follow_links
 from flexor.pose.model_space import world_from_local
 from flexor.pose.play.player import advance
 from flexor.pose.play.voices import play, stop
+from flexor.scene.stage.layout import ROLES
 from flexor.scene.stage.moves import KINDS, RATE
-from flexor.scene.stage.plan import ROLES
 from flexor.stage.camera import (
     keep_above,
     look_over,
@@ -39,8 +39,9 @@ from flexor.stage.movement.circling import walk
 from flexor.stage.movement.fight import ATTACK, begin_tick, step_fight
 from flexor.stage.movement.ground import find_footing, slide_down
 from flexor.stage.movement.hits import find_hits, place_volumes
-from flexor.stage.movement.moves import HITTING, step_moves
-from flexor.stage.movement.pads import CONTROLS, read_pads
+from flexor.stage.movement.layout import CONTROLS, HITTING
+from flexor.stage.movement.moves import step_moves
+from flexor.stage.movement.pads import PadRows, read_pads
 from flexor.stage.movement.parry import step_recoil
 from flexor.stage.movement.zones import keep_in_zones
 from flexor.stage.state import StageState, choose_opponents
@@ -153,12 +154,9 @@ def run_moves(state: StageState) -> None:
 
 def run_pads(state: StageState) -> None:
     """What pads ask for; who is in a move, in the air or stunned does not walk."""
-    read_pads(
+    rows = PadRows(
         state.held,
-        view_of(state.camera),
-        TICK,
         state.clocks,
-        state.plan.walking,
         state.controls,
         state.opponents,
         _can_walk(state),
@@ -167,6 +165,7 @@ def run_pads(state: StageState) -> None:
         state.asked,
         state.circling,
     )
+    read_pads(rows, view_of(state.camera), TICK, state.plan.walking)
 
 
 def _can_walk(state: StageState) -> NDArray[np.bool_]:

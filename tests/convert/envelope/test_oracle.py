@@ -12,7 +12,7 @@ import pytest
 from flexor.convert.envelope.build import build_envelope
 from flexor.convert.envelope.parts import EnvelopePart
 from flexor.convert.envelope.plan import plan_envelope
-from flexor.scene.runtime.envelope import DRAW, END, NATIVE, START
+from flexor.scene.runtime.layout import DRAW, END, NATIVE, START
 from tests.envelopes import random_matrices, random_world
 from tests.oracle import envelope as oracle
 

@@ -18,7 +18,7 @@ from flexor.convert.envelope.plan import (
     plan_envelope,
 )
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.runtime.envelope import END, GROUPS, MIDDLE, NATIVE, START
+from flexor.scene.runtime.layout import END, GROUPS, MIDDLE, NATIVE, START
 from tests.envelopes import random_matrices, random_world
 from tests.oracle import envelope as oracle
 from tests.oracle.deform import normal_matrix

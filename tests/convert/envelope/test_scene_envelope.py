@@ -22,7 +22,8 @@ from flexor.convert.envelope.parts import EnvelopePart
 from flexor.convert.envelope.scene_parts import scene_parts
 from flexor.scene.character.mesh import Mesh, Primitive
 from flexor.scene.character.weights import SkinWeights
-from flexor.scene.runtime.envelope import END, Envelope
+from flexor.scene.runtime.envelope import Envelope
+from flexor.scene.runtime.layout import END
 from flexor.scene.scene import Scene
 from tests.draw.scenes import skeleton
 from tests.envelopes import random_world

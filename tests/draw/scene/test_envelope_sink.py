@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import flexor
-from flexor.api.character import Character, Weights
+from flexor.api.character import Character
+from flexor.api.skins import Weights
 from flexor.convert.envelope.make import EnvelopeSettings, convert_scene
 from flexor.deform.envelope import trace_envelope
 from flexor.draw.backend import Backend

@@ -26,16 +26,8 @@ from flexor.scene.character.mesh import Mesh, MorphTarget, Primitive
 from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.character.weights import Skin, SkinWeights
 from flexor.scene.finding import Finding
-from flexor.scene.runtime.envelope import (
-    DRAW,
-    DRAW_DEFERRED,
-    END,
-    NATIVE,
-    NO_DRAW,
-    START,
-    Envelope,
-    Envelopes,
-)
+from flexor.scene.runtime.envelope import Envelope, Envelopes
+from flexor.scene.runtime.layout import DRAW, DRAW_DEFERRED, END, NATIVE, NO_DRAW, START
 from flexor.scene.runtime.levels import Levels, LevelSurface
 from flexor.scene.runtime.node_table import NodeTable
 from flexor.scene.runtime.package import Package

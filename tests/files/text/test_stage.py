@@ -19,8 +19,8 @@ from flexor.files.text import toml_text
 from flexor.files.text.effects import EFFECTS
 from flexor.files.text.stage import open_stage, read_stage
 from flexor.maths.colour import linear_from_srgb
-from flexor.scene.stage.ground import SURFACES
 from flexor.scene.stage.ground_shapes import Patch, shape_ground
+from flexor.scene.stage.layout import SURFACES
 from flexor.scene.stage.moves import Move
 from flexor.scene.stage.plan import (
     Actor,

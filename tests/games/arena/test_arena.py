@@ -14,7 +14,7 @@ from flexor.games.arena import arena
 from flexor.games.arena.arena import Arena, make_arena
 from flexor.games.hud import draw_bar, draw_text, shade, text_size
 from flexor.scene.stage.moves import button_mask
-from flexor.stage.movement.fight import PARRIED
+from flexor.stage.movement.layout import PARRIED
 
 pytestmark = pytest.mark.slow
 ASSETS = Path(__file__).parents[4] / "shared" / "assets"

@@ -27,10 +27,6 @@ def is_same(one: Any, other: Any) -> bool:
     return bool(abs(abs(np.dot(one, other)) - 1) < 1e-9)
 
 
-def test_the_constant_is_that_of_euler() -> None:
-    assert kernel.TINY == euler.TINY
-
-
 @settings(max_examples=100, deadline=None)
 @given(rotations, rotations)
 def test_turns_as_numpy_has_them(a: Any, b: Any) -> None:

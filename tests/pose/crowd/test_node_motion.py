@@ -10,11 +10,8 @@ import pytest
 from flexor.api.character import Character
 from flexor.errors import SettingError, ShapeError
 from flexor.pose.crowd import node_motion
-from flexor.pose.crowd.kernels import nodes as kernel_nodes
+from flexor.pose.crowd.layout import DEFINED, EXPANDED, LANES
 from flexor.pose.crowd.node_motion import (
-    DEFINED,
-    EXPANDED,
-    LANES,
     NodeMotion,
     frame_times,
     lay_out_lanes,
@@ -362,7 +359,3 @@ def test_long_clips_are_not_looked_at_more_often_than_there_is_room(
     clip = Clip("spin", (Track(0, "rotation", times, keys),))
     motion = make_node_motion({"spin": clip}, hero.layout, make_hand_levels(scene))
     assert motion.clips[0, 1] <= 90
-
-
-def test_the_words_of_the_kernel_are_these() -> None:
-    assert (DEFINED, EXPANDED) == (kernel_nodes.DEFINED, kernel_nodes.EXPANDED)

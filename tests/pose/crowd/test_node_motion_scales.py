@@ -11,13 +11,8 @@ import pytest
 from flexor.api.character import Character
 from flexor.errors import ShapeError
 from flexor.maths import quaternions
-from flexor.pose.crowd.node_motion import (
-    DEFINED,
-    EXPANDED,
-    NodeMotion,
-    frame_times,
-    make_node_motion,
-)
+from flexor.pose.crowd.layout import DEFINED, EXPANDED
+from flexor.pose.crowd.node_motion import NodeMotion, frame_times, make_node_motion
 from flexor.scene.character.clip import Clip, Track
 from flexor.scene.character.skeleton import Link
 from flexor.scene.runtime.levels import Levels

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flexor.maths import euler, quaternions
-from flexor.pose.ik.ccd import CcdSettings, CcdState, init_ccd, solve_ccd
+from flexor.pose.ik.ccd import CcdSettings, init_ccd, solve_ccd
 from flexor.pose.ik.reach import Effector, make_reach
 from flexor.pose.model_space import init_world, world_from_local
 from tests.oracle import ik as oracle
@@ -24,21 +24,11 @@ from tests.pose.ik.chains import (
     rotations_of,
     tree,
 )
+from tests.pose.ik.solves import DEGREE, solved
 from tests.scenes import random_rotations
 
-DEGREE = np.radians(1)
 UPRIGHT = np.array([0, 0, 0, 1.0])
 QUARTERS = [0.25] * 4
-
-
-def solved(
-    layout: Any, reach: Any, rotations: Any, targets: Any, *choices: Any, **named: Any
-) -> tuple[CcdState, Any]:
-    """The state and the local rows after one solve from rotations (N, B, 4)."""
-    local, world = posed(layout, rotations)
-    state = init_ccd(reach, len(local))
-    solve_ccd(state, local, world, targets, *choices, **named)
-    return state, local
 
 
 def arms(scale: float = 1.0) -> Any:
@@ -493,21 +483,3 @@ def test_a_joint_outside_its_limits_comes_back_at_its_rate() -> None:
         solve_ccd(state, local, world, (1, 0, 0), seconds=1 / 60)
     angles = np.degrees(euler.to_euler(rotations_of(layout, local)[0, 0]))
     assert abs(angles[0]) < 10.01
-
-
-def test_many_goals_out_of_reach_come_to_rest() -> None:
-    rng = np.random.default_rng(5)
-    layout = chain([0.3, 0.3, 0.3, 0.2])
-    limits = box_limits(5, (-60, -40, -20), (60, 40, 20))
-    effectors = [Effector("b2", "b0"), Effector("b4", "b0")]
-    for rule in (None, limits):
-        reach = make_reach(layout, effectors, limits=rule)
-        targets = rng.normal(size=(60, 2, 3)) * 2
-        local, world = posed(layout, random_rotations(rng, 60, 4))
-        state = init_ccd(reach, 60)
-        for _ in range(60):
-            solve_ccd(state, local, world, targets, CcdSettings(incremental=True))
-        before = rotations_of(layout, local)
-        solve_ccd(state, local, world, targets, CcdSettings(incremental=True))
-        apart = angles_between(rotations_of(layout, local), before)
-        assert np.degrees(apart.max()) < 0.01

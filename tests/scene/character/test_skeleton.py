@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.character.skeleton import Link, Skeleton, find_cycle
+from flexor.scene.character.skeleton import Link, Skeleton
 from tests.scenes import random_skeleton
 
 
@@ -150,33 +148,3 @@ def test_children() -> None:
     assert skeleton.children(4) == [1, 2]
     assert skeleton.children(0) == [3]
     assert skeleton.children(1) == []
-
-
-@pytest.mark.parametrize(
-    ("parents", "cycle"),
-    [
-        ([], {None}),
-        ([-1], {None}),
-        ([0], {0}),
-        ([1, 2, -1], {None}),
-        ([1, 2, 0], {0, 1, 2}),
-        ([-1, 0, 3, 4, 2], {2, 3, 4}),
-        ([1, 2, 3, 2], {2, 3}),  # the walk to the cycle is not part of it
-        ([-1, 0, 1, 1, 0], {None}),
-    ],
-)
-def test_find_cycle(parents: list[int], cycle: set[int | None]) -> None:
-    assert find_cycle(parents) in cycle
-
-
-@given(st.lists(st.integers(-1, 7), min_size=8, max_size=8))
-def test_find_cycle_is_right(parents: list[int]) -> None:
-    def ancestors(node: int) -> set[int]:
-        seen: set[int] = set()
-        while (node := parents[node]) >= 0 and node not in seen:
-            seen.add(node)
-        return seen
-
-    on_cycle = {node for node in range(8) if node in ancestors(node)}
-    found = find_cycle(parents)
-    assert found in on_cycle if on_cycle else found is None

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from flexor.errors import ShapeError
-from flexor.scene.runtime.envelope import (
+from flexor.scene.runtime.envelope import Envelope
+from flexor.scene.runtime.layout import (
     DRAW,
     DRAW_DEFERRED,
     END,
@@ -16,7 +17,6 @@ from flexor.scene.runtime.envelope import (
     NATIVE,
     NO_DRAW,
     START,
-    Envelope,
 )
 
 # Part 0: three vertices at places 0 to 2, two of them pulled by models 0 and 4, one by

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.stage import ground_shapes
-from flexor.scene.stage.ground import SURFACES, Ground
+from flexor.scene.stage.ground import Ground
 from flexor.scene.stage.ground_shapes import Patch, shape_ground
+from flexor.scene.stage.layout import SURFACES
 
 
 def slow_ground(ground: Ground, patches: list[Patch]) -> tuple[Any, Any]:

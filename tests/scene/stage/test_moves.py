@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from flexor.errors import SettingError, ShapeError
+from flexor.scene.stage.layout import BUTTONS
 from flexor.scene.stage.moves import (
     ALL_BUTTONS,
-    BUTTONS,
     Combination,
     Command,
     InputLog,

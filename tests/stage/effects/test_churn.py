@@ -12,18 +12,10 @@ import pytest
 
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.stage.effect_settings import RADII, ChurnSettings
-from flexor.scene.stage.ground import SURFACES, Ground, make_ground
-from flexor.stage.effects.churn import (
-    CONTINUING,
-    KICK_UP,
-    LANDING,
-    NONE,
-    Churn,
-    churn_quads,
-    init_churn,
-    step_churn,
-)
-from flexor.stage.effects.kernels import churn as kernel_churn
+from flexor.scene.stage.ground import Ground, make_ground
+from flexor.scene.stage.layout import SURFACES
+from flexor.stage.effects.churn import Churn, churn_quads, init_churn, step_churn
+from flexor.stage.effects.layout import CONTINUING, KICK_UP, LANDING, NONE
 from tests.oracle import churn as plain
 
 Rng = np.random.Generator
@@ -58,7 +50,6 @@ def live(state: Churn) -> Any:
 def test_parts_have_their_radii() -> None:
     assert RADII == {"foot": 0.10, "head": 0.15, "hips": 0.20}
     assert ChurnSettings().parts == ("foot", "foot", "head", "hips")
-    assert (kernel_churn.PLAIN, kernel_churn.SAND, kernel_churn.WATER) == (0, 1, 2)
     assert SURFACES == ("plain", "sand", "water")
 
 

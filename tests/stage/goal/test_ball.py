@@ -15,14 +15,11 @@ from hypothesis import strategies as st
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import quaternions
 from flexor.stage.goal.kernels import goal as kernel_goal
+from flexor.stage.goal.layout import MET_GROUND, MET_NET, MET_ROD, SCORED
 from flexor.stage.goal.netting import Netting, ball_numbers, make_netting
 from flexor.stage.goal.plan import BallSettings, Gate, Push, Rod, SheetPlan
 from flexor.stage.goal.soccer import GoalSettings, make_goal
 from flexor.stage.goal.state import (
-    GROUND,
-    NET,
-    ROD,
-    SCORED,
     NettingState,
     init_netting,
     shoot,
@@ -738,9 +735,9 @@ def test_what_has_happened_is_kept_until_the_next_shot() -> None:
     step_balls(state, 70)
     expected = {
         SCORED: [True, False, False, False, False],
-        ROD: [False, True, False, False, False],
-        GROUND: [False, False, True, False, False],
-        NET: [False, False, False, True, False],
+        MET_ROD: [False, True, False, False, False],
+        MET_GROUND: [False, False, True, False, False],
+        MET_NET: [False, False, False, True, False],
     }
     for event, who in expected.items():
         assert state.has_met(event).tolist() == [who], event
@@ -748,7 +745,7 @@ def test_what_has_happened_is_kept_until_the_next_shot() -> None:
     before = state.events.copy()
     step_balls(state, 600)
     assert (state.events & before == before).all()
-    assert state.has_met(GROUND).all()
+    assert state.has_met(MET_GROUND).all()
     shoot(state, (0, 1, 3), who=(0, 0))
     assert state.events[0, 0] == 0
     assert (state.events[0, 1:] & before[0, 1:] == before[0, 1:]).all()

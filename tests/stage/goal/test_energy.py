@@ -9,9 +9,9 @@ import pytest
 
 from flexor.bench.goal_shots import random_shots
 from flexor.stage.goal.energy import kinetic_energy, total_energy
+from flexor.stage.goal.layout import FIXED
 from flexor.stage.goal.netting import Netting
 from flexor.stage.goal.plan import BallSettings, NetSettings
-from flexor.stage.goal.sheet import FIXED
 from flexor.stage.goal.soccer import make_goal
 from flexor.stage.goal.state import (
     NettingState,

@@ -9,9 +9,10 @@ import pytest
 
 from flexor.bench.goal_shots import random_shots
 from flexor.stage.goal.kernels import goal as kernel_goal
+from flexor.stage.goal.layout import FIXED, FREE, SPRUNG
 from flexor.stage.goal.netting import Netting, net_numbers
 from flexor.stage.goal.plan import NetSettings, SheetPlan
-from flexor.stage.goal.sheet import FIXED, FREE, SPRUNG, Sheet, weave_sheets
+from flexor.stage.goal.sheet import Sheet, weave_sheets
 from flexor.stage.goal.soccer import make_goal
 from flexor.stage.goal.state import NettingState, init_netting, shoot, step_netting
 from tests.oracle import net as oracle

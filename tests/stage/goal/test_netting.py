@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from flexor.errors import SettingError
-from flexor.stage.goal.areas import BEFORE, INSIDE, OUTSIDE
 from flexor.stage.goal.energy import kinetic_energy
+from flexor.stage.goal.layout import BEFORE, FIXED, INSIDE, OUTSIDE, SPRUNG
 from flexor.stage.goal.netting import Netting, make_netting
 from flexor.stage.goal.plan import (
     BallSettings,
@@ -20,7 +20,6 @@ from flexor.stage.goal.plan import (
     Rod,
     SheetPlan,
 )
-from flexor.stage.goal.sheet import FIXED, SPRUNG
 from flexor.stage.goal.soccer import GoalSettings, make_goal
 from flexor.stage.goal.state import (
     NettingState,

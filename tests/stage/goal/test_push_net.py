@@ -10,9 +10,9 @@ import pytest
 
 from flexor.bench.goal_shots import random_shots
 from flexor.errors import SettingError
+from flexor.stage.goal.layout import FIXED
 from flexor.stage.goal.netting import Netting, make_netting
 from flexor.stage.goal.plan import BallSettings, NetSettings, Push, SheetPlan
-from flexor.stage.goal.sheet import FIXED
 from flexor.stage.goal.soccer import GoalSettings, make_goal
 from flexor.stage.goal.state import (
     NettingState,

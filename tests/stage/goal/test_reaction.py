@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from flexor.stage.goal import layout
 from flexor.stage.goal.areas import EDGE
-from flexor.stage.goal.kernels import ball as kernel_ball
 from flexor.stage.goal.netting import Netting, make_netting
 from flexor.stage.goal.plan import BallSettings, Push, SheetPlan
 from flexor.stage.goal.soccer import GoalSettings, make_goal
@@ -49,10 +49,8 @@ def row_of(netting: Netting, name: str) -> int:
     """The row of the outside area of a face."""
     names = [face.name for face in netting.faces]
     marks = netting.areas.marks
-    is_own = (marks[:, kernel_ball.FACE] == names.index(name)) & (
-        marks[:, kernel_ball.OWNER] < 0
-    )
-    (row,) = np.flatnonzero(is_own & (marks[:, kernel_ball.SIDE] == OUTSIDE))
+    is_own = (marks[:, layout.FACE] == names.index(name)) & (marks[:, layout.OWNER] < 0)
+    (row,) = np.flatnonzero(is_own & (marks[:, layout.SIDE] == OUTSIDE))
     return int(row)
 
 
@@ -227,9 +225,9 @@ def test_k4_lifts_on_both_sides_of_a_wall_but_never_on_the_roof() -> None:
         up = 0.8 * 300 * 0.2**2 * (1 - 0.5 / H1) ** 2 * T
         np.testing.assert_allclose(found[1], up, atol=1e-12)
     marks, areas = own.areas.marks, own.areas.areas
-    is_roof = marks[:, kernel_ball.FACE] == 3
+    is_roof = marks[:, layout.FACE] == 3
     assert is_roof.sum() == 4
-    assert (areas[is_roof, kernel_ball.K4] == 0).all()
+    assert (areas[is_roof, at.K4] == 0).all()
 
 
 def sheet(lower: Any, upper: Any, **named: Any) -> SheetPlan:
@@ -508,7 +506,7 @@ def test_faces_of_a_sheet_hand_balls_on(angle: float, is_front: bool) -> None:
     assert not is_past[0]
     assert (areas[~is_past] == first).all()
     assert areas[is_past][0] == first + 2
-    faces_there = own.areas.marks[areas[areas >= 0], kernel_ball.GROUP]
+    faces_there = own.areas.marks[areas[areas >= 0], layout.GROUP]
     assert (faces_there == faces_there[0]).all()
 
 

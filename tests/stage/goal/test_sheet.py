@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from flexor.errors import SettingError, ShapeError
+from flexor.stage.goal.layout import FIXED, FREE, SPRUNG
 from flexor.stage.goal.netting import Netting
 from flexor.stage.goal.plan import NetSettings, SheetPlan
-from flexor.stage.goal.sheet import FIXED, FREE, SPRUNG, Sheet, weave_sheets
+from flexor.stage.goal.sheet import Sheet, weave_sheets
 from flexor.stage.goal.soccer import GoalSettings, make_goal
 
 COLUMNS, ROWS = 41, 6  # nodes of the goal's walls

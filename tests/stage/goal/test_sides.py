@@ -12,6 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from flexor.stage.goal import layout
 from flexor.stage.goal.areas import gate_tables
 from flexor.stage.goal.kernels import ball as kernel_ball
 from flexor.stage.goal.netting import Netting, make_netting
@@ -324,9 +325,9 @@ def test_where_a_ball_is_put_says_its_side(
         assert row == -1
     else:
         mark = own.areas.marks[row]
-        assert own.faces[mark[kernel_ball.FACE]].name == face
-        assert mark[kernel_ball.SIDE] == OUTSIDE
-        assert mark[kernel_ball.OWNER] == -1
+        assert own.faces[mark[layout.FACE]].name == face
+        assert mark[layout.SIDE] == OUTSIDE
+        assert mark[layout.OWNER] == -1
     # Others keep what they have.
     assert (state.sides[state.sides[..., 1] == -1][:, 0] == INSIDE).sum() >= 3
     assert state.is_inside.sum() == 3 + (side == INSIDE)
@@ -339,7 +340,7 @@ def test_a_ball_put_on_the_roof() -> None:
     state = init_netting(own)
     shoot(state, (0, HIGH + 0.01, -1))
     side, area = state.sides[0, 0]
-    assert (side, own.areas.marks[area, kernel_ball.FACE]) == (OUTSIDE, roof)
+    assert (side, own.areas.marks[area, layout.FACE]) == (OUTSIDE, roof)
     shoot(state, (0, HIGH - 0.01, -1))
     assert state.sides[0, 0].tolist() == [INSIDE, -1]
 

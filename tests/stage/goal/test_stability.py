@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from flexor.errors import SettingError
+from flexor.stage.goal.layout import FIXED, FREE, SPRUNG
 from flexor.stage.goal.netting import make_netting
 from flexor.stage.goal.plan import BallSettings, NetSettings, Push, SheetPlan
-from flexor.stage.goal.sheet import FIXED, FREE, SPRUNG, Sheet, weave_sheets
+from flexor.stage.goal.sheet import Sheet, weave_sheets
 from flexor.stage.goal.soccer import GoalSettings, make_goal
 from flexor.stage.goal.stability import (
     SAFE,

@@ -11,23 +11,17 @@ import pytest
 from flexor.errors import SettingError
 from flexor.scene.stage.moves import Move, MoveTable
 from flexor.scene.stage.settings import FightSettings
-from flexor.stage.movement.fight import (
+from flexor.stage.movement.fight import FightState, begin_tick, init_fight, step_fight
+from flexor.stage.movement.layout import (
     GUARDED,
     HIT,
+    HITTING,
     NOTHING,
     PARRIED,
-    FightState,
-    begin_tick,
-    init_fight,
-    step_fight,
-)
-from flexor.stage.movement.moves import (
-    HITTING,
     RETURN,
     START_UP,
-    init_moves,
-    lay_out_moves,
 )
+from flexor.stage.movement.moves import init_moves, lay_out_moves
 from flexor.stage.movement.parry import step_recoil
 
 MOVES = (

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from flexor.errors import SettingError, ShapeError
 from flexor.files.text.moves import read_log, write_log
+from flexor.scene.stage.layout import BUTTONS
 from flexor.scene.stage.moves import (
-    BUTTONS,
     Combination,
     Move,
     MoveTable,
@@ -32,11 +32,8 @@ from flexor.stage.movement.buttons import (
     recorded,
 )
 from flexor.stage.movement.kernels.moves import FASTEST
+from flexor.stage.movement.layout import HITTING, NO_MOVE, RETURN, START_UP
 from flexor.stage.movement.moves import (
-    HITTING,
-    NO_MOVE,
-    RETURN,
-    START_UP,
     MoveState,
     MoveTables,
     init_moves,

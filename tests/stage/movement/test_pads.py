@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flexor.scene.stage.moves import BUTTONS, button_mask
+from flexor.scene.stage.layout import BUTTONS
+from flexor.scene.stage.moves import button_mask
 from flexor.scene.stage.plan import WalkSettings
-from flexor.stage.movement.pads import CONTROLS, read_pads
+from flexor.stage.movement.layout import CONTROLS
+from flexor.stage.movement.pads import PadRows, read_pads
 from tests.oracle import stage as oracle
 
 Rng = np.random.Generator
@@ -38,12 +40,9 @@ def pads(
     masks = [button_mask(text) if text else 0 for text in held]
     turned = np.array(headings, np.float64)
     asked, circling = np.full((count, 2), 9.0), np.ones(count, bool)
-    read_pads(
+    rows = PadRows(
         np.array(masks, np.uint32),
-        view,
-        DT,
         np.ones(count) if clocks is None else np.array(clocks, np.float64),
-        settings,
         np.full(count, CONTROLS.index(control), np.uint8),
         np.array([-1] * count if opponents is None else opponents, np.int32),
         np.ones(count, bool) if can_walk is None else np.array(can_walk, bool),
@@ -52,6 +51,7 @@ def pads(
         asked,
         circling,
     )
+    read_pads(rows, view, DT, settings)
     return turned, asked, circling
 
 

@@ -14,7 +14,8 @@ from flexor.api.stage import Stage
 from flexor.samples import mannequin
 from flexor.scene.stage.ground import Ground, flat_ground, make_ground
 from flexor.scene.stage.ground_shapes import shape_ground
-from flexor.scene.stage.plan import ROLES, Actor, StageLook, StagePlan
+from flexor.scene.stage.layout import ROLES
+from flexor.scene.stage.plan import Actor, StageLook, StagePlan
 from flexor.stage.movement.ground import find_footing, init_footing
 from flexor.stage.movement.kernels import roles as kernel_roles
 from tests.oracle import stage as oracle

@@ -9,15 +9,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexor.api.character import (
-    Character,
+from flexor.api.pictures.drawable import Drawable
+from flexor.api.pictures.kit import bounds, dressed, find_floor, many, reach
+from flexor.api.skins import (
     Method,
     SkinnedPrimitive,
     Weights,
     check_method,
     check_weights,
 )
-from flexor.api.pictures.kit import bounds, dressed, find_floor, many, reach
 from flexor.arrays import Floats
 from flexor.deform.weight_choice import WeightRule, choose_weights
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawList
@@ -76,7 +76,7 @@ class Drawer:
 
     def __init__(
         self,
-        character: Character,
+        character: Drawable,
         size: tuple[int, int] = (640, 480),
         style: DrawStyle | str = "shaded",
         *,
@@ -267,7 +267,7 @@ class Drawer:
 
 
 def draw(
-    character: Character,
+    character: Drawable,
     pose: Pose,
     camera: Camera | None = None,
     size: tuple[int, int] = (640, 480),
@@ -295,7 +295,7 @@ def draw(
 
 
 def contact_sheet(
-    character: Character,
+    character: Drawable,
     clip: str | None = None,
     count: int = 12,
     *,
@@ -339,7 +339,7 @@ def contact_sheet(
 
 
 def picture_png(
-    character: Character, size: tuple[int, int] = (360, 360)
+    character: Drawable, size: tuple[int, int] = (360, 360)
 ) -> bytes | None:
     """A small picture at rest as the bytes of a PNG; None if it cannot be drawn."""
     try:
@@ -348,7 +348,7 @@ def picture_png(
         return None
 
 
-def _spread(character: Character, clip: str, count: int) -> list[float]:
+def _spread(character: Drawable, clip: str, count: int) -> list[float]:
     """Times over a clip; without its end where that is its beginning again."""
     last = character.clip_tables(clip).duration
     if not last > 0:

@@ -34,8 +34,8 @@ from flexor.draw.scene.lighting import lights_of
 from flexor.draw.scene.style import DrawStyle, style_of
 from flexor.maths import quaternions
 from flexor.scene.character.camera import Camera
+from flexor.stage.goal.layout import FIXED
 from flexor.stage.goal.netting import Netting
-from flexor.stage.goal.sheet import FIXED
 from flexor.stage.goal.state import NettingState, pushes
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.api.character import Character
+from flexor.api.pictures.drawable import Drawable
 from flexor.draw.backend import Backend, open_backend
 from flexor.draw.items.bones import BoneAssets, bone_points, upload_bones
 from flexor.draw.items.floor_shadow import (
@@ -57,12 +57,12 @@ class Kit:
 
 
 # A kit holds the scene but not the character, so that it goes when the character does.
-_KITS: WeakKeyDictionary[Character, dict[str, Kit]] = WeakKeyDictionary()
+_KITS: WeakKeyDictionary[Drawable, dict[str, Kit]] = WeakKeyDictionary()
 _LOCK = threading.Lock()
 
 
 def dressed(
-    character: Character, style: DrawStyle, backend: str = "raster"
+    character: Drawable, style: DrawStyle, backend: str = "raster"
 ) -> tuple[Kit, Dress]:
     """The character in a backend, and in a style; both made once and kept."""
     key = (
@@ -87,7 +87,7 @@ def dressed(
 
 
 def reach(
-    character: Character, kit: Kit, what: str | Pose | None
+    character: Drawable, kit: Kit, what: str | Pose | None
 ) -> NDArray[np.float32]:
     """All there is to see of a clip, a pose or many, or at rest: points (N, P, 3)."""
     if isinstance(what, Pose):
@@ -148,7 +148,7 @@ def many(pose: Pose) -> Pose:
     )
 
 
-def _make_kit(character: Character, name: str) -> Kit:
+def _make_kit(character: Drawable, name: str) -> Kit:
     backend = open_backend(name)
     assets, findings = upload_scene(backend, character.scene)
     bones = upload_bones(backend, character.scene)

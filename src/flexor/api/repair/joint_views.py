@@ -19,6 +19,7 @@ from flexor.pose.pose import Pose
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.light import Vector
 from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.character.tree import upward
 
 __all__ = ["JointView", "joint_views", "turned_pose"]
 
@@ -66,7 +67,7 @@ def turned_pose(character: Character, node: int, axis: Vector, angle: float) -> 
     rotations = character.skeleton.rotations.astype(np.float64)
     off = np.abs(np.linalg.norm(rotations, axis=1) - 1) > 1e-3
     rotations[off] = quaternions.normalise(rotations[off])
-    turn = np.append(math.sin(angle / 2) * np.array(axis), math.cos(angle / 2))
+    turn = quaternions.about(axis, angle)
     rotations[node] = quaternions.normalise(quaternions.multiply(rotations[node], turn))
     return character.pose_from(rotations=rotations)
 
@@ -372,9 +373,7 @@ def _kept(
     """
     apart = np.linalg.norm(world[:, :, 3] - frame.place, axis=1)
     near = max(NEAR * frame.height, NEAR_BODY * frame.body)
-    line = [node]
-    while skeleton.parents[line[-1]] >= 0:
-        line.append(int(skeleton.parents[line[-1]]))
+    line = list(upward(skeleton.parents, node))
     is_in = np.zeros(len(skeleton), bool)
     is_in[line[:2]] = True
     for below in skeleton.order.tolist():

@@ -13,14 +13,8 @@ from flexor.arrays import Doubles, Floats
 from flexor.convert.envelope.parts import EnvelopePart
 from flexor.convert.envelope.plan import Chunk, EnvelopePlan
 from flexor.errors import SettingError
-from flexor.scene.runtime.envelope import (
-    BLOCK,
-    DRAW,
-    DRAW_DEFERRED,
-    NATIVE,
-    NO_DRAW,
-    Envelope,
-)
+from flexor.scene.runtime.envelope import Envelope
+from flexor.scene.runtime.layout import BLOCK, DRAW, DRAW_DEFERRED, NATIVE, NO_DRAW
 
 __all__ = ["Ids", "build_envelope"]
 

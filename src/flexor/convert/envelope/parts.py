@@ -12,7 +12,7 @@ from flexor.arrays import Floats, Ints, freeze
 from flexor.errors import ShapeError
 from flexor.maths import transforms
 from flexor.scene.character.mesh import MorphTarget
-from flexor.scene.character.skeleton import find_cycle
+from flexor.scene.character.tree import find_cycle
 from flexor.scene.finding import Finding
 
 __all__ = ["EnvelopePart", "check_influences", "tree_part"]

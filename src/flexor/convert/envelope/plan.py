@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from flexor.arrays import Ints, Rows
 from flexor.convert.envelope.parts import EnvelopePart, check_tree
 from flexor.errors import SettingError
-from flexor.scene.runtime.envelope import END, MIDDLE, NATIVE, START
+from flexor.scene.runtime.layout import END, MIDDLE, NATIVE, START
 
 __all__ = [
     "Area",

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flexor.scene.runtime.envelope import (
+from flexor.scene.runtime.envelope import Envelope
+from flexor.scene.runtime.layout import (
     DRAW,
     DRAW_DEFERRED,
     FACES,
@@ -14,7 +15,6 @@ from flexor.scene.runtime.envelope import (
     OP,
     PRIMITIVE,
     VERTICES,
-    Envelope,
 )
 
 __all__ = ["PLACE_BYTES", "EnvelopeReport", "report_envelope"]

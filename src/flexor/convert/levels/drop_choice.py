@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Doubles, Floats, Ints, Rows
 from flexor.convert.levels.poses import LevelPoses
 from flexor.maths import transforms
+from flexor.scene.character.tree import ancestors, children_of
 from flexor.scene.runtime.node_table import NodeTable
 
 __all__ = [
@@ -99,10 +100,7 @@ def init_drops(
 ) -> DropState:
     """The full skin: as in `plan_drops`, with the table's number of each slot (S,)."""
     parents: list[int] = table.parents.tolist()
-    children: list[list[int]] = [[] for _ in parents]
-    for number, parent in enumerate(parents):
-        if parent >= 0:
-            children[parent].append(number)
+    children = children_of(parents)
     own_rest = rest[table.nodes].astype(np.float64)
     inverse = _inverses(own_rest)
     world = np.concatenate([poses.clips, poses.swings])[:, table.nodes]
@@ -249,14 +247,12 @@ def find_misled(
         return set(choices)  # nodes that looked past it now find its carrier
     changed = {dropped, carrier}
     found = {n for n, choice in choices.items() if not changed.isdisjoint(choice.tried)}
-    above = state.parents[dropped]
-    while above >= 0:
+    for above in ancestors(state.parents, dropped):
         if above in choices:
             found.add(above)
         # Who is above one that can carry does not look below it.
         if state.is_kept[above] and np.isfinite(state.inverse[above, 0, 0]):
             break
-        above = state.parents[above]
     return found
 
 
@@ -331,14 +327,12 @@ def _carriers(state: DropState, number: int) -> tuple[list[int], bool]:
     for other in np.flatnonzero(state.is_kept & ~can_carry).tolist():
         can_carry[other] = all((other, space) in state.slot_of for space in spaces)
     can_carry[number] = False
-    above = state.parents[number]
-    while above >= 0:
+    for above in ancestors(state.parents, number):
         heir = above
         while heir in state.heirs:
             heir = state.heirs[heir]
         if can_carry[heir]:
             return [heir], False
-        above = state.parents[above]
     below, most = _nearest_below(state, number, can_carry), MOST_HEIRS
     if not below:
         below, most = np.flatnonzero(can_carry).tolist(), 1

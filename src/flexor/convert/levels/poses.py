@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, freeze
 from flexor.errors import ShapeError
 from flexor.maths import quaternions
-from flexor.pose.layout import ROWS, Layout
+from flexor.pose.layout import Layout
+from flexor.pose.turned import turn_from_rest
 from flexor.scene.scene import Scene
 
 __all__ = ["LevelPoses", "level_poses", "share_moments", "swing_turns"]
@@ -109,10 +110,7 @@ def swing_turns(node: int) -> NDArray[np.float64]:
             axis[[one, other]] = signs
             axes.append(axis / np.sqrt(2))
     order = np.random.default_rng((SEED, node)).permutation(SWINGS)
-    turns = np.empty((SWINGS, 4))
-    turns[:, :3] = np.sin(ANGLE / 2) * np.array(axes)[order]
-    turns[:, 3] = np.cos(ANGLE / 2)
-    return turns
+    return quaternions.about(np.array(axes)[order], ANGLE)
 
 
 def _swings(scene: Scene, layout: Layout) -> Floats:
@@ -122,12 +120,10 @@ def _swings(scene: Scene, layout: Layout) -> Floats:
     is_turned = scene.node_mesh >= 0
     for skin in scene.skins:
         is_turned[skin.joints] = True
-    local = np.tile(layout.rest, (SWINGS, 1)).reshape(SWINGS, ROWS, -1)
-    rest = layout.skeleton.rotations.astype(np.float64)
+    local = np.tile(layout.rest, (SWINGS, 1))
     for node in np.flatnonzero(is_turned).tolist():
-        lane = layout.lane_of_node[node]
-        local[:, 3:7, lane] = quaternions.multiply(rest[node], swing_turns(node))
-    return _world(layout, local.reshape(SWINGS, -1))
+        turn_from_rest(layout, local, node, swing_turns(node))
+    return _world(layout, local)
 
 
 def _world(layout: Layout, local: Floats) -> Floats:

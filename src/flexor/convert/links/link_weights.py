@@ -26,10 +26,11 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Doubles, Ints
 from flexor.convert.shape.body import Body, Pull, merge_same
-from flexor.convert.shape.bones import Bones, ties, top_down
+from flexor.convert.shape.bones import Bones, ties
 from flexor.convert.shape.sections import Sections
 from flexor.convert.shape.surface import Surface
 from flexor.errors import SettingError
+from flexor.scene.character.tree import children_of, top_down
 
 __all__ = [
     "Chain",
@@ -241,12 +242,12 @@ def _gather_ties(body: Body, bones: Bones, pull: Pull) -> _Ties:
     ]
     sums = pull.weights.sum(1, np.float64)
     own = [w / sums[mine] for w, mine in zip(own, rows, strict=True)]
-    children = _children(body.parents)
+    children = children_of(body.parents)
     # Of each bone the vertices pulled by it or anything below it, and D; kept until
     # the bone above has been counted.
     below: dict[int, tuple[NDArray[np.intp], Doubles]] = {}
     facing, shares = [np.zeros(0)] * joints, [np.zeros(0)] * joints
-    for joint in reversed(top_down(body.parents)):
+    for joint in reversed(top_down(body.parents).tolist()):
         mine, lower = rows[joint], np.zeros(count)
         for child in children[joint]:
             lower[below[child][0]] += below[child][1]
@@ -272,15 +273,6 @@ def _gather_ties(body: Body, bones: Bones, pull: Pull) -> _Ties:
         is_near = (x < bones.lengths[joint] / 2) | (not children[joint])
         facing[joint] = np.divide(above, both, out=is_near * 1.0, where=both > 0)
     return _Ties(rows, own, facing, shares)
-
-
-def _children(parents: Ints) -> list[list[int]]:
-    """The rows below each, (S,) lists."""
-    below: list[list[int]] = [[] for _ in parents]
-    for row, parent in enumerate(parents.tolist()):
-        if parent >= 0:
-            below[parent].append(row)
-    return below
 
 
 def _exchange(tied: _Ties, chain: Chain, count: int) -> tuple[Doubles, Doubles]:

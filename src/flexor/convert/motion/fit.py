@@ -13,6 +13,7 @@ from flexor.convert.motion.pack_numbers import pack_numbers
 from flexor.convert.motion.plan import MotionPlan, middle_rotation
 from flexor.maths import quaternions
 from flexor.scene.character.clip import Track
+from flexor.scene.character.tree import children_of
 from flexor.scene.runtime.packed_clip import BITS, PATHS, PackedClip
 
 __all__ = ["Fit", "fit_motion", "property_bytes", "refit_motion"]
@@ -181,10 +182,10 @@ def _arms(plan: MotionPlan, follows: bool, free: set[int]) -> dict[int, Doubles]
     """
     skeleton = plan.layout.skeleton
     count = len(skeleton)
-    children: list[list[int]] = [[] for _ in range(count)]
-    for node, parent in enumerate(skeleton.parents.tolist()):
-        if parent >= 0 and node not in skeleton.links:
-            children[parent].append(node)
+    children = [
+        [node for node in own if node not in skeleton.links]
+        for own in children_of(skeleton.parents)
+    ]
     places = plan.world.reshape(-1, count, 3, 4)[..., 3]
     few = slice(None, None, max(1, len(places) // 32))
     arms = {}

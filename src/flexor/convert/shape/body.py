@@ -15,6 +15,7 @@ from flexor.maths import transforms
 from flexor.scene.character.mesh import Primitive
 from flexor.scene.character.normals import vertex_normals
 from flexor.scene.character.skeleton import Link, Skeleton, rest_world
+from flexor.scene.character.tree import nearest
 from flexor.scene.character.weights import Skin, SkinWeights
 from flexor.scene.scene import Scene
 
@@ -196,9 +197,7 @@ def joint_parents(skeleton: Skeleton, joints: Ints) -> Ints:
     row_of = {int(node): row for row, node in reversed(list(enumerate(joints)))}
     rows = []
     for node in joints.tolist():
-        above = int(skeleton.parents[node])
-        while above >= 0 and above not in row_of:
-            above = int(skeleton.parents[above])
+        above = nearest(skeleton.parents, int(skeleton.parents[node]), row_of)
         rows.append(row_of[above] if above >= 0 else -1)
     return np.array(rows, np.int32)
 

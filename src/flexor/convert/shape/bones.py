@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Ints
 from flexor.convert.shape.body import Body, Pull
+from flexor.scene.character.tree import descendants, top_down
 
 __all__ = ["Bones", "derive_bones", "descendants", "ties"]
 
@@ -63,7 +64,7 @@ def derive_bones(
     frames = np.zeros((count, 3, 4))
     tips = np.full(count, -1, np.int32)
     hanging = {} if pull is None else _leaf_ways(body, positions, pull)
-    for bone in top_down(body.parents):
+    for bone in top_down(body.parents).tolist():
         above = int(body.parents[bone])
         came = np.zeros(3) if above < 0 else _unit(bases[bone] - bases[above], near)
         children = np.flatnonzero(body.parents == bone)
@@ -83,26 +84,6 @@ def derive_bones(
         frames[bone, :, :3] = _carry(sides, axes[bone])
         frames[bone, :, 3] = bases[bone]
     return Bones(frames, lengths, tips)
-
-
-def top_down(parents: Ints) -> list[int]:
-    """Rows in an order in which parents come before children."""
-    depth = np.zeros(len(parents), np.int64)
-    above = parents.astype(np.int64)
-    while (above >= 0).any():
-        depth += above >= 0
-        above = np.where(above >= 0, parents[above], -1)
-    order: list[int] = np.argsort(depth, kind="stable").tolist()
-    return order
-
-
-def descendants(parents: Ints) -> NDArray[np.int64]:
-    """How many joints hang below each, (S,)."""
-    below = np.zeros(len(parents), np.int64)
-    for row in reversed(top_down(parents)):
-        if parents[row] >= 0:
-            below[parents[row]] += below[row] + 1
-    return below
 
 
 def ties(pull: Pull, joint_count: int) -> list[NDArray[np.intp]]:

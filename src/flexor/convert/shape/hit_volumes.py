@@ -7,6 +7,7 @@ import numpy as np
 from flexor.convert.shape.body import gather_bodies
 from flexor.convert.shape.sections import body_shape
 from flexor.maths import transforms
+from flexor.scene.character.tree import nearest
 from flexor.scene.human.human import find_human
 from flexor.scene.scene import Scene
 from flexor.scene.stage.volumes import HitVolumes
@@ -65,9 +66,7 @@ def _names(scene: Scene) -> list[str]:
     part_of.update(dict.fromkeys(human.trunk, "spine"))
     part_of.update(dict.fromkeys(human.necks, "neck"))
     for node in range(len(names)):
-        above = node
-        while above >= 0 and above not in part_of:
-            above = int(skeleton.parents[above])
+        above = nearest(skeleton.parents, node, part_of)
         if above >= 0:
             names[node] = _whole(part_of[above])
     return names

@@ -14,6 +14,7 @@ from flexor.convert.shape.bones import Bones, ties
 from flexor.convert.shape.sections import Sections
 from flexor.convert.shape.surface import Surface
 from flexor.scene.character.skeleton import Link
+from flexor.scene.character.tree import ancestors
 
 __all__ = ["Region", "joint_regions", "region_volume"]
 
@@ -109,10 +110,8 @@ def _below(parents: Ints) -> list[list[int]]:
     """For each joint itself and all below it."""
     below = [[row] for row in range(len(parents))]
     for row in range(len(parents)):
-        above = int(parents[row])
-        while above >= 0:
+        for above in ancestors(parents, row):
             below[above].append(row)
-            above = int(parents[above])
     return below
 
 

@@ -19,9 +19,8 @@ from flexor.convert.shape.bones import Bones
 from flexor.convert.shape.deform_body import bind_body, deform_body
 from flexor.convert.shape.facts import BodyFacts, SceneFacts
 from flexor.convert.shape.joint_regions import Region, joint_regions, region_volume
-from flexor.maths import quaternions
-from flexor.pose.layout import ROWS, Layout
-from flexor.scene.character.skeleton import Skeleton
+from flexor.pose.turned import turn_from_rest
+from flexor.scene.character.tree import upward
 from flexor.scene.scene import Scene
 
 __all__ = ["JointMeasure", "MeasurePlan", "measure_joints", "plan_measures"]
@@ -105,13 +104,11 @@ def _moving(scene: Scene, body: Body) -> list[int]:
     """Joints with a joint above that move some skin and are no links, rising."""
     used = set(np.unique(body.pull.joints[body.pull.weights > 0]).tolist())
     row_of = body.row_of
-    moving = set()
+    moving: set[int] = set()
     for row in used:
         link = scene.skeleton.links.get(int(body.joints[row]))
         above = row if link is None else row_of.get(link.joint, -1)
-        while above >= 0:
-            moving.add(above)
-            above = int(body.parents[above])
+        moving.update(upward(body.parents, above))
     links = scene.skeleton.links
     return sorted(
         row
@@ -136,8 +133,10 @@ def _measure(
         batch = turns[start : start + BATCH]
         local = np.tile(layout.rest, (len(batch), 1))
         for row, (region, (axis, angle)) in zip(local, batch, strict=True):
-            way = bones.frames[region.joint, :, axis]
-            _turn(layout, row, body, region.joint, way, np.radians(angle))
+            joint = region.joint
+            way = bones.frames[joint, :, axis]
+            turn = _turn_about(facts.scene, body, joint, way, np.radians(angle))
+            turn_from_rest(layout, row, int(body.joints[joint]), turn)
         posed, _ = deform_body(layout, binds, local)
         for places, (region, (axis, angle)) in zip(posed, batch, strict=True):
             vertices = surface.vertex_of_point[region.points]
@@ -193,21 +192,12 @@ def _in_joint(body: Body, row: int, way: NDArray[np.float64]) -> NDArray[np.floa
     return np.asarray(turned, np.float64)
 
 
-def _turn(
-    layout: Layout,
-    local: Floats,
-    body: Body,
-    row: int,
-    way: NDArray[np.float64],
-    angle: float,
-) -> None:
-    """Turn a joint in local transforms (10 * L,) about a way of the bind pose."""
-    node = int(body.joints[row])
-    skeleton: Skeleton = layout.skeleton
+def _turn_about(
+    scene: Scene, body: Body, row: int, way: NDArray[np.float64], angle: float
+) -> NDArray[np.float64]:
+    """The turn (4,) of a joint, in its own axes, about a way (3,) of the bind pose."""
     # A joint is scaled before it is turned.
-    axis = _in_joint(body, row, way) * skeleton.scales[node].astype(np.float64)
+    scale = scene.skeleton.scales[body.joints[row]].astype(np.float64)
+    axis = _in_joint(body, row, way) * scale
     length = max(float(np.linalg.norm(axis)), 1e-30)
-    turn = np.append(np.sin(angle / 2) / length * axis, np.cos(angle / 2))
-    rest = skeleton.rotations[node].astype(np.float64)
-    rows = local.reshape(ROWS, layout.lane_count)
-    rows[3:7, layout.lane_of_node[node]] = quaternions.multiply(rest, turn)
+    return np.append(np.sin(angle / 2) / length * axis, np.cos(angle / 2))

@@ -28,12 +28,22 @@ from flexor.maths.kernels.lanes import (
     take,
 )
 from flexor.maths.kernels.points import scatter8
+from flexor.scene.runtime.layout import (
+    COUNT,
+    DATA,
+    DRAW,
+    ENTRY,
+    MODEL,
+    NATIVE,
+    NO_DRAW,
+    OP,
+    START,
+)
 
-# What steps do, and their columns; see scene/runtime/envelope.py. The model is a row
-# of the models that are used, a command names its part, and IS_EXACT marks a run that
-# must not be stored beyond its end.
-NATIVE, START, MIDDLE, END, NO_DRAW, DRAW = range(6)
-OP, MODEL, ENTRY, COUNT, DATA, IS_EXACT = range(6)
+# One more column of steps, behind those of the layout: it marks a run that must not be
+# stored beyond its end. The model is a row of the models that are used, and a command
+# names its part.
+IS_EXACT = DATA + 1
 # Columns of the table of parts: its area, how many vertices, where its rows of `order`
 # begin, and its surface.
 PART_AREA, PART_COUNT, PART_FIRST, PART_SURFACE = range(4)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import DrawItem, DrawMesh, Look, Strokes
+from flexor.scene.character.tree import ancestors
 from flexor.scene.scene import Scene
 
 __all__ = ["BoneAssets", "bone_points", "build_bones", "find_joints", "upload_bones"]
@@ -61,12 +62,12 @@ def find_joints(scene: Scene) -> Ints:
     if not matters.any():
         return np.nonzero(shown)[0].astype(np.int32)
     for joint in np.nonzero(matters)[0].tolist():
-        between, above = [], int(parents[joint])
-        while above >= 0 and not matters[above]:
+        between: list[int] = []
+        for above in ancestors(parents, joint):
+            if matters[above]:
+                matters[between] = True
+                break
             between.append(above)
-            above = int(parents[above])
-        if above >= 0:
-            matters[between] = True
     return np.nonzero(matters)[0].astype(np.int32)
 
 

@@ -17,7 +17,8 @@ from flexor.draw.drawlist import RGB, DrawItem, DrawMesh, DrawTexture, Look
 from flexor.draw.items.ground_picture import COLOURS, GroundPicture, Plain, paint_ground
 from flexor.draw.scene.lighting import light_on
 from flexor.scene.character.light import Light
-from flexor.scene.stage.ground import SURFACES, Ground
+from flexor.scene.stage.ground import Ground
+from flexor.scene.stage.layout import SURFACES
 
 __all__ = [
     "ApronAssets",

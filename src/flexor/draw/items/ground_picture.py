@@ -16,7 +16,8 @@ from flexor.arrays import Floats, freeze
 from flexor.draw.drawlist import RGB
 from flexor.errors import SettingError
 from flexor.maths.colour import srgb_from_linear
-from flexor.scene.stage.ground import SURFACES, Ground
+from flexor.scene.stage.ground import Ground
+from flexor.scene.stage.layout import SURFACES
 
 __all__ = ["COLOURS", "GroundPicture", "Plain", "paint_ground"]
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import RGBA, DrawItem, DrawMesh, DrawTexture, Look
-from flexor.scene.stage.ground import SURFACES, Ground
+from flexor.scene.stage.ground import Ground
+from flexor.scene.stage.layout import SURFACES
 
 __all__ = ["WaterAssets", "build_water", "upload_water", "water_cells"]
 

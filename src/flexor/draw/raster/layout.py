@@ -109,6 +109,13 @@ QUEUES = 4
 PIECE_SHARES = 12
 PIECE_FLOATS = 18
 
+# --- cutting ---
+# A triangle cut by five planes has at most eight corners. Each is a row of: across,
+# down and distance from the camera, and the shares of the second and third corner.
+MOST_CORNERS, CORNER = 8, 5
+CUT_ROOM = 2 * (MOST_CORNERS + 1) * CORNER
+LINE_PIECES = 6  # that a line is made of, at most
+
 # --- team: int64 counters ---
 NEXT_VERTEX, DONE_VERTEX, NEXT_CHUNK, DONE_CHUNK, NEXT_TILE, NEXT_THREAD = range(6)
 TEAM_STEP = 8  # a cache line each, so that threads do not wait for each other

@@ -6,7 +6,7 @@ import numpy as np
 
 from flexor.arrays import Floats
 from flexor.draw.raster import layout as at
-from flexor.draw.raster.kernels.cut import CUT_ROOM, LINE_PIECES
+from flexor.draw.raster.layout import CUT_ROOM, LINE_PIECES
 from flexor.draw.raster.tables import Tables
 
 __all__ = ["Room"]

@@ -10,7 +10,8 @@ from flexor.arrays import Floats, Ints
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawMesh
 from flexor.draw.scene.build import Dress, DressedPart, build_items
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.runtime.envelope import NODE, PRIMITIVE, Envelope
+from flexor.scene.runtime.envelope import Envelope
+from flexor.scene.runtime.layout import NODE, PRIMITIVE
 
 __all__ = ["EnvelopeDraw"]
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from flexor.arrays import Floats
 from flexor.maths.colour import linear_from_srgb
+from flexor.scene.character.tree import nearest
 from flexor.scene.scene import Scene
 
 __all__ = ["colour_ramp", "joint_weights"]
@@ -50,9 +51,7 @@ def joint_weights(
         sums: Floats = pull.sum(1, dtype=np.float64).astype(np.float32)
         return sums
     skinned = {int(joint) for skin in scene.skins for joint in skin.joints}
-    above = node
-    while above >= 0 and above not in wanted and above not in skinned:
-        above = int(scene.skeleton.parents[above])
+    above = nearest(scene.skeleton.parents, node, wanted | skinned)
     return np.full(len(surface), above in wanted, np.float32)
 
 

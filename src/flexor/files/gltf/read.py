@@ -32,7 +32,8 @@ from flexor.files.gltf.materials import (
 from flexor.files.gltf.meshes import MeshReader
 from flexor.maths import transforms
 from flexor.scene.character.clip import Clip
-from flexor.scene.character.skeleton import Skeleton, find_cycle
+from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.character.tree import find_cycle
 from flexor.scene.character.weights import Skin
 from flexor.scene.finding import Finding
 from flexor.scene.scene import RootSet, Scene

@@ -24,6 +24,7 @@ from flexor.files.replace import replace_file
 from flexor.scene.character.clip import Clip
 from flexor.scene.character.material import Image, Texture
 from flexor.scene.character.mesh import TRIANGLES, Mesh, MorphTarget, Primitive
+from flexor.scene.character.tree import children_of
 from flexor.scene.character.weights import Skin, SkinWeights
 from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.scene import Scene
@@ -114,10 +115,7 @@ def _short(numbers: Any) -> list[float]:
 
 def _nodes(scene: Scene) -> Iterator[dict[str, Any]]:
     skeleton = scene.skeleton
-    children: list[list[int]] = [[] for _ in skeleton.names]
-    for node, parent in enumerate(skeleton.parents.tolist()):
-        if parent >= 0:
-            children[parent].append(node)
+    children = children_of(skeleton.parents)
     for node, name in enumerate(skeleton.names):
         out = _plain(name=name, children=children[node])
         if node in skeleton.matrices:

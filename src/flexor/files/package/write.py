@@ -34,7 +34,7 @@ from flexor.files.package.records import record
 from flexor.files.package.tensors import layout_tensors
 from flexor.files.replace import new_file, writing
 from flexor.scene.character.mesh import Mesh, Primitive
-from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.character.tree import depths
 from flexor.scene.runtime.package import Package
 from flexor.scene.scene import Scene
 
@@ -135,7 +135,8 @@ def _pack_scene(scene: Scene) -> tuple[str, Arrays]:
 
 def _pack_nodes(scene: Scene, arrays: Arrays) -> None:
     skeleton = scene.skeleton
-    columns = (skeleton.parents, _depths(skeleton), scene.node_mesh, scene.node_skin)
+    parents = skeleton.parents
+    columns = (parents, depths(parents), scene.node_mesh, scene.node_skin)
     arrays["nodes"] = np.concatenate(columns).astype(np.int32)
     for name in ("translations", "rotations", "scales"):
         arrays[name] = getattr(skeleton, name)
@@ -159,15 +160,6 @@ def _pack_nodes(scene: Scene, arrays: Arrays) -> None:
     arrays["morph_weights"] = np.concatenate([*weights, np.zeros(0, np.float32)])
     images = b"".join(image.data for image in scene.images)
     arrays["images"] = np.frombuffer(images, np.uint8)
-
-
-def _depths(skeleton: Skeleton) -> NDArray[np.int32]:
-    """How many nodes are above each node, int32 (J,)."""
-    depth = np.zeros(len(skeleton), np.int32)
-    for node in skeleton.order:
-        parent = skeleton.parents[node]
-        depth[node] = depth[parent] + 1 if parent >= 0 else 0
-    return depth
 
 
 def _pack_mesh(mesh: Mesh, primitives: _PrimitiveWriter) -> dict[str, Any]:

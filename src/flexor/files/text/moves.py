@@ -74,8 +74,8 @@ from flexor.files.text.toml_text import (
     open_toml,
     say_known,
 )
+from flexor.scene.stage.layout import BUTTONS
 from flexor.scene.stage.moves import (
-    BUTTONS,
     Combination,
     InputLog,
     Move,

@@ -126,8 +126,9 @@ from flexor.files.text.toml_text import (
     say_value,
 )
 from flexor.maths.colour import srgb_from_linear
-from flexor.scene.stage.ground import FARTHEST, Ground
+from flexor.scene.stage.ground import Ground
 from flexor.scene.stage.ground_shapes import Patch, shape_ground
+from flexor.scene.stage.layout import FARTHEST, ROLES
 from flexor.scene.stage.moves import MoveTable
 from flexor.scene.stage.plan import (
     MOST_ACTORS,
@@ -135,7 +136,6 @@ from flexor.scene.stage.plan import (
     MOST_ZONES,
     NEAREST,
     NOBODY,
-    ROLES,
     Actor,
     CameraRule,
     StagePlan,

@@ -11,7 +11,7 @@ import numpy as np
 from flexor.api.stage import Stage
 from flexor.scene.stage.moves import KINDS, button_mask
 from flexor.stage.camera import view_of
-from flexor.stage.movement.moves import HITTING, START_UP
+from flexor.stage.movement.layout import HITTING, START_UP
 
 __all__ = ["Rival"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from flexor.api.stage import Stage
-from flexor.scene.stage.ground import SURFACES
+from flexor.scene.stage.layout import SURFACES
 from flexor.scene.stage.moves import KINDS
 from flexor.stage.effects.scenery import CHECKED
-from flexor.stage.movement.fight import GUARDED, HIT, PARRIED
+from flexor.stage.movement.layout import GUARDED, HIT, PARRIED
 
 __all__ = ["ArenaEars"]
 

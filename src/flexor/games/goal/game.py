@@ -31,9 +31,10 @@ from flexor.games.goal.screen import GoalScreen, camera_of
 from flexor.games.goal.shot import SPOT, Shot, make_shot, predict
 from flexor.games.goal.words import view_of, words_of
 from flexor.scene.stage.moves import button_mask
+from flexor.stage.goal.layout import MET_NET, MET_ROD, SCORED
 from flexor.stage.goal.plan import BallSettings
 from flexor.stage.goal.soccer import make_goal
-from flexor.stage.goal.state import NET, ROD, SCORED, init_netting, shoot, step_netting
+from flexor.stage.goal.state import init_netting, shoot, step_netting
 
 __all__ = ["GoalGame", "Mode", "Outcome", "make_goal_game"]
 
@@ -252,7 +253,7 @@ class GoalGame:
             self.sounds.append("guard")
             self._is_touched = True
             self._decided = self.clock
-        for bit, name in ((ROD, "post"), (NET, "net")):
+        for bit, name in ((MET_ROD, "post"), (MET_NET, "net")):
             if new & bit:
                 self.sounds.append(name)
         if falls < -1.2 and body[4] > 0 and body[1] < 0.2:
@@ -284,7 +285,7 @@ class GoalGame:
             self.saves += 1
             self._decide("SAVED")
         else:
-            met = int(self.state.events[0, 0]) & ROD
+            met = int(self.state.events[0, 0]) & MET_ROD
             self._decide("POST" if met else "WIDE")
 
     def _decide(self, outcome: Outcome) -> None:

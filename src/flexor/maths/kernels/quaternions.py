@@ -3,9 +3,7 @@
 import math
 
 from flexor.maths.kernels.jit import inline
-
-# As in `euler`: below this part of the whole, two numbers say nothing about an angle.
-TINY = 1e-6
+from flexor.maths.layout import TINY
 
 
 @inline

@@ -16,9 +16,10 @@ import numpy as np
 from flexor.arrays import Doubles, Floats
 from flexor.errors import SettingError
 from flexor.maths import quaternions, transforms
-from flexor.pose.clips.joint_motion import Motion, from_rest, in_motion, parents_of
+from flexor.pose.clips.joint_motion import Motion, from_rest, in_motion
 from flexor.scene.character.clip import Clip, Path, Track
 from flexor.scene.character.skeleton import Skeleton, rest_world
+from flexor.scene.character.tree import ancestors, nearest
 from flexor.scene.human.human import find_human
 
 __all__ = ["go_on"]
@@ -75,17 +76,17 @@ def _tops(clips: Sequence[Clip], skeleton: Skeleton) -> list[int]:
     """Nodes that clips move and above which they move nothing."""
     moved = {t.node for clip in clips for t in clip.tracks if t.path != "weights"}
     moved -= skeleton.links.keys()
-    return sorted(n for n in moved if not moved & set(parents_of(skeleton, n)))
+    return sorted(n for n in moved if not moved & set(ancestors(skeleton.parents, n)))
 
 
 def _lead(tops: list[int], skeleton: Skeleton) -> int:
     """The joint that tells where a body is: hips, else what carries most."""
     hips = find_human(skeleton).nodes.get("hips")
-    if hips is not None and {hips, *parents_of(skeleton, hips)} & set(tops):
+    if hips is not None and nearest(skeleton.parents, hips, tops) >= 0:
         return hips
     counts = dict.fromkeys(tops, 0)
     for node in range(len(skeleton)):
-        for above in parents_of(skeleton, node):
+        for above in ancestors(skeleton.parents, node):
             if above in counts:
                 counts[above] += 1
     return max(tops, key=lambda node: counts[node])

@@ -21,7 +21,6 @@ __all__ = [
     "at_rest",
     "from_rest",
     "in_motion",
-    "parents_of",
     "rest_turns",
     "signs_of",
 ]
@@ -87,11 +86,3 @@ def from_rest(motion: Motion, node: int) -> Doubles:
     """The turn (T, 3, 3) of a node from its rest, in axes of the model."""
     turn: Doubles = motion.turns[node] @ motion.rest_turns[node].T
     return turn
-
-
-def parents_of(skeleton: Skeleton, node: int) -> list[int]:
-    """The parents of a node, up to the root."""
-    line = []
-    while (node := int(skeleton.parents[node])) >= 0:
-        line.append(node)
-    return line

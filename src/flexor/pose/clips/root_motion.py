@@ -21,6 +21,7 @@ from flexor.maths import quaternions, transforms
 from flexor.pose.clips.track_values import angles_between, one_sign, sample_track, slerp
 from flexor.scene.character.clip import Clip, Path, Track
 from flexor.scene.character.skeleton import Skeleton, rest_world
+from flexor.scene.character.tree import ancestors, depths, upward
 from flexor.scene.runtime.packed_clip import PackedClip
 
 __all__ = ["RootMotion", "extract_root_motion", "steady_motion"]
@@ -156,7 +157,8 @@ def extract_root_motion(
     rest = _rest(skeleton, at) if centre else None
     tracks = {track.path: track for track in clip.tracks if track.node == at}
     keys = [np.zeros(1), np.array([clip.duration])]
-    keys += [track.times for track in clip.tracks if track.node in _above(skeleton, at)]
+    line = set(upward(skeleton.parents, at))
+    keys += [track.times for track in clip.tracks if track.node in line]
     times = np.unique(np.concatenate(keys).astype(np.float32)).astype(np.float64)
     times = times[(times >= 0) & (times <= clip.duration)]
     size = np.ptp(rest_world(skeleton)[:, :, 3], axis=0).max()
@@ -205,14 +207,6 @@ class _Parts:
 Chain = Callable[[Doubles], tuple[Doubles, Doubles, Doubles, Doubles, Doubles]]
 
 
-def _above(skeleton: Skeleton, node: int) -> list[int]:
-    """A node and all above it, the root last."""
-    nodes = [node]
-    while skeleton.parents[nodes[-1]] >= 0:
-        nodes.append(int(skeleton.parents[nodes[-1]]))
-    return nodes
-
-
 def _chain(clip: Clip, skeleton: Skeleton, node: int) -> Chain:
     """What gives world and turn of a node's parent, and local parts of the node.
 
@@ -234,7 +228,7 @@ def _chain(clip: Clip, skeleton: Skeleton, node: int) -> Chain:
     def chain(times: Doubles) -> tuple[Doubles, Doubles, Doubles, Doubles, Doubles]:
         world = np.tile(np.eye(3, 4), (len(times), 1, 1))
         turns = np.tile([0.0, 0, 0, 1], (len(times), 1))
-        for one in reversed(_above(skeleton, node)[1:]):
+        for one in reversed(ancestors(skeleton.parents, node)):
             moved, turned = (local(one, p, times) for p in ("translation", "rotation"))
             size = local(one, "scale", times)
             world = transforms.multiply(world, transforms.compose(moved, turned, size))
@@ -248,7 +242,7 @@ def _chain(clip: Clip, skeleton: Skeleton, node: int) -> Chain:
 def _rest(skeleton: Skeleton, node: int) -> tuple[Doubles, Doubles]:
     """Place (3,) and rotation (4,) of a node at rest, in the world."""
     turned = np.array([0.0, 0, 0, 1])
-    for one in reversed(_above(skeleton, node)):
+    for one in reversed(list(upward(skeleton.parents, node))):
         own = quaternions.normalise(skeleton.rotations[one].astype(np.float64))
         turned = quaternions.multiply(turned, own)
     return rest_world(skeleton)[node, :, 3].astype(np.float64), turned
@@ -366,10 +360,10 @@ def _carries_all(skeleton: Skeleton, node: int) -> bool:
 
     What turns only an arm does not turn the character.
     """
-    line = set(_above(skeleton, node))
+    line = set(upward(skeleton.parents, node))
     for one in skeleton.order:
         if skeleton.parents[one] in line and (
-            one in line or node in _above(skeleton, one)
+            one in line or node in upward(skeleton.parents, one)
         ):
             line.add(int(one))
     return {int(one) for one in skeleton.parents if one >= 0} <= line
@@ -394,8 +388,9 @@ def _travelling(clip: Clip, skeleton: Skeleton) -> int | None:
     tracks = moving or turning
     if not tracks:
         return None
-    depths = [len(_above(skeleton, track.node)) for track in tracks]
-    first = [t for t, depth in zip(tracks, depths, strict=True) if depth == min(depths)]
+    depth = depths(skeleton.parents)
+    least = min(depth[track.node] for track in tracks)
+    first = [track for track in tracks if depth[track.node] == least]
 
     def reach(track: Track) -> float:
         times = np.linspace(0, clip.duration, 33)

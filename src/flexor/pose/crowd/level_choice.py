@@ -21,13 +21,41 @@ from flexor.arrays import Doubles, Floats, check_array, check_input
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.character.camera import Camera
 
-__all__ = ["LevelRule", "LevelView", "choose_levels", "is_in_view"]
+__all__ = ["Figures", "LevelRule", "LevelView", "choose_levels", "is_in_view"]
 
 Choice = NDArray[np.int32] | NDArray[np.int8]
 SHARES = ("height", "width", "area")
 WORDS = ("error", "distance", *SHARES, "speed")
 # How far a skin may be off in the picture, in the mean and at worst: pixels.
 MEAN_GOAL, WORST_GOAL = 1.0, 3.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Figures:
+    """N characters for which levels are chosen.
+
+    places: float32 (N, 3), middle of each; reaches: float32 (N,), metres from there to
+    what is furthest out; heights, widths: float32 (N,), metres, if they are not those
+    of the ball of that reach; speeds: float32 (N,), metres a second; sizes: float32
+    (N,), factors by which characters, and so their errors, are larger than they were
+    made.
+    """
+
+    places: Floats
+    reaches: Floats
+    heights: Floats | None = None
+    widths: Floats | None = None
+    speeds: Floats | None = None
+    sizes: Floats | None = None
+
+    def check(self, count: int) -> None:
+        """Refuse arrays that are not of `count` characters."""
+        check_input(self.places, np.float32, (count, 3), "places")
+        _check_sizes(self.reaches, count, "reaches")
+        for name in ("heights", "widths", "speeds", "sizes"):
+            value = getattr(self, name)
+            if value is not None:
+                _check_sizes(value, count, name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -94,14 +122,9 @@ def choose_levels(
     errors: Floats,
     camera: Camera,
     size: tuple[int, int],
-    places: Floats,
-    reaches: Floats,
+    figures: Figures,
     *,
     levels: Choice,
-    heights: Floats | None = None,
-    widths: Floats | None = None,
-    speeds: Floats | None = None,
-    sizes: Floats | None = None,
     time: float = 0.0,
     extra: Any = None,
 ) -> None:
@@ -109,36 +132,30 @@ def choose_levels(
 
     rules: of several the one that gives the coarsest counts; errors: float32 (L, 2), of
     the character's L levels, metres, mean and worst; size: of the picture, pixels;
-    places: float32 (N, 3), middle of each character; reaches: float32 (N,), metres from
-    there to what is furthest out; levels: int8 or int32 (N,), the choice so far, -1 for
-    none, overwritten; heights, widths: float32 (N,), metres, if they are not those of
-    the ball of that reach; speeds: float32 (N,), metres a second; sizes: float32
-    (N,), factors by which characters, and so their errors, are larger than they were
-    made; time, extra: for functions, `LevelView`. What is not finite, or wholly behind
-    the camera, gets the coarsest level.
+    levels: int8 or int32 (N,), the choice so far, -1 for none, overwritten; time,
+    extra: for functions, `LevelView`. What is not finite, or wholly behind the camera,
+    gets the coarsest level.
     """
     rows = (rules,) if isinstance(rules, LevelRule) else tuple(rules)
-    _check_choice(rows, errors, levels, speeds)
+    _check_choice(rows, errors, levels, figures.speeds)
     count, last = len(levels), len(errors) - 1
-    _check_balls(size, places, reaches, count)
-    given = {"heights": heights, "widths": widths, "speeds": speeds, "sizes": sizes}
-    for name, value in given.items():
-        if value is not None:
-            _check_sizes(value, count, name)
+    _check_size(size)
+    figures.check(count)
     so_far = levels.view()
     so_far.flags.writeable = False
     with np.errstate(all="ignore"):  # what is not finite is not seen anyway
-        seen = _camera_space(camera, places)
-        furthest = reaches - seen[:, 2]
+        seen = _camera_space(camera, figures.places)
+        furthest = figures.reaches - seen[:, 2]
         is_seen = np.isfinite(seen).all(1) & (furthest >= camera.near)
-        measured = _measure(camera, size, -seen[:, 2], reaches, heights, widths)
-        if sizes is not None:  # what is twice as large is off by twice as much
-            measured["pixel_sizes"] = measured["pixel_sizes"] / sizes
+        measured = _measure(camera, size, -seen[:, 2], figures)
+        if figures.sizes is not None:  # what is twice as large is off by twice as much
+            measured["pixel_sizes"] = measured["pixel_sizes"] / figures.sizes
+        still = np.zeros(count, np.float32)
         view = LevelView(
             **measured,
-            places=places,
+            places=figures.places,
             distances=np.linalg.norm(seen, axis=1),
-            speeds=np.zeros(count, np.float32) if speeds is None else speeds,
+            speeds=still if figures.speeds is None else figures.speeds,
             levels=so_far,
             time=time,
             extra=extra,
@@ -159,7 +176,8 @@ def is_in_view(
     float32 (N,), their radii, metres. None that can be seen is left out; one that is
     just outside of a corner may be taken for seen. What is not finite is not seen.
     """
-    _check_balls(size, places, reaches, len(places))
+    _check_size(size)
+    Figures(places, reaches).check(len(places))
     half_x, half_y = (side / 2 / camera.scale(size) for side in size)
     with np.errstate(all="ignore"):
         seen = _camera_space(camera, places)
@@ -184,12 +202,7 @@ def _camera_space(camera: Camera, places: Floats) -> Doubles:
 
 
 def _measure(
-    camera: Camera,
-    size: tuple[int, int],
-    depths: Doubles,
-    reaches: Floats,
-    heights: Floats | None,
-    widths: Floats | None,
+    camera: Camera, size: tuple[int, int], depths: Doubles, figures: Figures
 ) -> dict[str, Doubles]:
     """How large characters are in the picture, as `LevelView` has it.
 
@@ -199,11 +212,13 @@ def _measure(
     middle = close = np.ones(len(depths))
     if camera.height is None:
         middle = np.maximum(depths, camera.near)
-        close = np.maximum(depths - reaches, camera.near)
-    across = 2.0 * reaches.astype(np.float64)
-    tall = (across if heights is None else heights) * (scale / size[1]) / middle
-    broad = (across if widths is None else widths) * (scale / size[0]) / middle
-    is_ball = heights is None and widths is None
+        close = np.maximum(depths - figures.reaches, camera.near)
+    across = 2.0 * figures.reaches.astype(np.float64)
+    heights = across if figures.heights is None else figures.heights
+    widths = across if figures.widths is None else figures.widths
+    tall = heights * (scale / size[1]) / middle
+    broad = widths * (scale / size[0]) / middle
+    is_ball = figures.heights is None and figures.widths is None
     return {
         "heights": tall,
         "widths": broad,
@@ -315,13 +330,9 @@ def _check_choice(
         raise ShapeError(f"levels: {len(errors)} do not fit int8, give int32")
 
 
-def _check_balls(
-    size: tuple[int, int], places: Floats, reaches: Floats, count: int
-) -> None:
+def _check_size(size: tuple[int, int]) -> None:
     if len(size) != 2 or not min(size) > 0:
         raise SettingError(f"size: {size}, expected width and height in pixels")
-    check_input(places, np.float32, (count, 3), "places")
-    _check_sizes(reaches, count, "reaches")
 
 
 def _check_sizes(values: Floats, count: int, name: str) -> None:

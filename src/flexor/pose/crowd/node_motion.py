@@ -18,6 +18,13 @@ from flexor.arrays import Doubles, Floats, Ints, check_array, check_input
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import quaternions
 from flexor.pose.clip_tables import pack_clip
+from flexor.pose.crowd.layout import (
+    DEFINED,
+    DEFINED_ROWS,
+    EXPANDED,
+    EXPANDED_ROWS,
+    LANES,
+)
 from flexor.pose.layout import Layout
 from flexor.scene.character.clip import Clip
 from flexor.scene.runtime.levels import Levels
@@ -33,15 +40,11 @@ __all__ = [
     "move_nodes",
 ]
 
-LANES = 8
 RATE = 60  # frames a second, at least: the last frame is the clip's end
 MOST_FRAMES = 1 << 16  # 18 minutes
 CLOSE, FINEST = 8e-4, 8  # share of the height, and how much finer frames may get
 CHUNK = 256  # frames that are made at once
 EVEN = 5e-6  # a turn with a constant stretch is off by no more, relative
-# Columns of the table of clips and words for the form, as in the kernel, which is not
-# loaded here.
-DEFINED, EXPANDED = range(2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,9 +161,11 @@ def make_node_motion(
         tuple(clips),
         np.array(rows, np.int32),
         np.array([*(float(clip.duration) for clip in clips.values()), 0.0]),
-        np.concatenate([np.zeros((0, groups, 6, LANES), np.float32), *tables[DEFINED]]),
         np.concatenate(
-            [np.zeros((0, groups, 12, LANES), np.float32), *tables[EXPANDED]]
+            [np.zeros((0, groups, DEFINED_ROWS, LANES), np.float32), *tables[DEFINED]]
+        ),
+        np.concatenate(
+            [np.zeros((0, groups, EXPANDED_ROWS, LANES), np.float32), *tables[EXPANDED]]
         ),
         _as_lanes((stretch @ binds).reshape(1, -1, 12))[0],
         _as_lanes(binds.reshape(1, -1, 12))[0],

@@ -19,13 +19,13 @@ from flexor.pose.ik.reach import (
     bone_kinds,
     bone_numbers,
     find_node,
-    is_above,
     refuse_links,
 )
 from flexor.pose.layout import Layout
 from flexor.pose.model_space import WorldState
 from flexor.scene.character.limits import Limits
 from flexor.scene.character.skeleton import rest_world
+from flexor.scene.character.tree import is_above
 
 __all__ = ["Aim", "AimState", "init_aim", "solve_aim"]
 
@@ -77,7 +77,7 @@ def init_aim(
     if not nodes:
         raise SettingError("aim: no joints")
     for one, other in pairwise(nodes):
-        if not is_above(skeleton, one, other):
+        if not is_above(skeleton.parents, one, other):
             names = skeleton.names[one], skeleton.names[other]
             raise SettingError(f"aim: {names[0]!r} is not above {names[1]!r}")
     refuse_links(skeleton, nodes)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Doubles
 from flexor.scene.character.bone_frames import square
 from flexor.scene.character.skeleton import Skeleton, rest_world
+from flexor.scene.character.tree import children_of
 from flexor.scene.human.human import Human
 
 __all__ = [
@@ -81,10 +82,7 @@ class Body:
 def measure_body(skeleton: Skeleton, human: Human) -> Body:
     """The body at the skeleton's rest."""
     places = rest_world(skeleton)[:, :, 3]
-    children: list[list[int]] = [[] for _ in range(len(skeleton))]
-    for node, parent in enumerate(skeleton.parents.tolist()):
-        if parent >= 0:
-            children[parent].append(node)
+    children = children_of(skeleton.parents)
     known = places[list(human.nodes.values())] if human.nodes else np.zeros((1, 3))
     size = float(np.linalg.norm(np.ptp(known, axis=0)))
     left, up, has_axes = _axes(human, places, size)

@@ -27,6 +27,7 @@ from flexor.pose.ik.kernels.descent import (
 from flexor.pose.layout import Layout
 from flexor.scene.character.limits import Limits
 from flexor.scene.character.skeleton import Skeleton, rest_world
+from flexor.scene.character.tree import chain, upward
 
 __all__ = [
     "Effector",
@@ -38,7 +39,6 @@ __all__ = [
     "bone_kinds",
     "bone_numbers",
     "find_node",
-    "is_above",
     "make_reach",
     "refuse_links",
 ]
@@ -162,14 +162,6 @@ def find_node(skeleton: Skeleton, node: str | int) -> int:
     return int(node)
 
 
-def is_above(skeleton: Skeleton, node: int, other: int) -> bool:
-    """Whether a node is an ancestor of another."""
-    above = int(skeleton.parents[other])
-    while above >= 0 and above != node:
-        above = int(skeleton.parents[above])
-    return above >= 0
-
-
 def refuse_links(skeleton: Skeleton, nodes: Sequence[int]) -> None:
     """Refuse nodes that follow others: what turns them would be overwritten."""
     for node in nodes:
@@ -195,14 +187,10 @@ def _path(skeleton: Skeleton, effector: Effector) -> list[int]:
             f"effector {effector.node!r}: weight must be above 0, turn not below it, "
             f"both at most {MOST_PULL:g}"
         )
-    path = [node]
-    while path[-1] != root:
-        above = int(skeleton.parents[path[-1]])
-        if above < 0:
-            name, below = skeleton.names[root], skeleton.names[node]
-            raise SettingError(f"root {name!r} is not above {below!r}")
-        path.append(above)
-    path.reverse()
+    path = chain(skeleton.parents, root, node)
+    if not path:
+        name, below = skeleton.names[root], skeleton.names[node]
+        raise SettingError(f"root {name!r} is not above {below!r}")
     bones = path if _turns_itself(effector) else path[:-1]
     refuse_links(skeleton, bones)
     if not bones:
@@ -214,7 +202,7 @@ def _path(skeleton: Skeleton, effector: Effector) -> list[int]:
 
 def _tree(skeleton: Skeleton, paths: list[list[int]]) -> list[int]:
     """All bones of the chains and what joins them, each before what hangs on it."""
-    above = [_ancestors(skeleton, path[0]) for path in paths]
+    above = [list(upward(skeleton.parents, path[0])) for path in paths]
     shared = [node for node in above[0] if all(node in others for others in above)]
     if not shared:
         raise SettingError("effectors: their chains hang on different roots")
@@ -228,14 +216,6 @@ def _tree(skeleton: Skeleton, paths: list[list[int]]) -> list[int]:
         ordered.append(node)
         waiting += [c for c in reversed(skeleton.children(node)) if c in members]
     return ordered
-
-
-def _ancestors(skeleton: Skeleton, node: int) -> list[int]:
-    """The node and all above it, upward."""
-    line = [node]
-    while skeleton.parents[line[-1]] >= 0:
-        line.append(int(skeleton.parents[line[-1]]))
-    return line
 
 
 def _subtree(skeleton: Skeleton, tree: list[int], row: int) -> int:

@@ -17,12 +17,12 @@ from flexor.pose.ik.reach import (
     as_weights,
     bend_axis,
     find_node,
-    is_above,
     refuse_links,
 )
 from flexor.pose.layout import Layout
 from flexor.pose.model_space import WorldState
 from flexor.scene.character.skeleton import rest_world
+from flexor.scene.character.tree import is_above
 
 __all__ = ["Limb", "TwoBoneState", "init_two_bone", "limb_ends", "solve_two_bone"]
 
@@ -77,7 +77,7 @@ def init_two_bone(layout: Layout, limbs: Sequence[Limb], count: int) -> TwoBoneS
     for row, limb in enumerate(limbs):
         nodes = [find_node(skeleton, n) for n in (limb.start, limb.middle, limb.end)]
         for above, below in ((0, 1), (1, 2)):
-            if not is_above(skeleton, nodes[above], nodes[below]):
+            if not is_above(skeleton.parents, nodes[above], nodes[below]):
                 one, other = (skeleton.names[nodes[i]] for i in (above, below))
                 raise SettingError(f"limb: {one!r} is not above {other!r}")
         refuse_links(skeleton, nodes[: 2 + limb.keeps])

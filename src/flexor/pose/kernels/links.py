@@ -27,12 +27,12 @@ from flexor.maths.kernels.lanes import (
     store8,
     take,
 )
+from flexor.pose.kernels.layout import DEGREES
 
 # Columns of the table of blocks.
 COLUMN, LANE, WIDTH = range(3)
-# Coefficients of one polynomial; the rows of eight that a block has: the fraction, then
-# the coefficients for the joint and those for its rest, each from the highest on.
-DEGREES = 9
+# The rows of eight that a block has: the fraction, then the coefficients of the
+# polynomials for the joint and of those for its rest, each from the highest on.
 BLOCK = 1 + 2 * DEGREES
 # The row of the work space after the ten of a transform: 1 - cosine.
 COSINE = 10

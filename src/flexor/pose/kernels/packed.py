@@ -18,20 +18,23 @@ from flexor.maths.kernels.bits import load_bytes
 from flexor.maths.kernels.ints import as_floats8, load_ints8
 from flexor.maths.kernels.jit import inline, jit
 from flexor.maths.kernels.lanes import fma8, load8, put, splat8, store8, take
+from flexor.pose.kernels.layout import (
+    AS_LANES,
+    BITS,
+    FRAMES,
+    MASKS,
+    MIDDLES,
+    MOVING,
+    PAIRS,
+    RUN,
+    SEGMENT,
+    SLOTS,
+    STILL,
+    TURNING,
+    TURNS,
+    WIDTH,
+)
 
-# The first whole numbers of a clip: frames, blocks in a segment (the power of two),
-# pairs of columns, numbers in a row, rotations that move, rounded up to eight, and
-# their number, vectors that move, numbers that stand still; then, for each code, bits,
-# mask and middle of a number; then the slots of columns, the lanes of rotations, the
-# places of vectors and of what stands still. Its floats are the steps of a row, the
-# turns of rotations (a matrix and a quaternion), the bases of vectors and what stands
-# still.
-FRAMES, SEGMENT, PAIRS, WIDTH, RUN, TURNING, MOVING, STILL = range(8)
-BITS, MASKS, MIDDLES, SLOTS = 8, 24, 40, 56
-# Instead of their number, of rotations that lie in a row as in a pose, eight lanes
-# after another: then the lanes are the first of each eight.
-AS_LANES = -1
-TURNS = 13
 # Rows that a character keeps: four stored frames, each at its number modulo four, then
 # those in between.
 MIDDLE, EARLY, LATE = 4, 5, 6

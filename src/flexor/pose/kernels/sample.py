@@ -22,17 +22,24 @@ from flexor.maths.kernels.lanes import (
     take,
 )
 from flexor.maths.kernels.points import rows8
+from flexor.pose.kernels.layout import (
+    CUBIC,
+    KIND,
+    LANE,
+    LINEAR,
+    OFFSET,
+    ROTATION_KEY,
+    ROW,
+    SMALLEST_ANGLE,
+    STEP,
+    TIMELINE,
+)
 
-# Columns of the track table.
-TIMELINE, ROW, KIND, LANE, OFFSET = range(5)
-LINEAR, STEP, CUBIC = range(3)
 # Rows of the slerp scratch: q0 (4), q1 (4), angle, 1 / sin(angle), fraction.
 ANGLE, INVERSE, FRACTION = 8, 9, 10
-# The floats of one packed rotation key: the quaternion, and for the span that it
-# starts the angle and 1 / sin(angle).
-ROTATION_KEY = 6
 # A span that stands still: sine of the angle times the inverse is 1 to the last bit.
-STILL_ANGLE, STILL_INVERSE = np.float32(1e-4), np.float32(1e4)
+STILL_ANGLE = np.float32(SMALLEST_ANGLE)
+STILL_INVERSE = np.float32(1 / SMALLEST_ANGLE)
 
 
 @inline

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints, freeze
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import transforms
+from flexor.scene.character.tree import find_cycle, top_down
 from flexor.scene.unchecked import filled
 
-__all__ = ["Link", "Skeleton", "find_cycle", "find_link_fault", "rest_world"]
+__all__ = ["Link", "Skeleton", "find_link_fault", "rest_world"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,9 @@ class Skeleton:
             if fault is not None:
                 raise ShapeError(f"links[{node}]: {fault}")
         put(self, "links", MappingProxyType(links))
-        put(self, "order", _parents_first(self.parents))
+        order = top_down(self.parents)
+        order.flags.writeable = False
+        put(self, "order", order)
 
     @classmethod
     def unchecked(
@@ -134,22 +137,6 @@ def rest_world(skeleton: Skeleton) -> NDArray[np.float64]:
     return world
 
 
-def find_cycle(parents: Sequence[int] | Ints) -> int | None:
-    """A node that is its own ancestor, or None. Every entry must be in range."""
-    state = np.zeros(len(parents), np.int8)  # 0 unseen, 1 on this walk, 2 known good
-    for start in range(len(parents)):
-        walk = []
-        node = start
-        while node >= 0 and state[node] == 0:
-            state[node] = 1
-            walk.append(node)
-            node = int(parents[node])
-        if node >= 0 and state[node] == 1:
-            return node
-        state[walk] = 2
-    return None
-
-
 def find_link_fault(
     node: int, links: Mapping[int, Link], parents: Sequence[int] | Ints
 ) -> str | None:
@@ -171,21 +158,3 @@ def find_link_fault(
     if not 0 < link.fraction < 1:
         return f"fraction {link.fraction}: must be more than 0 and less than 1"
     return None
-
-
-def _parents_first(parents: Ints) -> Ints:
-    """Nodes ordered by depth, then by number: int32 (J,), read-only."""
-    above = parents.tolist()
-    depth = [-1] * len(above)
-    for start in range(len(above)):
-        walk, node = [], start
-        while node >= 0 and depth[node] < 0:
-            walk.append(node)
-            node = above[node]
-        level = depth[node] + 1 if node >= 0 else 0
-        for below in reversed(walk):
-            depth[below] = level
-            level += 1
-    order = np.argsort(depth, kind="stable").astype(np.int32)
-    order.flags.writeable = False
-    return order

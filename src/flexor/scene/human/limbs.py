@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.scene.character.skeleton import Skeleton, rest_world
+from flexor.scene.character.tree import chain, children_of, upward
 from flexor.scene.human.words import FINGERS, Said
 
 __all__ = ["FINGER", "THUMB", "Tree", "find_arm", "find_fingers", "find_leg"]
@@ -21,24 +22,16 @@ class Tree:
 
     def __init__(self, skeleton: Skeleton) -> None:
         self.parents: list[int] = skeleton.parents.tolist()
-        self.children: list[list[int]] = [[] for _ in self.parents]
-        for node, parent in enumerate(self.parents):
-            if parent >= 0:
-                self.children[parent].append(node)
+        self.children = children_of(self.parents)
         self.places: NDArray[np.float64] = rest_world(skeleton)[:, :, 3]
 
     def line(self, node: int) -> list[int]:
         """From the root down to the node, both included."""
-        up = []
-        while node >= 0:
-            up.append(node)
-            node = self.parents[node]
-        return up[::-1]
+        return list(upward(self.parents, node))[::-1]
 
     def below(self, node: int, top: int) -> list[int]:
         """From `top` down to `node`, without `top`; empty where it is not above."""
-        line = self.line(node)
-        return line[line.index(top) + 1 :] if top in line else []
+        return chain(self.parents, top, node)[1:]
 
     def meet(self, nodes: Sequence[int]) -> int:
         """The lowest node that all hang on, one of them perhaps; -1: none."""

@@ -14,19 +14,29 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints, freeze
 from flexor.errors import ShapeError
+from flexor.scene.runtime.layout import (
+    AREA,
+    BLOCK,
+    COUNT,
+    DATA,
+    DELTAS,
+    DRAW,
+    DRAW_DEFERRED,
+    END,
+    ENTRY,
+    FACES,
+    GROUPS,
+    MODEL,
+    MORPH_COUNT,
+    MORPH_DATA,
+    NATIVE,
+    NO_DRAW,
+    OP,
+    START,
+    VERTICES,
+)
 
-__all__ = ["BLOCK", "GROUPS", "Envelope", "Envelopes"]
-
-# What a step does: the four groups of vertices, then the three commands.
-NATIVE, START, MIDDLE, END, NO_DRAW, DRAW, DRAW_DEFERRED = range(7)
-GROUPS = ("native", "start", "middle", "end")
-# Columns of `steps`. Commands have their part or their id in the second.
-OP, MODEL, ENTRY, COUNT, DATA = range(5)
-# Columns of `parts`.
-NODE, PRIMITIVE, OWNER, AREA, VERTICES, FACES = range(6)
-# Columns of `morphs`.
-MORPH_NODE, TARGET, MORPH_DATA, MORPH_COUNT, DELTAS = range(5)
-BLOCK = 8
+__all__ = ["Envelope", "Envelopes"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

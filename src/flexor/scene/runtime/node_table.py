@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Bools, Floats, Ints, check_input, freeze
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.character.skeleton import Skeleton, rest_world
+from flexor.scene.character.tree import children_of, upward
 from flexor.scene.human.human import PARTS, SIDES, Human, find_human
 from flexor.scene.human.words import FINGERS, read_names
 
@@ -84,10 +85,7 @@ def make_node_table(skeleton: Skeleton, human: Human | None = None) -> NodeTable
     body = find_human(skeleton) if human is None else human
     _check_human(body, len(skeleton))
     above: list[int] = skeleton.parents.tolist()
-    children: list[list[int]] = [[] for _ in above]
-    for node, parent in enumerate(above):
-        if parent >= 0:
-            children[parent].append(node)
+    children = children_of(above)
     order: list[int] = []
     is_in = [False] * len(above)
 
@@ -95,10 +93,11 @@ def make_node_table(skeleton: Skeleton, human: Human | None = None) -> NodeTable
         """Each node after those it hangs on, as far as they are not in yet."""
         for node in nodes:
             line = []
-            while node >= 0 and not is_in[node]:
-                is_in[node] = True
-                line.append(node)
-                node = above[node]
+            for one in upward(above, node):
+                if is_in[one]:
+                    break
+                is_in[one] = True
+                line.append(one)
             order.extend(reversed(line))
 
     if "hips" in body:

@@ -8,7 +8,8 @@ import numpy as np
 
 from flexor.arrays import Ints
 from flexor.errors import ShapeError
-from flexor.scene.runtime.envelope import (
+from flexor.scene.runtime.envelope import Envelope, Envelopes
+from flexor.scene.runtime.layout import (
     END,
     MODEL,
     MORPH_NODE,
@@ -17,8 +18,6 @@ from flexor.scene.runtime.envelope import (
     OWNER,
     PRIMITIVE,
     VERTICES,
-    Envelope,
-    Envelopes,
 )
 from flexor.scene.runtime.levels import Levels
 from flexor.scene.scene import Scene

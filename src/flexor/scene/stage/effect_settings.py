@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 from flexor.errors import SettingError
 from flexor.scene.checks import check_kind, check_number
+from flexor.scene.stage.layout import FARTHEST
 
 __all__ = [
     "RADII",
@@ -24,7 +25,6 @@ __all__ = [
 ]
 
 AfterimageStyle = Literal["transparent", "mesh", "lines"]
-FARTHEST = 1e5  # metres, of any place from the origin
 STRONGEST = 100.0  # metres a tick, of wind
 MOST_FRAMES = 1_000_000
 RADII = {"foot": 0.10, "head": 0.15, "hips": 0.20}  # metres, of parts that churn

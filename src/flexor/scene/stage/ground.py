@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Doubles, freeze
 from flexor.errors import SettingError, ShapeError
+from flexor.scene.stage.layout import FARTHEST, SURFACES
 
-__all__ = ["SURFACES", "Ground", "flat_ground", "make_ground"]
+__all__ = ["Ground", "flat_ground", "make_ground"]
 
-SURFACES = ("plain", "sand", "water")
 MOST_SIDE = 4096  # cells
-FARTHEST = 1e5  # metres
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,8 @@ import numpy as np
 from flexor.arrays import Doubles
 from flexor.errors import SettingError
 from flexor.scene.checks import check_kind, check_number
-from flexor.scene.stage.ground import FARTHEST, MOST_SIDE, SURFACES, Ground
+from flexor.scene.stage.ground import MOST_SIDE, Ground
+from flexor.scene.stage.layout import FARTHEST, SURFACES
 
 __all__ = ["Patch", "shape_ground"]
 

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Ints, freeze
 from flexor.errors import SettingError, ShapeError
+from flexor.scene.stage.layout import BUTTONS
 
 __all__ = [
     "ALL_BUTTONS",
-    "BUTTONS",
     "HEIGHTS",
     "KINDS",
     "MOST_TICKS",
@@ -46,7 +46,6 @@ Height = Literal["high", "mid", "low", "jump"]
 KINDS: tuple[str, ...] = get_args(Kind)
 HEIGHTS: tuple[str, ...] = get_args(Height)
 # The number of a button is the bit of its mask.
-BUTTONS = ("up", "down", "left", "right", "A", "B", "C", "X", "Y", "Z", "L", "R")
 ALL_BUTTONS = (1 << len(BUTTONS)) - 1
 NO_BUTTON = "-"  # how a state without any is written
 RATE = 60  # ticks a second

@@ -18,7 +18,8 @@ from flexor.errors import SettingError
 from flexor.scene.character.light import Vector, as_vector
 from flexor.scene.checks import check_kind, check_number
 from flexor.scene.stage.effect_settings import EffectPlan
-from flexor.scene.stage.ground import FARTHEST, Ground, flat_ground
+from flexor.scene.stage.ground import Ground, flat_ground
+from flexor.scene.stage.layout import FARTHEST, ROLES
 from flexor.scene.stage.moves import MoveTable
 from flexor.scene.stage.settings import (
     FightSettings,
@@ -30,7 +31,6 @@ from flexor.scene.stage.structure import Spot, Structure
 from flexor.scene.stage.zone import Zone
 
 __all__ = [
-    "ROLES",
     "Actor",
     "CameraRule",
     "Control",
@@ -47,20 +47,6 @@ Order = Literal["depth", "sort"]
 Plain = Literal["grass", "stone"]
 RGB = tuple[float, float, float]
 # What a character does beside its moves, each with a clip.
-ROLES = (
-    "stance",
-    "walk",
-    "run",
-    "back",
-    "left",
-    "right",
-    "air",
-    "hit",
-    "guarded",
-    "recoil",
-    "beaten",
-    "won",
-)
 NEAREST, NOBODY = "nearest", "none"
 MOST_ACTORS = MOST_ZONES = MOST_STRUCTURES = 10_000
 LONGEST_NAME = 100

@@ -8,7 +8,7 @@ from numbers import Integral
 
 from flexor.errors import SettingError
 from flexor.scene.checks import check_kind, check_number
-from flexor.scene.stage.ground import SURFACES
+from flexor.scene.stage.layout import SURFACES
 from flexor.scene.stage.moves import MOST_TICKS
 
 __all__ = [

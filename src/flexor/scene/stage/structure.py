@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from flexor.arrays import Doubles
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.checks import check_number
+from flexor.scene.stage.layout import FARTHEST
 
 __all__ = ["Fit", "Mode", "Spot", "Structure", "circle_of"]
 
@@ -19,7 +20,6 @@ Spot = tuple[float, float]
 Fit = Literal["inscribed", "circumscribed"]
 Mode = Literal["hide", "mesh", "lines", "fade"]
 
-FARTHEST = 1e5  # metres, of any place from the origin
 SMALLEST, LARGEST = 1e-3, 1e4  # metres
 MOST_CORNERS = 200
 FINE = 1e-3  # part of an inscribed circle's radius that it may fall short

@@ -20,7 +20,7 @@ from flexor.arrays import Doubles, Floats, Ints
 from flexor.deform.level_bind import skin_level
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
-from flexor.pose.crowd.level_choice import LevelRule, choose_levels, is_in_view
+from flexor.pose.crowd.level_choice import Figures, LevelRule, choose_levels, is_in_view
 from flexor.pose.crowd.node_motion import move_nodes
 from flexor.scene.character.camera import Camera
 from flexor.stage.crowd.kind import CrowdKind
@@ -236,13 +236,15 @@ def see_crowd(
                 own.levels.errors,
                 camera,
                 size,
-                centres,
-                reaches[is_seen],
+                Figures(
+                    centres,
+                    reaches[is_seen],
+                    heights=np.float32(own.levels.height) * sizes,
+                    widths=np.float32(2 * own.footprint) * sizes,
+                    speeds=speeds[rows],
+                    sizes=sizes,
+                ),
                 levels=level,
-                heights=np.float32(own.levels.height) * sizes,
-                widths=np.float32(2 * own.footprint) * sizes,
-                speeds=speeds[rows],
-                sizes=sizes,
                 time=time,
                 extra=extra,
             )

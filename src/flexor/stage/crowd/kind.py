@@ -12,7 +12,8 @@ from flexor.deform.level_bind import LevelBind, bind_level, rest_vertices
 from flexor.errors import SettingError
 from flexor.maths import transforms
 from flexor.pose.clips.root_motion import RootMotion
-from flexor.pose.crowd.node_motion import DEFINED, NodeMotion, make_node_motion
+from flexor.pose.crowd.layout import DEFINED
+from flexor.pose.crowd.node_motion import NodeMotion, make_node_motion
 from flexor.pose.layout import Layout
 from flexor.scene.character.clip import Clip
 from flexor.scene.character.skeleton import rest_world

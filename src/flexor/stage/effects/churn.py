@@ -28,21 +28,17 @@ from flexor.arrays import Bools, Bytes, Doubles, Floats, Ints, check_array, chec
 from flexor.errors import SettingError
 from flexor.scene.character.light import as_vector
 from flexor.scene.checks import check_kind, check_number
-from flexor.scene.stage.effect_settings import FARTHEST, RADII, ChurnSettings
+from flexor.scene.stage.effect_settings import RADII, ChurnSettings
 from flexor.scene.stage.ground import Ground
+from flexor.scene.stage.layout import FARTHEST
 
 __all__ = [
-    "CONTINUING",
-    "KICK_UP",
-    "LANDING",
-    "NONE",
     "Churn",
     "churn_quads",
     "init_churn",
     "step_churn",
 ]
 
-NONE, LANDING, KICK_UP, CONTINUING = 0, 1, 2, 3  # what a part does in a tick
 MOST_DROPS = 1 << 20
 
 

@@ -26,13 +26,14 @@ from flexor.arrays import Bools, Doubles, Floats, Ints, check_array
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
 from flexor.scene.checks import check_kind
-from flexor.scene.stage.effect_settings import FARTHEST, LeafSettings
+from flexor.scene.stage.effect_settings import LeafSettings
 from flexor.scene.stage.ground import Ground
+from flexor.scene.stage.layout import FARTHEST
+from flexor.stage.effects.layout import LEAVES as BLOCK
 from flexor.stage.effects.wind import Wind
 
 __all__ = ["Leaves", "init_leaves", "leaf_quads", "step_leaves"]
 
-BLOCK = 256  # leaves; that of the kernel
 SINES = 4096  # of a turn
 CLEAR = np.float32(0.006)  # metres that quads are above the ground
 LEAST_WORK = 8000  # leaves that move: fewer are not worth a second thread

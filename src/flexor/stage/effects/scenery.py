@@ -11,7 +11,8 @@ import numpy as np
 
 from flexor.arrays import Doubles
 from flexor.scene.stage.effect_settings import EffectPlan
-from flexor.scene.stage.ground import SURFACES, Ground
+from flexor.scene.stage.ground import Ground
+from flexor.scene.stage.layout import SURFACES
 from flexor.stage.effects.churn import Churn, init_churn, step_churn
 from flexor.stage.effects.gusts import gust_at
 from flexor.stage.effects.leaves import Leaves, init_leaves, step_leaves

@@ -29,10 +29,10 @@ from flexor.scene.character.light import as_vector
 from flexor.scene.checks import check_kind
 from flexor.scene.stage.effect_settings import STRONGEST, SnowSettings
 from flexor.scene.stage.ground import Ground
+from flexor.stage.effects.layout import FLAKES as BLOCK
 
 __all__ = ["Snow", "init_snow", "snow_quads", "step_snow"]
 
-BLOCK = 1024  # flakes; that of the kernel
 SINES = 4096  # of a turn
 LEAST_WORK = 40_000  # flakes: fewer are not worth a second thread
 MOST_FLAKES = 10_000_000

@@ -25,9 +25,10 @@ from numpy.typing import ArrayLike
 
 from flexor.arrays import Bools, Doubles, check_array, freeze
 from flexor.errors import SettingError, ShapeError
+from flexor.scene.stage.layout import FARTHEST
 from flexor.scene.stage.moves import RATE
 from flexor.scene.stage.settings import MOST_MARGIN, ViewSettings
-from flexor.scene.stage.structure import FARTHEST, Structure
+from flexor.scene.stage.structure import Structure
 
 __all__ = [
     "ViewState",

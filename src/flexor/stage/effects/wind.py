@@ -20,7 +20,8 @@ from flexor.arrays import Doubles, check_input
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.character.light import Vector, as_vector
 from flexor.scene.checks import check_kind
-from flexor.scene.stage.effect_settings import FARTHEST, STRONGEST, WindSettings
+from flexor.scene.stage.effect_settings import STRONGEST, WindSettings
+from flexor.scene.stage.layout import FARTHEST
 
 __all__ = ["Wind", "find_wind"]
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from flexor.arrays import Doubles, Ints
 from flexor.errors import SettingError
+from flexor.stage.goal.layout import BEFORE, FIXED, INSIDE, OUTSIDE
 from flexor.stage.goal.plan import Gate, Push, SheetPlan
-from flexor.stage.goal.sheet import FIXED, Sheet
+from flexor.stage.goal.sheet import Sheet
 
 __all__ = [
     "AreaTables",
@@ -22,7 +23,6 @@ __all__ = [
 ]
 
 FLAT = 0.02  # metres that a corner of a face may be beside its plane
-BEFORE, INSIDE, OUTSIDE = range(3)
 # What a ball remembers, by what it remembered: through the opening against the normal
 # of a gate, beside it; through it along the normal, beside it. So the side that a ball
 # took is kept until it comes back the same way.
@@ -65,7 +65,7 @@ class Face:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AreaTables:
-    """Areas, marks and bounds: see `kernels.ball`."""
+    """Areas, marks and bounds: their columns stand in `layout`."""
 
     areas: Doubles
     marks: Ints
@@ -181,7 +181,7 @@ def edge_push(plan: SheetPlan) -> tuple[Push, float]:
 
 
 def _area(normal: Doubles, offset: float, push: Push, half: float) -> list[float]:
-    """A row of areas; the columns of `kernels.ball`."""
+    """A row of areas; its columns stand in `layout`."""
     climb = push.k4 if half > 0 else 0.0
     numbers = push.front, push.limit, push.k1, push.k2a, push.k2b, push.k3, climb
     return [*normal.tolist(), offset, *numbers, push.k5, half]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from flexor.arrays import Doubles
-from flexor.stage.goal.sheet import FIXED, SPRUNG
+from flexor.stage.goal.layout import FIXED, SPRUNG
 from flexor.stage.goal.state import NettingState
 
 __all__ = ["kinetic_energy", "total_energy"]

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Doubles, Floats, Ints, freeze
 from flexor.errors import SettingError
+from flexor.stage.goal.layout import FIXED, FREE, SPRUNG
 from flexor.stage.goal.plan import Hold, SheetPlan
 
-__all__ = ["FIXED", "FREE", "SPRUNG", "Sheet", "weave_sheets"]
+__all__ = ["Sheet", "weave_sheets"]
 
-FREE, SPRUNG, FIXED = range(3)
 HOLDS: dict[Hold, int] = {"free": FREE, "sprung": SPRUNG, "fixed": FIXED}
 SAME = 1e-4  # metres: nodes of two sheets that are as near are one
 MOST_NODES = 200_000

@@ -18,8 +18,9 @@ from typing import Any, cast
 import numpy as np
 
 from flexor.errors import SettingError
+from flexor.stage.goal.layout import FIXED, SPRUNG
 from flexor.stage.goal.plan import NetSettings, Push
-from flexor.stage.goal.sheet import FIXED, SPRUNG, Sheet
+from flexor.stage.goal.sheet import Sheet
 
 __all__ = ["check_push", "check_stable", "fastest_swing", "strain", "suit_net"]
 

@@ -22,14 +22,24 @@ from numpy.typing import ArrayLike, NDArray
 from flexor.arrays import Doubles, Ints, check_array
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
-from flexor.stage.goal.areas import BEFORE, INSIDE, OUTSIDE
+from flexor.stage.goal.layout import (
+    BEFORE,
+    BODY_NUMBERS,
+    BOUND_COUNT,
+    FACE,
+    FIRST_BOUND,
+    FRONT,
+    INSIDE,
+    NX,
+    NZ,
+    OFFSET,
+    OUTSIDE,
+    OWNER,
+    SIDE,
+)
 from flexor.stage.goal.netting import Netting
 
 __all__ = [
-    "GROUND",
-    "NET",
-    "ROD",
-    "SCORED",
     "NettingState",
     "init_netting",
     "pushes",
@@ -41,8 +51,6 @@ __all__ = [
 
 MOST = 10_000_000  # balls
 FARTHEST, FASTEST, QUICKEST = 1e4, 200.0, 2000.0  # metres, a second, radians a second
-WIDTH = 13
-SCORED, ROD, GROUND, NET = 1, 2, 4, 8  # bits of events, as in `kernels.ball`
 START = 11.0  # metres before the origin: where penalties are taken
 LEAST_WORK = 20_000  # nanoseconds, about, that are worth a second thread
 BALL_COST, NODE_COST = 600, 25  # nanoseconds a frame, about
@@ -100,7 +108,7 @@ class NettingState:
         return found
 
     def has_met(self, event: int) -> NDArray[np.bool_]:
-        """To which balls (N, B) something has happened: SCORED, ROD, GROUND or NET."""
+        """To which balls (N, B) something has happened: bits of `layout`."""
         found: NDArray[np.bool_] = self.events & event != 0
         return found
 
@@ -116,7 +124,7 @@ def init_netting(netting: Netting, count: int = 1, balls: int = 1) -> NettingSta
             raise SettingError(
                 f"count: {count} times {value} {name}, expected {MOST:,} or less in all"
             )
-    bodies = np.zeros((count, balls, WIDTH))
+    bodies = np.zeros((count, balls, BODY_NUMBERS))
     radius = netting.ball.radius
     bodies[..., 0] = (np.arange(balls) - (balls - 1) / 2) * 2.5 * radius
     bodies[..., 1] = netting.ball.ground + radius
@@ -188,7 +196,7 @@ def shoot(
             (spin, "spin", QUICKEST),
         )
     ]
-    flat = bodies.reshape(-1, WIDTH)
+    flat = bodies.reshape(-1, BODY_NUMBERS)
     for column, values in zip((0, 3, 6), numbers, strict=True):
         flat[order, column : column + 3] = values
     state.events[rows] = 0
@@ -223,12 +231,13 @@ def _find_sides(state: NettingState, who: NDArray[np.bool_]) -> None:
         side = np.where(before.any(1), BEFORE, side)
     state.sides[who] = np.stack([side, np.full(len(places), -1)], 1)
     for row, mark in enumerate(netting.areas.marks):
-        if mark[0] == OUTSIDE and mark[1] < 0:
+        if mark[SIDE] == OUTSIDE and mark[OWNER] < 0:
             # In front of a sheet, but near it: as one who came from there.
-            own = netting.areas.bounds[mark[3] : mark[3] + mark[4]]
+            first = mark[FIRST_BOUND]
+            own = netting.areas.bounds[first : first + mark[BOUND_COUNT]]
             is_near = ((own[:, 3] - state.places @ own[:, :3].T) > 0).all(-1)
             deep = _depths(state, row)
-            is_near &= (deep > 0) & (deep <= netting.areas.areas[row, 4])
+            is_near &= (deep > 0) & (deep <= netting.areas.areas[row, FRONT])
             state.sides[who & is_near & ~state.is_inside, 1] = row
 
 
@@ -267,7 +276,7 @@ def step_balls(state: NettingState, steps: int = 1) -> None:
 
     _check_count(steps, "steps")
     # No ball knows of another, so all are shared out alike.
-    bodies = state.bodies.reshape(-1, 1, WIDTH)
+    bodies = state.bodies.reshape(-1, 1, BODY_NUMBERS)
     sides = state.sides.reshape(-1, 1, 2)
     events = state.events.reshape(-1, 1)
     tables = _ball_tables(state.netting)
@@ -291,7 +300,7 @@ def _check_arrays(state: NettingState) -> None:
         return
     count, balls = state.bodies.shape[:2]
     nets = (count, len(state.netting.hang), 3)
-    check_array(state.bodies, np.float64, (count, balls, WIDTH), "bodies")
+    check_array(state.bodies, np.float64, (count, balls, BODY_NUMBERS), "bodies")
     check_array(state.sides, np.int32, (count, balls, 2), "sides")
     check_array(state.events, np.int32, (count, balls), "events")
     check_array(state.nodes, np.float64, nets, "nodes")
@@ -317,13 +326,13 @@ def pushes(
     for row, mark in enumerate(own.marks):
         who = _is_pushing(state, row, near)
         if who.any():
-            found.append((int(mark[2]), -own.areas[row, :3], who))
+            found.append((int(mark[FACE]), -own.areas[row, :3], who))
     return found
 
 
 def _is_pushing(state: NettingState, row: int, near: float) -> NDArray[np.bool_]:
     """Which balls (N, B) an area acts on, edges of sheets left out."""
-    side, owner = state.netting.areas.marks[row, :2]
+    side, owner = state.netting.areas.marks[row, [SIDE, OWNER]]
     if owner >= 0:
         return np.zeros(state.places.shape[:2], bool)
     if side == INSIDE:
@@ -337,7 +346,7 @@ def _is_pushing(state: NettingState, row: int, near: float) -> NDArray[np.bool_]
 def _depths(state: NettingState, row: int) -> Doubles:
     """How deep balls (N, B) are behind the plane of an area."""
     area = state.netting.areas.areas[row]
-    depths: Doubles = area[3] - state.places @ area[:3]
+    depths: Doubles = area[OFFSET] - state.places @ area[NX : NZ + 1]
     return depths
 
 

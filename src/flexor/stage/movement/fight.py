@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from flexor.arrays import Doubles, Ints
 from flexor.scene.stage.moves import KINDS
 from flexor.scene.stage.settings import FightSettings
-from flexor.stage.movement.moves import HITTING, MoveState, MoveTables, stop_moves
+from flexor.stage.movement.layout import GUARDED, HIT, HITTING, NOTHING, PARRIED
+from flexor.stage.movement.moves import MoveState, MoveTables, stop_moves
 from flexor.stage.movement.parry import (
     Recoil,
     init_recoil,
@@ -21,17 +22,12 @@ from flexor.stage.movement.parry import (
 )
 
 __all__ = [
-    "GUARDED",
-    "HIT",
-    "NOTHING",
-    "PARRIED",
     "FightState",
     "begin_tick",
     "init_fight",
     "step_fight",
 ]
 
-NOTHING, HIT, GUARDED, PARRIED = range(4)
 ATTACK, GUARD, PARRY = (KINDS.index(kind) for kind in ("attack", "guard", "parry"))
 
 

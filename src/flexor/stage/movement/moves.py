@@ -25,20 +25,12 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Bools, Doubles, Ints, Masks, check_array, check_input, freeze
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.stage.moves import (
-    BUTTONS,
-    HEIGHTS,
-    KINDS,
-    MoveTable,
-    button_mask,
-)
+from flexor.scene.stage.layout import BUTTONS
+from flexor.scene.stage.moves import HEIGHTS, KINDS, MoveTable, button_mask
 from flexor.scene.stage.settings import MoveSettings
+from flexor.stage.movement.layout import FASTEST, MARKS
 
 __all__ = [
-    "HITTING",
-    "NO_MOVE",
-    "RETURN",
-    "START_UP",
     "MoveState",
     "MoveTables",
     "init_moves",
@@ -47,10 +39,7 @@ __all__ = [
     "stop_moves",
 ]
 
-NO_MOVE, START_UP, HITTING, RETURN = range(4)
 MOST = 1_000_000  # characters
-MARKS = 7  # columns, see the kernel
-FASTEST = 16.0  # of clocks
 
 
 @dataclass(frozen=True, slots=True, eq=False)

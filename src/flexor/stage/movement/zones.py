@@ -22,6 +22,15 @@ from flexor.arrays import Bools, Doubles, Ints, check_array, check_input, freeze
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.stage.zone import Zone
 from flexor.stage.movement.kernels import zones as kernel_zones
+from flexor.stage.movement.layout import (
+    AX,
+    LENGTH,
+    NX,
+    SIDE_NUMBERS,
+    TX,
+    ZONE_FARTHEST,
+    ZONE_WIDEST,
+)
 
 __all__ = ["ZoneTables", "keep_in_zones", "make_zones"]
 
@@ -58,7 +67,7 @@ def make_zones(zones: Sequence[Zone]) -> ZoneTables:
     sides = np.concatenate([np.zeros((0, 13)), *tables])
     return ZoneTables(
         tuple(zones),
-        freeze(sides, np.float64, (None, 13), "sides"),
+        freeze(sides, np.float64, (None, SIDE_NUMBERS), "sides"),
         freeze(np.array(spans).reshape(-1, 3), np.int32, (None, 3), "spans"),
         freeze(_find_crossings(tables), np.float64, (None, 4), "crossings"),
     )
@@ -89,8 +98,8 @@ def _find_crossings(tables: Sequence[Doubles]) -> Doubles:
     found = [np.zeros((0, 4))]
     for number, one in enumerate(tables):
         for two in tables[number + 1 :]:
-            p, u, n = one[:, None, 0:2], one[:, None, 4:6], one[:, None, 7:9]
-            q, v, m = two[None, :, 0:2], two[None, :, 4:6], two[None, :, 7:9]
+            p, u, n = (one[:, None, at : at + 2] for at in (AX, TX, NX))
+            q, v, m = (two[None, :, at : at + 2] for at in (AX, TX, NX))
             slope = (v * n).sum(-1)  # how fast the second leaves the first
             is_slant = np.abs(slope) > 1e-9
             second = ((p - q) * n).sum(-1) / np.where(is_slant, slope, 1.0)
@@ -98,9 +107,9 @@ def _find_crossings(tables: Sequence[Doubles]) -> Doubles:
             rows = np.nonzero(
                 is_slant
                 & (first >= 0)
-                & (first <= one[:, None, 6])
+                & (first <= one[:, None, LENGTH])
                 & (second >= 0)
-                & (second <= two[None, :, 6])
+                & (second <= two[None, :, LENGTH])
             )
             places = (p + first[..., None] * u)[rows]
             into = (n + m)[rows]
@@ -172,6 +181,6 @@ def keep_in_zones(
         raise ShapeError(
             f"character {wrong}: before {before[wrong].tolist()}, places "
             f"{places[wrong].tolist()}, radius {radii[wrong]}, expected numbers of at "
-            f"most {kernel_zones.FARTHEST:g} m, and a radius of 0 to "
-            f"{kernel_zones.WIDEST:g} m"
+            f"most {ZONE_FARTHEST:g} m, and a radius of 0 to "
+            f"{ZONE_WIDEST:g} m"
         )

@@ -13,15 +13,7 @@ import math
 import numpy as np
 
 from flexor.draw.raster import layout as at
-from flexor.draw.raster.kernels.cut import (
-    CORNER,
-    LINE_PIECES,
-    cut_polygon,
-    land,
-    lay_line,
-    see,
-    snap,
-)
+from flexor.draw.raster.kernels.cut import cut_polygon, land, lay_line, see, snap
 from flexor.draw.raster.kernels.refs import (
     INSTANCE_OF,
     OF_ITEM,
@@ -31,6 +23,7 @@ from flexor.draw.raster.kernels.refs import (
     nobody,
     own,
 )
+from flexor.draw.raster.layout import CORNER, LINE_PIECES
 from flexor.maths.kernels.borrow import floats_at, ints_at
 from flexor.maths.kernels.jit import inline, part
 from flexor.maths.kernels.lanes import take

@@ -7,14 +7,10 @@ import math
 import numpy as np
 
 from flexor.draw.raster import layout as at
+from flexor.draw.raster.layout import CORNER, LINE_PIECES, MOST_CORNERS
 from flexor.maths.kernels.jit import inline, part
 
 F = np.float32
-# A triangle cut by five planes has at most eight corners. Each is a row of: across,
-# down and distance from the camera, and the shares of the second and third corner.
-MOST_CORNERS, CORNER = 8, 5
-CUT_ROOM = 2 * (MOST_CORNERS + 1) * CORNER
-LINE_PIECES = 6
 
 
 @inline

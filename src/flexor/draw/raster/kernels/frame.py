@@ -13,12 +13,12 @@ import numpy as np
 from flexor.draw.raster import layout as at
 from flexor.draw.raster.kernels.bin import fill_bins
 from flexor.draw.raster.kernels.buffers import fill_buffers
-from flexor.draw.raster.kernels.cut import CUT_ROOM
 from flexor.draw.raster.kernels.pixels import join_samples
 from flexor.draw.raster.kernels.refs import tile_box
 from flexor.draw.raster.kernels.shade import shade
 from flexor.draw.raster.kernels.tile import keep_nearest, make_room
 from flexor.draw.raster.kernels.vertices import place_vertices
+from flexor.draw.raster.layout import CUT_ROOM
 from flexor.maths.kernels.jit import inline, jit, part
 from flexor.maths.kernels.lanes import make4, put, store4, take
 from flexor.maths.kernels.team import claim, watch

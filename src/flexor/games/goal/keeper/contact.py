@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from flexor.arrays import Doubles, Ints
-from flexor.stage.goal.areas import BEFORE, INSIDE
+from flexor.stage.goal.layout import BEFORE, INSIDE, SCORED
 from flexor.stage.goal.netting import FRAME
-from flexor.stage.goal.state import SCORED, NettingState, step_balls, step_netting
+from flexor.stage.goal.state import NettingState, step_balls, step_netting
 
 __all__ = ["Capsules", "Contact", "find_contact", "step_with_body"]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from flexor.api.character import Character, SkinnedPrimitive
+from flexor.api.character import Character
 from flexor.api.pictures.kit import bounds, many
+from flexor.api.skins import SkinnedPrimitive
 from flexor.arrays import Floats
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import DrawItem, DrawLines

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Doubles
-from flexor.pose.clips.joint_motion import Motion, from_rest, parents_of
+from flexor.pose.clips.joint_motion import Motion, from_rest
 from flexor.pose.clips.retarget import rest_match
 from flexor.pose.clips.retarget.places import is_from_motion
 from flexor.pose.clips.retarget.plan import Plan
 from flexor.scene.character.skeleton import rest_world
+from flexor.scene.character.tree import upward
 
 __all__ = ["ground_shift", "with_flat_soles"]
 
@@ -64,7 +65,7 @@ def with_flat_soles(plan: Plan, source: Motion, times: Doubles) -> Plan:
             heading = _heading(one, rest[toes[1]] - rest[feet[1]], plan.axes @ up)
         ball = None if toes[0] is None else _sole_turn(source, toes[0], stands, up)
         for node in limbs:
-            line = (node, *parents_of(plan.target, node))
+            line = set(upward(plan.target.parents, node))
             if feet[1] in line:
                 is_toe = ball is not None and toes[1] in line
                 turn = ball if is_toe and ball is not None else sole

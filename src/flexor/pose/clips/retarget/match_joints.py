@@ -15,6 +15,7 @@ from flexor.errors import SettingError, ShapeError
 from flexor.pose.clips.track_values import AnyClip
 from flexor.scene.character.mirror_pairs import swap_side
 from flexor.scene.character.skeleton import Skeleton, rest_world
+from flexor.scene.character.tree import ancestors, nearest, upward
 from flexor.scene.human.human import PARTS, Human, find_human
 
 __all__ = ["Feed", "Match", "match_joints"]
@@ -265,7 +266,7 @@ def _proportion(
 def _with_feet(skeleton: Skeleton, human: Human) -> Human:
     """With feet that do not hang on the legs but are put to their ends by clips."""
     found: dict[str, int] = {}
-    places = rest_world(skeleton)[:, :, 3]
+    places, parents = rest_world(skeleton)[:, :, 3], skeleton.parents
 
     def gap(one: int, two: int) -> float:
         return float(np.linalg.norm(places[one] - places[two]))
@@ -279,8 +280,8 @@ def _with_feet(skeleton: Skeleton, human: Human) -> Human:
         if foot is not None and _is_foot(skeleton.names[foot], side):
             continue
         feet = [n for n, name in enumerate(skeleton.names) if _is_foot(name, side)]
-        tops = [n for n in feet if not set(_line(skeleton, n)[1:]) & set(feet)]
-        loose = [n for n in tops if knee not in _line(skeleton, n)]
+        tops = [n for n in feet if not set(ancestors(parents, n)) & set(feet)]
+        loose = [n for n in tops if knee not in upward(parents, n)]
         if foot is None:
             near = [n for n in loose if gap(n, knee) < 2 * gap(knee, hip)]
         else:  # a part of the leg was taken for it: the foot is where that ends
@@ -309,9 +310,7 @@ def _folded(
     """
     branches: dict[int, list[int]] = {}
     for node in feeds:
-        above = int(target.parents[node])
-        while above >= 0 and above not in feeds:
-            above = int(target.parents[above])
+        above = nearest(target.parents, int(target.parents[node]), feeds)
         if above >= 0:
             branches.setdefault(above, []).append(feeds[node].one)
     partners = {feed.one for feed in feeds.values()}
@@ -319,20 +318,12 @@ def _folded(
     for node, nodes in branches.items():
         if len(nodes) < 2 or node in fixed:
             continue
-        lines = [_line(source, start)[1:] for start in nodes]
+        lines = [ancestors(source.parents, start) for start in nodes]
         shared = [one for one in lines[0] if all(one in line for line in lines[1:])]
         start = feeds[node].one
         if shared and shared[0] not in partners and start in shared:
             folded[node] = Feed(shared[0], shared[0])
     return folded
-
-
-def _line(skeleton: Skeleton, node: int) -> list[int]:
-    """A node, its parent, and so on to the root."""
-    line = [node]
-    while skeleton.parents[line[-1]] >= 0:
-        line.append(int(skeleton.parents[line[-1]]))
-    return line
 
 
 def _say_why(

@@ -9,10 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from flexor.arrays import Doubles
-from flexor.pose.clips.joint_motion import Motion, from_rest, parents_of
+from flexor.pose.clips.joint_motion import Motion, from_rest
 from flexor.pose.clips.retarget import rest_match
 from flexor.pose.clips.retarget.plan import Plan
 from flexor.scene.character.clip import Clip
+from flexor.scene.character.tree import ancestors
 from flexor.scene.human.human import Human
 
 __all__ = ["is_from_motion", "joint_place", "placed_joints"]
@@ -34,9 +35,10 @@ def placed_joints(clip: Clip, plan: Plan) -> set[int]:
     turned = {track.node for track in clip.tracks if track.path == "rotation"}
     found = set()
     for node, feed in feeds.items():
-        if any(one in feeds for one in parents_of(plan.target, node)):
+        if any(one in feeds for one in ancestors(plan.target.parents, node)):
             continue
-        if feed.one in moved or not turned & set(parents_of(plan.source, feed.one)):
+        above = ancestors(plan.source.parents, feed.one)
+        if feed.one in moved or not turned & set(above):
             found.add(node)
     if plan.humans is not None:
         hips = plan.humans[1].nodes.get("hips")
@@ -68,7 +70,7 @@ def joint_place(
     is_hips = plan.humans is not None and plan.humans[1].nodes.get("hips") == node
     one = feeds[node].one
     up = rest_match.up_axis(rest, plan.humans[1] if plan.humans else None)
-    above = next((n for n in parents_of(plan.target, node) if n in feeds), None)
+    above = next((n for n in ancestors(plan.target.parents, node) if n in feeds), None)
     if above is not None:
         on = feeds[above].one
         way = source.worlds[one][..., 3] - source.worlds[on][..., 3]

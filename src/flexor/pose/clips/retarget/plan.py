@@ -10,11 +10,11 @@ import numpy as np
 
 from flexor.arrays import Doubles
 from flexor.errors import SettingError, ShapeError
-from flexor.pose.clips.joint_motion import parents_of
 from flexor.pose.clips.retarget import rest_match
 from flexor.pose.clips.retarget.match_joints import Match, match_joints
 from flexor.pose.clips.track_values import AnyClip
 from flexor.scene.character.skeleton import Skeleton, rest_world
+from flexor.scene.character.tree import ancestors
 from flexor.scene.human.human import MAIN_PARTS, Human
 
 __all__ = ["Moves", "Plan", "plan_retarget"]
@@ -184,9 +184,9 @@ def _follows(
             if node is None or on is None or node not in feeds:
                 continue
             if has_moves and on in feeds:
-                if feeds[on].one not in parents_of(source, feeds[node].one):
+                if feeds[on].one not in ancestors(source.parents, feeds[node].one):
                     continue
-            lines = parents_of(target, node), parents_of(target, on)
+            lines = ancestors(target.parents, node), ancestors(target.parents, on)
             if on not in lines[0] and node not in lines[1]:
                 if above or not any(one in feeds for one in lines[0]):
                     found[node] = on

@@ -27,7 +27,6 @@ from flexor.pose.clips.joint_motion import (
     at_rest,
     from_rest,
     in_motion,
-    parents_of,
     signs_of,
 )
 from flexor.pose.clips.retarget.feet import ground_shift, with_flat_soles
@@ -42,6 +41,7 @@ from flexor.pose.clips.track_values import (
 )
 from flexor.scene.character.clip import Clip, Path, Track
 from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.character.tree import ancestors
 from flexor.scene.human.human import Human
 
 __all__ = ["retarget", "transfer"]
@@ -131,7 +131,7 @@ def transfer(clip: AnyClip, plan: Plan, *, travel: bool = True) -> Clip:
         target.worlds[node] = world
     shift = ground_shift(plan, source, target, times.astype(np.float64))
     for node in moves:
-        line = parents_of(skeleton, node)
+        line = ancestors(skeleton.parents, node)
         if shift.any() and not moves.keys() & set(line):
             frame = target.worlds[line[0]] if line else np.eye(3, 4)[None]
             frame = np.concatenate([frame[..., :3], np.zeros((len(frame), 3, 1))], -1)

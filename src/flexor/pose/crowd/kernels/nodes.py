@@ -22,12 +22,15 @@ from flexor.maths.kernels.lanes import (
     take,
 )
 from flexor.maths.kernels.points import rows8
-
-# Columns of the table of clips: first row of its frames in the tables of its form, how
-# many, and which form.
-FIRST, FRAMES, FORM = range(3)
-DEFINED, EXPANDED = range(2)
-DEFINED_FLOATS, EXPANDED_FLOATS, BIND_FLOATS = 48, 96, 96
+from flexor.pose.crowd.layout import (
+    BIND_FLOATS,
+    DEFINED,
+    DEFINED_FLOATS,
+    EXPANDED_FLOATS,
+    FIRST,
+    FORM,
+    FRAMES,
+)
 
 
 @inline

@@ -18,6 +18,7 @@ from flexor.maths.kernels.quaternions import (
     turn_both,
     turn_vector,
 )
+from flexor.maths.layout import ROUNDED
 from flexor.pose.ik.kernels.descent import (
     EARLIER,
     FREE,
@@ -30,7 +31,6 @@ from flexor.pose.ik.kernels.descent import (
     POINT,
     POINTS,
     RATE,
-    ROUNDED,
     SCALE,
     TRIED,
     WEIGHT,

@@ -20,6 +20,7 @@ from flexor.maths.kernels.quaternions import (
     turn_both,
     turn_vector,
 )
+from flexor.maths.layout import ROUNDED
 
 # Columns of the bone tables: whole numbers,
 LANE, UP, FIRST, LAST, KIND = range(5)
@@ -28,7 +29,6 @@ LANE, UP, FIRST, LAST, KIND = range(5)
 WEIGHT, BEFORE, FRAME, LOW, HIGH, AXIS, RATE = 0, 1, 5, 9, 12, 15, 18
 BONE_NUMBERS = 19
 FREE, LIMITED, HINGE = range(3)
-ROUNDED = 1e-5  # as in `euler`: radians by which half a circle in float32 may be more
 # Columns of the effector table.
 POINT, POINTS, NODE, POLE_BONE, MIDDLE_BONE = range(5)
 # Columns of the work space of a bone: rotation, the one that is tried, translation,

@@ -12,19 +12,15 @@ import numpy as np
 
 from flexor.maths.kernels.jit import inline
 from flexor.maths.kernels.lanes import load8, put, splat8, store8, take
+from flexor.pose.kernels.layout import CUBIC, LANE, LINEAR, OFFSET, ROW, TIMELINE
+from flexor.pose.kernels.layout import KIND as TRACK_KIND
 from flexor.pose.kernels.packed import sample_one
 from flexor.pose.kernels.sample import (
     ANGLE,
-    CUBIC,
     FRACTION,
     INVERSE,
-    LANE,
-    LINEAR,
-    OFFSET,
-    ROW,
     STILL_ANGLE,
     STILL_INVERSE,
-    TIMELINE,
     _gather_rotations,
     _hermite,
     _place,
@@ -32,7 +28,6 @@ from flexor.pose.kernels.sample import (
     _slerp_lanes,
 )
 
-TRACK_KIND = 2  # column of the track tables
 # Columns of the table of clips: the kind, then first row and number of rows in each
 # of the other tables.
 KIND, LINE, ROTATION, VECTOR, MORPH, PATH = 0, 1, 3, 5, 7, 9

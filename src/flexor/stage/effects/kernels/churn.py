@@ -13,11 +13,11 @@ import math
 import numpy as np
 
 from flexor.maths.kernels.jit import inline, jit
+from flexor.scene.stage.layout import PLAIN, WATER
 from flexor.stage.effects.kernels.leaves import find_cell, ground_height
 from flexor.stage.effects.kernels.snow import scramble
+from flexor.stage.effects.layout import CONTINUING, KICK_UP, LANDING, NONE
 
-PLAIN, SAND, WATER = 0, 1, 2  # those of flexor.scene.stage.ground.SURFACES
-NONE, LANDING, KICK_UP, CONTINUING = 0, 1, 2, 3
 WIDEST = 0.75 * math.pi  # 135 degrees
 PATTERNS = 32
 UNIT = 2.0**-32

@@ -23,8 +23,8 @@ import math
 import numpy as np
 
 from flexor.maths.kernels.jit import inline, jit
+from flexor.stage.effects.layout import LEAVES as BLOCK
 
-BLOCK = 256  # leaves
 STEPS = 32  # of the flutter
 BEFORE = 1.0 - 2.0**-52
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from flexor.maths.kernels.jit import inline, jit
 from flexor.stage.effects.kernels.leaves import ground_height
+from flexor.stage.effects.layout import FLAKES as BLOCK
 
-BLOCK = 1024  # flakes, so that slices of threads begin where loops do
 WEYL = 0x9E3779B9
 WORD = 0xFFFFFFFF
 

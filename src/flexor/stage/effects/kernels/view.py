@@ -18,6 +18,7 @@ out; this takes 1.7 and 3.3 us, and 6 and 8 us with the checks around it.
 import math
 
 from flexor.maths.kernels.jit import inline, jit, part
+from flexor.scene.stage.layout import FARTHEST
 
 # Columns of structures: ends of a long one, middle of a round one (twice); radius of
 # its circles; 1 for a long one.
@@ -25,7 +26,6 @@ X0, Z0, X1, Z1, RADIUS, IS_LONG = range(6)
 # Columns of sides: where one begins, its direction, its length. Inside is to the left.
 AX, AZ, DX, DZ, LENGTH = range(5)
 BAND = 1e-9  # metres; rounding is far below it, what can be seen far above
-FARTHEST = 1e5  # metres from the origin
 
 
 @part

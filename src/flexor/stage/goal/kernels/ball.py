@@ -1,6 +1,6 @@
 """A ball among reaction areas, rods and the ground: one step.
 
-Columns of the tables are named here; `tables` fills them. Everything is float64 and in
+Columns of the tables are named in `layout`. Everything is float64 and in
 metres, seconds and radians, in the space of the netting.
 
 An area is a half-space behind a plane: depth = offset - normal . place. Inside areas
@@ -14,17 +14,34 @@ import math
 import numpy as np
 
 from flexor.maths.kernels.jit import inline, part
+from flexor.stage.goal.layout import (
+    BEFORE,
+    BOUND_COUNT,
+    FIRST_BOUND,
+    FRONT,
+    GROUP,
+    HALF,
+    INSIDE,
+    K1,
+    K2A,
+    K2B,
+    K3,
+    K4,
+    K5,
+    LIMIT,
+    MET_GROUND,
+    MET_NET,
+    MET_ROD,
+    NX,
+    NY,
+    NZ,
+    OFFSET,
+    OUTSIDE,
+    OWNER,
+    SCORED,
+    SIDE,
+)
 
-# Columns of areas, float64.
-NX, NY, NZ, OFFSET, FRONT, LIMIT, K1, K2A, K2B, K3, K4, K5, HALF = range(13)
-# Columns of marks of areas, int32: side, row of the owner or -1, number of the face,
-# first row and number of rows in bounds, and which side of which sheet it is: faces of
-# one group hand balls on to each other.
-SIDE, OWNER, FACE, FIRST_BOUND, BOUND_COUNT, GROUP = range(6)
-# What a ball remembers.
-BEFORE, INSIDE, OUTSIDE = range(3)
-# What has happened to a ball since it was shot, as bits.
-SCORED, MET_ROD, MET_GROUND, MET_NET = 1, 2, 4, 8
 # Ball settings.
 RADIUS, INERTIA, GRAVITY, DRAG, CURL, GROUND, BOUNCE, GRIP, ROLLING, ROD_BOUNCE = range(
     10

@@ -3,17 +3,9 @@
 import numpy as np
 
 from flexor.maths.kernels.jit import jit, part
-from flexor.stage.goal.kernels.ball import (
-    FACE,
-    NX,
-    NY,
-    NZ,
-    OWNER,
-    RADIUS,
-    acting,
-    move_ball,
-)
+from flexor.stage.goal.kernels.ball import RADIUS, acting, move_ball
 from flexor.stage.goal.kernels.net import GROUND, push_net, swing
+from flexor.stage.goal.layout import FACE, NX, NY, NZ, OWNER
 
 __all__ = ["step_balls", "step_frames", "swing_net"]
 

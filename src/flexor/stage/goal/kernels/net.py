@@ -9,8 +9,8 @@ import math
 import numpy as np
 
 from flexor.maths.kernels.jit import inline, part
+from flexor.stage.goal.layout import FIXED, SPRUNG
 
-FREE, SPRUNG, FIXED = range(3)
 # Net settings.
 K11, K12, K13, K14, MASS, GRAVITY, FASTEST, GROUND, STEP = range(9)
 

@@ -8,8 +8,7 @@ import math
 import numpy as np
 
 from flexor.maths.kernels.jit import inline, jit
-
-NEAR = 1e-6  # metres: opponents as near stand on one spot
+from flexor.stage.movement.layout import NEAR_SPOT as NEAR
 
 
 @inline

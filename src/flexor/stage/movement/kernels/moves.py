@@ -14,6 +14,20 @@ A tick with its checks around it takes 4 us for 2 characters, 4 us for 20 and 8 
 import numpy as np
 
 from flexor.maths.kernels.jit import inline, jit
+from flexor.stage.movement.layout import (
+    AGE,
+    BY,
+    CAME,
+    FASTEST,
+    FIRST,
+    HITTING,
+    HOLD,
+    NO_MOVE,
+    PENDING,
+    RETURN,
+    START_UP,
+    WAIT,
+)
 
 # Columns of phases of moves, int32: ticks before the hitting phase, before the return
 # phase, and in all; 1 for a guard.
@@ -22,14 +36,8 @@ HITS, BACK, TOTAL, GUARD = range(4)
 MOVE, TICKS = range(2)
 # Columns of chords, int32, the largest chords first.
 MASK, DOES = range(2)
-# Columns of marks of characters, int32: ticks that the input which waits may still do
-# so, -1 without end; its buttons; buttons pressed that may become a chord, which of
-# them came first, ticks since then, and whether they came in time or late; buttons that
-# the current move holds by.
-WAIT, BY, PENDING, FIRST, AGE, CAME, HOLD = range(7)
 IN_TIME, LATE = 1, 2
 NEAR = 1e-6  # ticks: sums of parts of ticks that are nearer to a whole one are it
-FASTEST = 16.0  # of clocks
 
 
 @inline
@@ -131,10 +139,10 @@ def go_on(m, t, tick, is_held, phases):
 def phase_of(m, t, phases):
     """0: no move, 1: before it can hit, 2: while it can, 3: the return."""
     if m < 0:
-        return 0
+        return NO_MOVE
     if t + NEAR < phases[m, HITS]:
-        return 1
-    return 2 if t + NEAR < phases[m, BACK] else 3
+        return START_UP
+    return HITTING if t + NEAR < phases[m, BACK] else RETURN
 
 
 @jit(

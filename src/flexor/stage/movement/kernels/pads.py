@@ -8,11 +8,15 @@ import math
 import numpy as np
 
 from flexor.maths.kernels.jit import inline, jit
+from flexor.scene.stage.layout import BUTTON_DOWN as DOWN
+from flexor.scene.stage.layout import BUTTON_L as CIRCLE
+from flexor.scene.stage.layout import BUTTON_LEFT as LEFT
+from flexor.scene.stage.layout import BUTTON_R as RUN
+from flexor.scene.stage.layout import BUTTON_RIGHT as RIGHT
+from flexor.scene.stage.layout import BUTTON_UP as UP
+from flexor.stage.movement.layout import NEAR_SPOT as NEAR
+from flexor.stage.movement.layout import NONE, OPPONENT
 
-# Bits of buttons, those of scene.moves; and what a pad does, as in scene.stage_plan.
-UP, DOWN, LEFT, RIGHT, CIRCLE, RUN = 1, 2, 4, 8, 1 << 10, 1 << 11
-OPPONENT, FREE, NONE = range(3)
-NEAR = 1e-6  # metres: opponents as near stand on one spot
 FACING = 0.6  # radians: who looks further away from its way turns before it goes
 SLANT = 0.5  # a way that is less than this along one axis goes along the other alone
 

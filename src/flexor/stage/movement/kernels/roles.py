@@ -5,14 +5,25 @@ import math
 import numpy as np
 
 from flexor.maths.kernels.jit import jit
+from flexor.scene.stage.layout import (
+    AIR,
+    BACK,
+    BEATEN,
+    GUARDED,
+    HIT,
+    LEFT,
+    RECOIL,
+    RIGHT,
+    RUN,
+    STANCE,
+    WALK,
+    WON,
+)
+from flexor.scene.stage.layout import ROLE_COUNT as ROLES
 from flexor.stage.movement.kernels.ground import ground_height, ground_slope
+from flexor.stage.movement.layout import GUARDED as WAS_GUARDED
+from flexor.stage.movement.layout import PARRIED as WAS_PARRIED
 
-# Those of scene.stage_plan.ROLES; moves come behind them.
-STANCE, WALK, RUN, BACK, LEFT, RIGHT, AIR = range(7)
-HIT, GUARDED, RECOIL, BEATEN, WON = range(7, 12)
-ROLES = 12
-# What came of an attack, as in stage.movement.fight.
-WAS_GUARDED, WAS_PARRIED = 2, 3
 FALLING = 1.5  # metres a second downward that look like falling
 SLOWEST, FASTEST = 0.25, 2.5  # factors of a clip's own speed
 FASTER = 1.25  # times walking: from there on it is a run

@@ -26,15 +26,28 @@ import math
 import numpy as np
 
 from flexor.maths.kernels.jit import inline, jit, part
+from flexor.stage.movement.layout import (
+    AX,
+    AZ,
+    BX,
+    BZ,
+    EX,
+    EZ,
+    LENGTH,
+    NX,
+    NZ,
+    SX,
+    SZ,
+    TX,
+    TZ,
+)
+from flexor.stage.movement.layout import ZONE_FARTHEST as FARTHEST
+from flexor.stage.movement.layout import ZONE_WIDEST as WIDEST
 
-# Columns of sides: start, end, direction, length, normal to where characters may be,
-# and at start and end the sum of the normals of the sides that meet there.
-AX, AZ, BX, BZ, TX, TZ, LENGTH, NX, NZ, SX, SZ, EX, EZ = range(13)
 # Columns of zones: first side, the one after the last, whether it keeps inside.
 FIRST, LAST, KEEPS_IN = range(3)
 
 LEAST_RADIUS = 1e-4  # metres: the middle of a point keeps this far from a wall
-FARTHEST, WIDEST = 1e6, 1e4  # metres, of places and of radii
 MOST_SLIDES = 16  # walls that a movement may slide along
 MOST_GROWTHS = 24
 SLACK = 1e-9  # metres that a wall may get nearer, or rounding would make it an obstacle
