@@ -227,7 +227,7 @@ def test_k4_lifts_on_both_sides_of_a_wall_but_never_on_the_roof() -> None:
     marks, areas = own.areas.marks, own.areas.areas
     is_roof = marks[:, layout.FACE] == 3
     assert is_roof.sum() == 4
-    assert (areas[is_roof, at.K4] == 0).all()
+    assert (areas[is_roof, layout.K4] == 0).all()
 
 
 def sheet(lower: Any, upper: Any, **named: Any) -> SheetPlan:
