@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from flexor.stage.effects.afterimages import (
     init_afterimages,
 )
 from flexor.stage.effects.shadows import ShadowParts, Shadows, init_shadows
+from flexor.stage.hashing import Hashed, Unhashed
 
 __all__ = [
     "Body",
@@ -111,35 +112,42 @@ class Body:
     normals: of each surface, float32 (n, V, 3); shadows: None for none.
     """
 
-    plan: BodyPlan
-    rows: Ints
-    player: PlayerState
-    world: WorldState
-    playing: tuple[Playing | None, ...]
-    attacks: Bools
-    lifted: Doubles
-    limbs: TwoBoneState | None
-    ends: Ints
-    flats: Doubles
-    lifts: Doubles
-    targets: Floats
-    tilts: Floats
-    weights: Floats
-    positions: list[Floats]
-    normals: list[Floats]
-    shadows: Shadows | None
-    _skins: list[tuple[slice, list[SkinState]]]
-    _alone: list[SkinState]
-    _whole: Floats | None
-    last_moves: Ints
-    last_left: Doubles
-    carried: Doubles
-    afterimages: Afterimages | None
-    group_moves: dict[int, Bools]
-    last_ends: Floats
-    has_lifts: bool = False
-    skinned_at: int = -1
-    deformed: int = 0
+    plan: Unhashed[BodyPlan]
+    rows: Unhashed[Ints]
+    player: Hashed[PlayerState]
+    world: Hashed[WorldState]
+    playing: Unhashed[tuple[Playing | None, ...]]
+    attacks: Unhashed[Bools]
+    lifted: Unhashed[Doubles]
+    limbs: Unhashed[TwoBoneState | None]
+    ends: Unhashed[Ints]
+    flats: Unhashed[Doubles]
+    lifts: Hashed[Doubles]
+    targets: Unhashed[Floats]
+    tilts: Unhashed[Floats]
+    weights: Unhashed[Floats]
+    positions: Unhashed[list[Floats]]
+    normals: Unhashed[list[Floats]]
+    shadows: Unhashed[Shadows | None]
+    _skins: Unhashed[list[tuple[slice, list[SkinState]]]]
+    _alone: Unhashed[list[SkinState]]
+    _whole: Unhashed[Floats | None]
+    last_moves: Hashed[Ints]
+    last_left: Unhashed[Doubles]
+    carried: Hashed[Doubles]
+    afterimages: Unhashed[Afterimages | None]
+    group_moves: Unhashed[dict[int, Bools]]
+    last_ends: Unhashed[Floats]
+    has_lifts: Unhashed[bool] = False
+    skinned_at: Unhashed[int] = -1
+    deformed: Unhashed[int] = 0
+
+    # Of player and world, which know no hash, these belong to it.
+    hash_order: ClassVar[tuple[str, ...]] = (
+        *("player.local", "player.weights", "world.matrices", "player._marks"),
+        *("player._voices", "player._targets", "player._fades"),
+        *("lifts", "carried", "last_moves"),
+    )
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -29,6 +29,7 @@ from flexor.scene.checks import check_kind
 from flexor.scene.stage.effect_settings import FARTHEST, LeafSettings
 from flexor.scene.stage.ground import Ground
 from flexor.stage.effects.wind import Wind
+from flexor.stage.hashing import Hashed, Unhashed
 
 __all__ = ["Leaves", "init_leaves", "leaf_quads", "step_leaves"]
 
@@ -50,24 +51,25 @@ class Leaves:
     kinds: uint8 (L,), for drawing. Change them by `step_leaves` alone.
     """
 
-    settings: LeafSettings
-    places: Floats
-    speeds: Floats
-    steps: NDArray[np.uint8]
-    angles: NDArray[np.uint16]
-    spins: NDArray[np.uint16]
-    is_aloft: Bools
-    is_moving: Bools
-    sizes: Floats
-    kinds: NDArray[np.uint8]
+    settings: Unhashed[LeafSettings]
+    places: Hashed[Floats]
+    speeds: Hashed[Floats]
+    steps: Hashed[NDArray[np.uint8]]
+    angles: Hashed[NDArray[np.uint16]]
+    spins: Hashed[NDArray[np.uint16]]
+    is_aloft: Hashed[Bools]
+    is_moving: Hashed[Bools]
+    sizes: Hashed[Floats]
+    kinds: Unhashed[NDArray[np.uint8]]
     # By block: how many move, which (L,), and a box around all of them.
-    _counts: Ints = field(repr=False)
-    _listed: Ints = field(repr=False)
-    _boxes: Floats = field(repr=False)
-    _numbers: Doubles = field(repr=False)  # settings for the kernel
-    _wind: Doubles = field(repr=False)
-    _ground: Ground = field(repr=False)  # that of the last tick, and its highest point
-    _highest: float = field(repr=False)
+    _counts: Hashed[Ints] = field(repr=False)
+    _listed: Hashed[Ints] = field(repr=False)
+    _boxes: Hashed[Floats] = field(repr=False)
+    _numbers: Hashed[Doubles] = field(repr=False)  # settings for the kernel
+    _wind: Hashed[Doubles] = field(repr=False)
+    # The ground of the last tick, and its highest point.
+    _ground: Unhashed[Ground] = field(repr=False)
+    _highest: Hashed[float] = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.places)

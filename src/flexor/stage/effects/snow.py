@@ -29,6 +29,7 @@ from flexor.scene.character.light import as_vector
 from flexor.scene.checks import check_kind
 from flexor.scene.stage.effect_settings import STRONGEST, SnowSettings
 from flexor.scene.stage.ground import Ground
+from flexor.stage.hashing import Hashed, Unhashed
 
 __all__ = ["Snow", "init_snow", "snow_quads", "step_snow"]
 
@@ -49,19 +50,20 @@ class Snow:
     (K,), what is added to phases in a tick; circles: float32 (K,), radii, metres.
     """
 
-    settings: SnowSettings
-    places: Floats
-    phases: NDArray[np.uint16]
-    kinds: NDArray[np.uint8]
-    sizes: Floats
-    rolls: NDArray[np.uint32]
-    turns: NDArray[np.uint16]
-    circles: Floats
-    _box: Doubles = field(repr=False)
-    _move: Doubles = field(repr=False)
-    _view: Floats = field(repr=False)
-    _ground: Ground = field(repr=False)  # that of the last tick, and its highest point
-    _highest: float = field(repr=False)
+    settings: Unhashed[SnowSettings]
+    places: Hashed[Floats]
+    phases: Hashed[NDArray[np.uint16]]
+    kinds: Unhashed[NDArray[np.uint8]]
+    sizes: Hashed[Floats]
+    rolls: Hashed[NDArray[np.uint32]]
+    turns: Hashed[NDArray[np.uint16]]
+    circles: Hashed[Floats]
+    _box: Hashed[Doubles] = field(repr=False)
+    _move: Hashed[Doubles] = field(repr=False)
+    _view: Unhashed[Floats] = field(repr=False)
+    # The ground of the last tick, and its highest point.
+    _ground: Unhashed[Ground] = field(repr=False)
+    _highest: Hashed[float] = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.places)

@@ -33,6 +33,7 @@ from flexor.scene.stage.moves import (
     button_mask,
 )
 from flexor.scene.stage.settings import MoveSettings
+from flexor.stage.hashing import Hashed
 
 __all__ = [
     "HITTING",
@@ -95,14 +96,14 @@ class MoveState:
     -1: none.
     """
 
-    move: Ints
-    at: Doubles
-    phase: NDArray[np.int8]
-    combination: Ints
-    step: Ints
-    left: Doubles
-    buffered: Ints
-    _marks: Ints
+    move: Hashed[Ints]
+    at: Hashed[Doubles]
+    phase: Hashed[NDArray[np.int8]]
+    combination: Hashed[Ints]
+    step: Hashed[Ints]
+    left: Hashed[Doubles]
+    buffered: Hashed[Ints]
+    _marks: Hashed[Ints]
 
     def __len__(self) -> int:
         return len(self.move)
