@@ -19,6 +19,7 @@ from flexor.scene.stage.effect_settings import AfterimageSettings, EffectPlan
 from flexor.scene.stage.ground_shapes import shape_ground
 from flexor.scene.stage.moves import Move, MoveTable
 from flexor.scene.stage.plan import Actor, CameraRule, StagePlan
+from flexor.stage import frame as frame_module
 from flexor.stage.frame import Frame
 
 LEG = ("rightUpperLeg", "rightLowerLeg", "rightFoot")
@@ -135,6 +136,24 @@ def test_the_arena_looks_the_same_whoever_watched_before() -> None:
         pictures.append(stage.draw((320, 180)).copy())
     assert hashes[0] == hashes[1]
     assert (pictures[0] == pictures[1]).all()
+
+
+def test_a_picture_casts_shadows_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage, calls = play(make(2), "never", 3), []
+    cast = frame_module.cast_shadows
+
+    def count(*words: Any) -> None:
+        calls.append(words[0])
+        cast(*words)
+
+    monkeypatch.setattr(frame_module, "cast_shadows", count)
+    stage.draw(SIZE)
+    assert len(calls) == 1, "of its one body"
+    stage.draw(SIZE, stage.camera)
+    assert len(calls) == 1, "and not again in the same tick"
+    stage.step()
+    stage.draw(SIZE)
+    assert len(calls) == 2
 
 
 def test_only_what_is_looked_at_is_deformed() -> None:

@@ -69,7 +69,7 @@ def hashed_values(state: Any) -> Iterator[Any]:
     """Every array and number of a state that belongs to its hash, in its order, through
     the states in it.
     """
-    kind: type[object] = type(state)
+    kind: Any = type(state)
     for path in hashed_paths(kind):
         value = attrgetter(path)(state)
         if is_dataclass(value):
