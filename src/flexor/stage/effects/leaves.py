@@ -67,9 +67,7 @@ class Leaves:
     _boxes: Hashed[Floats] = field(repr=False)
     _numbers: Hashed[Doubles] = field(repr=False)  # settings for the kernel
     _wind: Hashed[Doubles] = field(repr=False)
-    # The ground of the last tick, and its highest point.
-    _ground: Unhashed[Ground] = field(repr=False)
-    _highest: Hashed[float] = field(repr=False)
+    _highest: Hashed[float] = field(repr=False)  # point of the ground, see `_above`
 
     def __len__(self) -> int:
         return len(self.places)
@@ -117,17 +115,16 @@ def init_leaves(
         boxes,
         np.array([getattr(settings, name) for name in KERNEL_SETTINGS]),
         np.zeros(6),
-        ground,
-        _highest(ground),
+        _above(ground),
     )
 
 
 KERNEL_SETTINGS = ("lift", "drag", "grip", "weight", "fastest")
 
 
-def _highest(ground: Ground) -> float:
-    """Metres; no less in float32, in which leaves have their places."""
-    return float(np.nextafter(np.float32(ground.heights.max()), np.float32(np.inf)))
+def _above(ground: Ground) -> float:
+    """The highest point, metres; no less in float32, in which leaves have places."""
+    return float(np.nextafter(np.float32(ground.highest), np.float32(np.inf)))
 
 
 def _check_spots(spots: ArrayLike) -> Doubles:
@@ -156,8 +153,6 @@ def step_leaves(state: Leaves, wind: Wind | None, ground: Ground) -> None:
     """A tick of a sixtieth of a second; wind: that of this tick, or None."""
     check_kind(state, Leaves, "state")
     check_kind(ground, Ground, "ground")
-    if ground is not state._ground:
-        state._ground, state._highest = ground, _highest(ground)
     count = state.moving_count
     if wind is not None:
         check_kind(wind, Wind, "wind")
@@ -166,6 +161,7 @@ def step_leaves(state: Leaves, wind: Wind | None, ground: Ground) -> None:
         return
     from flexor.stage.effects.kernels.leaves import step_blocks
 
+    state._highest = _above(ground)
     has_wind, inverse = wind is not None, 1 / ground.step
 
     def work(blocks: slice) -> None:

@@ -61,9 +61,7 @@ class Snow:
     _box: Hashed[Doubles] = field(repr=False)
     _move: Hashed[Doubles] = field(repr=False)
     _view: Unhashed[Floats] = field(repr=False)
-    # The ground of the last tick, and its highest point.
-    _ground: Unhashed[Ground] = field(repr=False)
-    _highest: Hashed[float] = field(repr=False)
+    _highest: Hashed[float] = field(repr=False)  # point of the ground
 
     def __len__(self) -> int:
         return len(self.places)
@@ -104,8 +102,7 @@ def init_snow(
         np.array([low_x, high_x, low_z, high_z, settings.top]),
         np.zeros(3),
         np.zeros(6, np.float32),
-        ground,
-        float(ground.heights.max()),
+        ground.highest,
     )
 
 
@@ -116,8 +113,7 @@ def step_snow(state: Snow, ground: Ground, wind: ArrayLike = CALM) -> None:
     move = as_vector(wind, "wind")
     if max(abs(speed) for speed in move) > STRONGEST:
         raise SettingError(f"wind: {move}, expected {STRONGEST:g} at most")
-    if ground is not state._ground:
-        state._ground, state._highest = ground, float(ground.heights.max())
+    state._highest = ground.highest
     state._move[:] = move
     state._move[1] -= state.settings.fall
     from flexor.stage.effects.kernels.snow import step_flakes
