@@ -214,7 +214,9 @@ class Goal:
     def draw_list(self, camera: Camera, style: DrawStyle | str = "shaded") -> DrawList:
         """All there is, as things to draw; see docs/guide/draw.md."""
         check_view(camera, (1, 1))
-        return self.painter.draw_list(self, camera, style)
+        return self.painter.draw_list(
+            self.state, self.place, self.heading, camera, style
+        )
 
     def draw(
         self,
@@ -224,7 +226,9 @@ class Goal:
     ) -> NDArray[np.uint8]:
         """A picture (H, W, 4); overwritten by the next of its size."""
         check_view(camera, size)
-        return self.painter.draw(self, camera, size, style)
+        return self.painter.draw(
+            self.state, self.place, self.heading, camera, size, style
+        )
 
     @property
     def painter(self) -> GoalPainter:

@@ -274,7 +274,7 @@ class Stage:
         lines: that are drawn beside, such as the ways that characters went.
         """
         check_view(self.camera if camera is None else camera, size)
-        return self.painter.draw(self, size, camera, style, lines)
+        return self.painter.draw(self.frame, size, camera, style, lines)
 
     @property
     def painter(self) -> StagePainter:
@@ -282,5 +282,5 @@ class Stage:
         if self._painter is None:
             from flexor.api.pictures.stage import StagePainter
 
-            self._painter = StagePainter(self)
+            self._painter = StagePainter(self.plan, self.cast, self.state.scenery)
         return self._painter

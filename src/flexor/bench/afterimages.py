@@ -11,6 +11,7 @@ from flexor.draw.scene.style import DrawStyle
 from flexor.scene.stage.ground_shapes import shape_ground
 from flexor.scene.stage.moves import Move, MoveTable
 from flexor.scene.stage.plan import Actor, CameraRule, StagePlan
+from flexor.stage.effects.leave import leave_afterimages
 from flexor.stage.frame import make_frame
 
 __all__ = ["run"]
@@ -56,7 +57,9 @@ def run(rounds: int = 20) -> Iterator[Result]:
         body = stage.state.bodies[0]
         body.skinned_at = -1  # as if the tick were a new one
         if body.afterimages is not None:
-            body.afterimages.kept[0].pop()
+            own = body.afterimages.kept[0]
+            own.newest = (own.newest - 1) % len(own.ticks)
+        leave_afterimages(stage.state)
         make_frame(stage.state)
 
     without, kept = best_seconds(

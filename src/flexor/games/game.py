@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from flexor.scene.stage.moves import RATE
 
-__all__ = ["PADS", "RATE", "Game"]
+__all__ = ["PADS", "RATE", "Game", "Ticking"]
 
 PADS = 2
 
@@ -58,3 +58,25 @@ class Game(Protocol):
     def hash(self) -> str:
         """A text that two games share only if their play is alike, bit for bit."""
         ...
+
+
+class Ticking:
+    """What is the same in every game: its ticks are counted, and it can stand still."""
+
+    def __init__(self) -> None:
+        self._tick = 0
+        self._is_paused = False
+
+    @property
+    def tick(self) -> int:
+        """Ticks that have passed."""
+        return self._tick
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether it stands still."""
+        return self._is_paused
+
+    def pause(self, on: bool) -> None:
+        """Stand still, or go on."""
+        self._is_paused = bool(on)

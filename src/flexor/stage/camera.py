@@ -11,6 +11,7 @@ from flexor.arrays import Doubles, Ints
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.light import Vector
 from flexor.scene.stage.plan import CameraRule
+from flexor.stage.hashing import Hashed
 
 __all__ = [
     "CameraState",
@@ -46,12 +47,12 @@ class CameraState:
     metres by which the eye is higher than its rule says, to look over a hill.
     """
 
-    rule: CameraRule
-    row: int
-    eye: Doubles
-    target: Doubles
-    aim: Doubles
-    raised: float = 0.0
+    rule: Hashed[CameraRule]
+    row: Hashed[int]
+    eye: Hashed[Doubles]
+    target: Hashed[Doubles]
+    aim: Hashed[Doubles]
+    raised: Hashed[float] = 0.0
 
 
 def init_camera(rule: CameraRule, row: int) -> CameraState:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -30,9 +30,11 @@ from flexor.scene.stage.volumes import HitVolumes
 from flexor.stage.effects.afterimages import (
     Afterimages,
     PartGroup,
+    Skin,
     init_afterimages,
 )
 from flexor.stage.effects.shadows import ShadowParts, Shadows, init_shadows
+from flexor.stage.hashing import Hashed, Unhashed
 
 __all__ = [
     "Body",
@@ -40,6 +42,7 @@ __all__ = [
     "Playing",
     "init_body",
     "skin_body",
+    "skin_moment",
     "whole_positions",
 ]
 
@@ -104,40 +107,47 @@ class Body:
     tick, and last_left: (n,), ticks that they had left; carried: (n, L), metres of
     lifts of moves that were cut; afterimages: None for none; group_moves: by group of
     parts, bool (M + 1,), which moves leave afterimages of them, none the last;
-    skinned_at: the tick whose skin there is; deformed: vertices that were so far;
-    last_ends, ends_at: where ends of limbs were in the last frame, and its tick;
-    positions, normals: of each surface, float32 (n, V, 3); shadows: None for none.
+    last_ends: float32 (n, L, 3), where ends of limbs were in the last tick; skinned_at:
+    the tick whose skin there is; deformed: vertices that were so far; positions,
+    normals: of each surface, float32 (n, V, 3); shadows: None for none.
     """
 
-    plan: BodyPlan
-    rows: Ints
-    player: PlayerState
-    world: WorldState
-    playing: tuple[Playing | None, ...]
-    attacks: Bools
-    lifted: Doubles
-    limbs: TwoBoneState | None
-    ends: Ints
-    flats: Doubles
-    lifts: Doubles
-    targets: Floats
-    tilts: Floats
-    weights: Floats
-    positions: list[Floats]
-    normals: list[Floats]
-    shadows: Shadows | None
-    _skins: list[tuple[slice, list[SkinState]]]
-    _whole: Floats | None
-    last_moves: Ints
-    last_left: Doubles
-    carried: Doubles
-    afterimages: Afterimages | None
-    group_moves: dict[int, Bools]
-    has_lifts: bool = False
-    skinned_at: int = -1
-    deformed: int = 0
-    last_ends: Floats | None = None
-    ends_at: int = 0
+    plan: Unhashed[BodyPlan]
+    rows: Unhashed[Ints]
+    player: Hashed[PlayerState]
+    world: Hashed[WorldState]
+    playing: Unhashed[tuple[Playing | None, ...]]
+    attacks: Unhashed[Bools]
+    lifted: Unhashed[Doubles]
+    limbs: Unhashed[TwoBoneState | None]
+    ends: Unhashed[Ints]
+    flats: Unhashed[Doubles]
+    lifts: Hashed[Doubles]
+    targets: Unhashed[Floats]
+    tilts: Unhashed[Floats]
+    weights: Unhashed[Floats]
+    positions: Unhashed[list[Floats]]
+    normals: Unhashed[list[Floats]]
+    shadows: Unhashed[Shadows | None]
+    _skins: Unhashed[list[tuple[slice, list[SkinState]]]]
+    _alone: Unhashed[list[SkinState]]
+    _whole: Unhashed[Floats | None]
+    last_moves: Hashed[Ints]
+    last_left: Unhashed[Doubles]
+    carried: Hashed[Doubles]
+    afterimages: Unhashed[Afterimages | None]
+    group_moves: Unhashed[dict[int, Bools]]
+    last_ends: Unhashed[Floats]
+    has_lifts: Unhashed[bool] = False
+    skinned_at: Unhashed[int] = -1
+    deformed: Unhashed[int] = 0
+
+    # Of player and world, which know no hash, these belong to it.
+    hash_order: ClassVar[tuple[str, ...]] = (
+        *("player.local", "player.weights", "world.matrices", "player._marks"),
+        *("player._voices", "player._targets", "player._fades"),
+        *("lifts", "carried", "last_moves"),
+    )
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -179,11 +189,16 @@ def init_body(
     ]
     vertices = sum(bind.vertex_count for bind in plan.binds)
     is_joined = plan.parts is not None and len(plan.binds) > 1
+    player, world = init_player(motions, count), init_world(plan.layout, count)
+    kept = None
+    if plan.groups:
+        morphs = player.weights.shape[1]
+        kept = init_afterimages(settings, plan.groups, world.matrices, morphs)
     return Body(
         plan,
         np.array(rows, np.int32),
-        init_player(motions, count),
-        init_world(plan.layout, count),
+        player,
+        world,
         tuple(plan.roles.get(name) for name in (*ROLES, *(m.name for m in moves))),
         attacks,
         lifted,
@@ -198,12 +213,14 @@ def init_body(
         [np.zeros(shape, np.float32) for shape in shapes],
         None if plan.parts is None else init_shadows(plan.parts, count),
         skins,
+        [init_skin(bind, 1) for bind in plan.binds] if plan.groups else [],
         np.zeros((count, vertices, 3), np.float32) if is_joined else None,
         np.full(count, -1, np.int32),
         np.zeros(count),
         np.zeros((count, len(names))),
-        init_afterimages(settings, plan.groups) if plan.groups else None,
+        kept,
         _group_moves(plan, moves),
+        np.zeros((count, len(names), 3), np.float32),
     )
 
 
@@ -223,25 +240,55 @@ def skin_body(body: Body, tick: int) -> None:
         return
     body.skinned_at = tick
     body.deformed += sum(part.size // 3 for part in body.positions)
-    world, columns = body.world.matrices, body.plan.columns
 
     def work(parts: slice) -> None:
         for rows, states in body._skins[parts]:
-            for row, state in enumerate(states):
-                first, width = columns.get(state.bind.node, (0, 0))
-                own = body.player.weights[rows, first : first + width]
-                skin_vertices(
-                    state,
-                    world[rows],
-                    np.ascontiguousarray(own),
-                    positions=body.positions[row][rows],
-                    normals=body.normals[row][rows],
-                )
+            _skin_rows(
+                body,
+                states,
+                body.world.matrices[rows],
+                body.player.weights[rows],
+                [part[rows] for part in body.positions],
+                [part[rows] for part in body.normals],
+            )
 
     if len(body._skins) > 1:
         threads.run_slices(work, len(body._skins))
     else:
         work(slice(0, len(body._skins)))
+
+
+def skin_moment(body: Body, world: Floats, weights: Floats) -> Skin:
+    """The skin of one character at some other moment, in arrays of its own.
+
+    world: float32 (1, J, 3, 4), of nodes; weights: float32 (1, M), of all morphs.
+    """
+    shapes = [(1, bind.vertex_count, 3) for bind in body.plan.binds]
+    positions = [np.empty(shape, np.float32) for shape in shapes]
+    normals = [np.empty(shape, np.float32) for shape in shapes]
+    body.deformed += sum(part.size // 3 for part in positions)
+    _skin_rows(body, body._alone, world, weights, positions, normals)
+    return positions, normals
+
+
+def _skin_rows(
+    body: Body,
+    states: Sequence[SkinState],
+    world: Floats,
+    weights: Floats,
+    positions: Sequence[Floats],
+    normals: Sequence[Floats],
+) -> None:
+    """Deform all surfaces of some characters."""
+    for row, state in enumerate(states):
+        first, width = body.plan.columns.get(state.bind.node, (0, 0))
+        skin_vertices(
+            state,
+            world,
+            np.ascontiguousarray(weights[:, first : first + width]),
+            positions=positions[row],
+            normals=normals[row],
+        )
 
 
 def whole_positions(body: Body) -> Floats:

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
 from flexor.scene.character.camera import Camera
-from flexor.scene.stage.moves import RATE
 from flexor.stage.camera import camera_of
-from flexor.stage.cast import Body, skin_body, whole_positions
-from flexor.stage.effects.afterimages import Afterimage, keep_afterimages
+from flexor.stage.cast import Body, skin_body, skin_moment, whole_positions
+from flexor.stage.effects.afterimages import Afterimage, see_afterimages
 from flexor.stage.effects.scenery import Scenery
 from flexor.stage.effects.shadows import cast_shadows
 from flexor.stage.state import StageState
 
 __all__ = ["BodyFrame", "Frame", "make_frame"]
-
-LONGEST = 12  # ticks from frame to frame over which the speed of a hand can be told
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,43 +55,23 @@ class Frame:
     scenery: Scenery
 
 
-def _keep(state: StageState, body: Body) -> None:
-    """Keep what those look like who leave afterimages: by their move, or as a hand or
-    foot of theirs is fast.
-    """
-    if body.afterimages is None:
-        return
-    moves = state.moves.move[body.rows]
-    active = {group: own[moves] for group, own in body.group_moves.items()}
-    settings = body.afterimages.settings
-    if settings.fastest and len(body.ends):
-        ends = body.world.matrices[..., 3][:, body.ends]
-        ticks = state.tick - body.ends_at
-        if 0 < ticks <= LONGEST and body.last_ends is not None:
-            ways = np.linalg.norm(ends - body.last_ends, axis=2)
-            is_fast = ways * (RATE / ticks) > settings.fastest
-            for column, name in enumerate(body.plan.limbs):
-                group = body.plan.limb_groups.get(name)
-                if group is not None and is_fast[:, column].any():
-                    before = active.get(group, np.zeros(len(body), bool))
-                    active[group] = before | is_fast[:, column]
-        if ticks:
-            body.last_ends, body.ends_at = ends.copy(), state.tick
-    keep_afterimages(body.afterimages, state.tick, active, body.positions, body.normals)
-
-
-def _seen(state: StageState, body: Body) -> tuple[Afterimage, ...]:
+def _seen(body: Body, tick: int) -> tuple[Afterimage, ...]:
+    """The afterimages of a body that is deformed as it is at a tick."""
     if body.afterimages is None:
         return ()
-    return tuple(body.afterimages.seen(state.tick))
+    skin = body.positions, body.normals
+    deform = partial(skin_moment, body)
+    return tuple(see_afterimages(body.afterimages, tick, skin, deform))
 
 
 def make_frame(state: StageState, *, shadows: bool = True) -> Frame:
-    """Deform all skins as they are now, and cast their shadows."""
+    """Deform all skins as they are now, and cast their shadows.
+
+    No tick depends on what is made here: whether and when it is called does not show.
+    """
     bodies = []
     for body in state.bodies:
         skin_body(body, state.tick)
-        _keep(state, body)
         shadow = None
         cast = np.zeros(len(body), bool)
         if shadows and body.shadows is not None:
@@ -108,7 +86,7 @@ def make_frame(state: StageState, *, shadows: bool = True) -> Frame:
                 tuple(body.normals),
                 shadow,
                 cast,
-                _seen(state, body),
+                _seen(body, state.tick),
             )
         )
     view = state.view

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from flexor.stage.camera import CameraState, init_camera
 from flexor.stage.cast import Body, BodyPlan, init_body
 from flexor.stage.effects.scenery import Scenery, init_scenery
 from flexor.stage.effects.view import ViewState, init_view, make_view
+from flexor.stage.hashing import Hashed, Unhashed, hashed_values
 from flexor.stage.movement.bodies import Standing, has_steps, init_standing
 from flexor.stage.movement.buttons import InputRecorder, init_recorder
 from flexor.stage.movement.fight import FightState, init_fight
@@ -33,29 +33,9 @@ from flexor.stage.movement.zones import ZoneTables, make_zones
 __all__ = ["StageState", "choose_opponents", "hash_state", "init_stage"]
 
 ROUND = 16  # corners of a round structure, as a wall
-# What does not change in play, or is not of it: input, what is drawn, what was told.
-SKIPPED = {
-    "plan",
-    "bodies",
-    "tables",
-    "zones",
-    "chance",
-    "recorder",
-    "rules",
-    "ground",
-    "settings",
-    "wind",
-    "kinds",
-    "own_speeds",
-    "hits",
-    "attacks",
-    "_view",
-    "_ground",
-}
-FROZEN = (StagePlan, MoveTables, ZoneTables)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, kw_only=True)
 class StageState:
     """N characters on a stage, and what is around them.
 
@@ -74,55 +54,59 @@ class StageState:
     source of all that is random.
     """
 
-    plan: StagePlan
-    bodies: tuple[Body, ...]
-    tables: MoveTables
-    zones: ZoneTables
-    chance: np.random.Generator
-    held: Masks
-    pressed: Masks
-    places: Doubles
-    before: Doubles
-    headings: Doubles
-    clocks: Doubles
-    asked: Doubles
-    going: Doubles
-    circling: Bools
-    slides: Doubles
-    sinks: Doubles
-    radii: Doubles
-    opponents: Ints
-    controls: NDArray[np.uint8]
-    touched: Bools
-    normals: Doubles
-    started: Ints
-    roles: Ints
-    rates: Doubles
-    changed: Bools
-    has_won: Bools
-    can_act: Bools
-    flying: Bools
-    alive: Bools
-    planted: Doubles
-    kinds: Ints
-    own_speeds: Doubles
-    attacks: Bools
-    footing: Footing
-    standing: Standing
-    moves: MoveState
-    fight: FightState
-    hits: Hits
-    view: ViewState
-    camera: CameraState
-    recorder: InputRecorder
-    scenery: Scenery
-    tick: int = 0
-    has_slopes: bool = False
-    has_steps: bool = False
-    is_acting: bool = False
-    rules: tuple[tuple[str, Callable[[StageState], None]], ...] = ()
-    _sight: Doubles = field(default_factory=lambda: np.zeros((13, 3)), repr=False)
-    _eye_footing: Footing = field(default_factory=lambda: init_footing(13), repr=False)
+    plan: Unhashed[StagePlan]
+    tables: Unhashed[MoveTables]
+    zones: Unhashed[ZoneTables]
+    chance: Hashed[np.random.Generator]
+    held: Hashed[Masks]
+    pressed: Hashed[Masks]
+    places: Hashed[Doubles]
+    before: Hashed[Doubles]
+    headings: Hashed[Doubles]
+    clocks: Hashed[Doubles]
+    asked: Hashed[Doubles]
+    going: Hashed[Doubles]
+    circling: Hashed[Bools]
+    slides: Hashed[Doubles]
+    sinks: Hashed[Doubles]
+    radii: Hashed[Doubles]
+    opponents: Hashed[Ints]
+    controls: Hashed[NDArray[np.uint8]]
+    touched: Hashed[Bools]
+    normals: Hashed[Doubles]
+    started: Hashed[Ints]
+    roles: Hashed[Ints]
+    rates: Hashed[Doubles]
+    changed: Hashed[Bools]
+    has_won: Hashed[Bools]
+    can_act: Hashed[Bools]
+    flying: Hashed[Bools]
+    alive: Hashed[Bools]
+    planted: Hashed[Doubles]
+    kinds: Unhashed[Ints]
+    own_speeds: Unhashed[Doubles]
+    attacks: Unhashed[Bools]
+    footing: Hashed[Footing]
+    standing: Hashed[Standing]
+    moves: Hashed[MoveState]
+    fight: Hashed[FightState]
+    hits: Unhashed[Hits]
+    view: Hashed[ViewState]
+    camera: Hashed[CameraState]
+    recorder: Unhashed[InputRecorder]
+    scenery: Hashed[Scenery]
+    tick: Hashed[int] = 0
+    has_slopes: Hashed[bool] = False
+    has_steps: Hashed[bool] = False
+    is_acting: Hashed[bool] = False
+    rules: Unhashed[tuple[tuple[str, Callable[[StageState], None]], ...]] = ()
+    _sight: Hashed[Doubles] = field(
+        default_factory=lambda: np.zeros((13, 3)), repr=False
+    )
+    _eye_footing: Hashed[Footing] = field(
+        default_factory=lambda: init_footing(13), repr=False
+    )
+    bodies: Hashed[tuple[Body, ...]]  # last, as in the hash
 
     def __len__(self) -> int:
         return len(self.places)
@@ -291,31 +275,15 @@ def choose_opponents(state: StageState) -> None:
 def hash_state(state: StageState) -> str:
     """A number, as a text, that two stages share only if all of their play is alike.
 
-    It is of every array and number that a later tick may depend on, bit for bit.
+    It is of every array and number that a later tick may depend on, bit for bit: of the
+    fields that say so, see `flexor.stage.hashing`.
     """
     found = hashlib.blake2b(digest_size=16)
-    found.update(repr((state.tick, state.chance.bit_generator.state)).encode())
-    for value in _every_value(state):
-        if isinstance(value, np.ndarray):
+    for value in hashed_values(state):
+        if isinstance(value, np.random.Generator):
+            found.update(repr((state.tick, value.bit_generator.state)).encode())
+        elif isinstance(value, np.ndarray):
             found.update(np.ascontiguousarray(value).data)
         else:
             found.update(repr(value).encode())
     return found.hexdigest()
-
-
-def _every_value(own: Any) -> Iterator[Any]:
-    """All that a state is made of, through the states in it, in their order."""
-    for field_ in fields(own):
-        value = getattr(own, field_.name)
-        if field_.name in SKIPPED or isinstance(value, FROZEN):
-            continue
-        if is_dataclass(value):
-            yield from _every_value(value)
-        else:
-            yield value
-    if isinstance(own, StageState):
-        for body in own.bodies:
-            player = body.player
-            yield from (player.local, player.weights, body.world.matrices)
-            yield from (player._marks, player._voices, player._targets, player._fades)
-            yield from (body.lifts, body.carried, body.last_moves)

@@ -1,9 +1,10 @@
 """A tick of a stage, 1/60 s: rule after rule, each in a module of its own.
 
 input, combination moves, circling, friction and slope, zones and steps, attacks and
-parries, motion with level difference and feet, effects, camera and what obstructs it.
-Skin and shadows come with `make_frame`, when a picture is wanted. Rules that a stage
-does not need, such as zones where there are none, are left out of its ticks.
+parries, motion with level difference and feet, afterimages, effects, camera and what
+obstructs it. Skin and shadows come with `make_frame`, when a picture is wanted. Rules
+that a stage does not need, such as zones where there are none, are left out of its
+ticks.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from flexor.stage.camera import (
     view_of,
 )
 from flexor.stage.cast import Body, Playing
+from flexor.stage.effects.leave import leave_afterimages
 from flexor.stage.effects.scenery import step_scenery
 from flexor.stage.effects.view import step_view
 from flexor.stage.movement.bodies import hold_at_steps, push_apart, stand
@@ -63,6 +65,7 @@ def begin_stage(state: StageState) -> StageState:
     """Make a new stage ready for its first tick: posed, and seen by its camera."""
     state.rules = rules_of(state)
     move_bodies(state)
+    leave_afterimages(state)
     step_view_point(state, at_once=True)
     return state
 
@@ -71,6 +74,7 @@ def rules_of(state: StageState) -> tuple[tuple[str, Rule], ...]:
     """The rules that this stage needs, by name, in the order of a tick."""
     plan, has_any = state.plan, len(state) > 0
     has_moves = has_any and len(plan.moves.moves) > 0
+    has_faint = any(body.afterimages is not None for body in state.bodies)
     has_pads = bool((state.controls != CONTROLS.index("none")).any())
     wanted: tuple[tuple[str, Rule, bool], ...] = (
         ("moves", run_moves, has_moves),
@@ -84,6 +88,7 @@ def rules_of(state: StageState) -> tuple[tuple[str, Rule], ...]:
         ("standing", run_stand, has_any),
         ("attack", run_attack, has_moves),
         ("motion", move_bodies, has_any),
+        ("afterimages", leave_afterimages, has_faint),
         ("effects", run_effects, state.scenery.is_any),
         ("camera", step_view_point, has_any),
         ("view", run_view, len(plan.structures) > 0),

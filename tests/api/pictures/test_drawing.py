@@ -13,6 +13,7 @@ import pytest
 
 import flexor
 from flexor.api.character import Character
+from flexor.api.pictures import drawing
 from flexor.api.pictures import kit as draw_kit
 from flexor.api.pictures.drawing import Drawer, contact_sheet, draw, picture_png
 from flexor.draw.drawlist import DrawList
@@ -421,3 +422,21 @@ def test_a_moved_pose_is_drawn_there(hero: Character) -> None:
     (there,) = list_of(drawer, pose.moved(place)).items
     expected = before @ place[:, :3].T + place[:, 3]
     np.testing.assert_allclose(there.positions, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("has_camera", [False, True])
+def test_a_picture_casts_its_shadow_once(
+    hero: Character, has_camera: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawer, cast, calls = Drawer(hero, SIZE), drawing.cast_shadow, []
+    pose = hero.pose("walk", 0.3)
+    camera = drawer.fit(pose) if has_camera else None
+    plain = drawer.draw(pose, camera).copy()
+
+    def count(*words: Any) -> Any:
+        calls.append(words[0])
+        return cast(*words)
+
+    monkeypatch.setattr(drawing, "cast_shadow", count)
+    assert (drawer.draw(pose, camera) == plain).all()
+    assert len(calls) == 1

@@ -194,6 +194,27 @@ def test_one_thread_and_two_play_the_same(monkeypatch: pytest.MonkeyPatch) -> No
     assert found[0] == found[1]
 
 
+def test_a_picture_is_the_same_whoever_watched_before() -> None:
+    pictures, hashes = [], []
+    for is_watched in (True, False):
+        game = begin(seed=4, versus="watch")
+        for tick in range(150):
+            press(game, 1)
+            if is_watched and tick % 5 == 0:
+                game.draw((32, 24))
+        hashes.append(game.hash())
+        assert len(game._cheers) > 0 or is_watched, (
+            "there is something to catch up with"
+        )
+        pictures.append(game.draw((320, 240)).copy())
+        assert not game._cheers
+        assert game._crowd is not None
+        assert game._crowd.tick == game.tick
+        assert (game.draw((320, 240)) == pictures[-1]).all()
+    assert hashes[0] == hashes[1]
+    assert (pictures[0] == pictures[1]).all()
+
+
 def test_pictures_of_all_phases_at_all_sizes() -> None:
     game = begin()
     for size in ((64, 48), (320, 240), (640, 480), (1280, 720)):

@@ -40,6 +40,12 @@ def test_refused(
         make_ground(heights, corner, step, surfaces)  # type: ignore[arg-type]
 
 
+def test_a_ground_knows_its_highest_point() -> None:
+    heights = np.array([[-3.0, 0.5], [2.25, -1.0], [0.0, 2.0]])
+    assert make_ground(heights, (0, 0), 1.0).highest == 2.25
+    assert make_ground(heights - 5, (0, 0), 1.0).highest == -2.75
+
+
 def test_a_ground_made_by_hand_is_checked_too() -> None:
     with pytest.raises(FlexorError, match="surfaces"):
         Ground(np.zeros((2, 2)), (0, 0), 1.0, np.zeros((2, 2), np.uint8))

@@ -14,10 +14,13 @@ from flexor.scene.stage.effect_settings import (
     GustSettings,
 )
 from flexor.stage.effects.afterimages import (
+    Afterimage,
     Afterimages,
+    Skin,
     group_parts,
     init_afterimages,
     keep_afterimages,
+    see_afterimages,
     strength_of,
 )
 from flexor.stage.effects.gusts import gust_at
@@ -27,13 +30,39 @@ FACES = (np.array([[0, 1, 2], [2, 1, 3], [3, 4, 5]], np.int32),)
 PART_OF_FACE = (np.array([0, 1, 2], np.int32),)
 
 
-def make(**settings: Any) -> Afterimages:
+MORPHS = np.zeros((3, 0), np.float32)
+
+
+def make(groups: int = 1, **settings: Any) -> Afterimages:
     group = group_parts(PART_OF_FACE, FACES, NAMES, ("thigh", "Foot"))
-    return init_afterimages(AfterimageSettings(**settings), [group])
+    return init_afterimages(
+        AfterimageSettings(**settings), [group] * groups, poses(0), 0
+    )
 
 
-def skin(value: float, count: int = 3) -> list[Any]:
-    return [np.full((count, 6, 3), value, np.float32)]
+def poses(value: float, count: int = 3) -> Any:
+    """World matrices of two nodes; the last number tells characters apart."""
+    found = np.full((count, 2, 3, 4), value, np.float32)
+    found[:, 1, 2, 3] = np.arange(count)
+    return found
+
+
+def skin_of(world: Any, weights: Any = None) -> Skin:
+    """A skin that says of which pose it was made: of its value and its character."""
+    values = world[:, 0, 0, 0] + 100 * world[:, 1, 2, 3]
+    places = values[:, None, None] + np.arange(18, dtype=np.float32).reshape(6, 3) / 32
+    return [places.astype(np.float32)], [np.full((len(world), 6, 3), 1, np.float32)]
+
+
+def seen(state: Afterimages, tick: int, asked: list[Any] | None = None) -> list[Any]:
+    """What is seen in a frame of a tick; asked: whose skins were made for it."""
+
+    def deform(world: Any, weights: Any) -> Skin:
+        if asked is not None:
+            asked.append((float(world[0, 0, 0, 0]), int(world[0, 1, 2, 3])))
+        return skin_of(world, weights)
+
+    return see_afterimages(state, tick, skin_of(poses(tick)), deform)
 
 
 def test_groups_have_the_faces_of_their_parts() -> None:
@@ -47,30 +76,64 @@ def test_groups_have_the_faces_of_their_parts() -> None:
 def test_those_who_move_are_kept_as_they_were() -> None:
     state = make(count=2, every=3)
     who = np.array([True, False, True])
-    places = [np.arange(3 * 6 * 3, dtype=np.float32).reshape(3, 6, 3)]
-    keep_afterimages(state, 10, {0: who}, places, skin(1.0))
-    (image,) = state.seen(11)
+    world = poses(10)
+    keep_afterimages(state, 10, {0: who}, world, MORPHS)
+    world[:] = -1  # the next tick is posed into the same arrays
+    (image,) = seen(state, 11)
     assert (image.tick, image.group, image.who.tolist()) == (10, 0, [0, 2])
-    wanted = places[0][[0, 2]][:, [1, 2, 3, 4, 5]]
+    wanted = skin_of(poses(10))[0][0][[0, 2]][:, [1, 2, 3, 4, 5]]
     assert (image.positions[0] == wanted).all()
     assert (image.normals[0] == 1).all()
-    places[0][:] = -1  # the next frame is deformed into the same arrays
-    assert (image.positions[0] == wanted).all()
-    keep_afterimages(state, 14, {0: np.zeros(3, bool)}, places, skin(1.0))
-    assert len(state.kept[0]) == 1, "nothing is kept of who does not move so"
+    keep_afterimages(state, 14, {0: np.zeros(3, bool)}, world, MORPHS)
+    assert state.kept[0].ticks.count(-1) == 2, "nothing of who does not move so"
+    assert (seen(state, 15)[0].positions[0] == wanted).all()
+
+
+def test_a_moment_looks_the_same_whenever_it_is_first_looked_at() -> None:
+    who = np.array([True, False, True])
+    found: list[list[Afterimage]] = []
+    for looks in ((10, 11, 12, 13, 14), (14,)):
+        state = make(count=2, every=3)
+        for tick in range(10, 15):
+            keep_afterimages(state, tick, {0: who}, poses(tick), MORPHS)
+            if tick in looks:
+                images = seen(state, tick)
+        found.append(images)
+    assert [one.tick for one in found[0]] == [one.tick for one in found[1]] == [10, 13]
+    for one, two in zip(*found, strict=True):
+        assert one.who.tolist() == two.who.tolist()
+        assert (one.positions[0] == two.positions[0]).all()
+        assert (one.normals[0] == two.normals[0]).all()
+
+
+def test_skins_are_made_once_for_those_that_are_looked_at() -> None:
+    state = make(groups=2, count=4, every=3)
+    one, other = np.array([True, True, False]), np.array([False, True, True])
+    for tick in range(7):
+        keep_afterimages(state, tick, {0: one, 1: other}, poses(tick), MORPHS)
+    asked: list[Any] = []
+    assert [own.tick for own in seen(state, 6, asked)] == [0, 3, 0, 3]
+    # Both groups keep the character in the middle; those of tick 6 are of the frame.
+    assert sorted(asked) == [(then, who) for then in (0.0, 3.0) for who in range(3)]
+    asked.clear()
+    seen(state, 6, asked)
+    assert [own.tick for own in seen(state, 7, asked)] == [0, 3, 6, 0, 3, 6]
+    assert not asked
 
 
 def test_the_ring_holds_so_many_some_ticks_apart() -> None:
     state = make(count=4, every=3)
     for tick in range(100):
-        keep_afterimages(state, tick, {0: np.ones(3, bool)}, skin(tick), skin(0))
-        seen = state.seen(tick)
-        assert all(0 < tick - one.tick <= 12 for one in seen)
-        assert [one.tick for one in seen] == sorted(one.tick for one in seen)
+        keep_afterimages(state, tick, {0: np.ones(3, bool)}, poses(tick), MORPHS)
+        images = seen(state, tick)
+        assert all(0 < tick - one.tick <= 12 for one in images)
+        assert [one.tick for one in images] == sorted(one.tick for one in images)
         if tick > 20:
-            assert len(seen) == 4
-            assert set(np.diff([one.tick for one in seen])) == {3}
-    assert not state.seen(130), "and they go when nothing new comes"
+            assert len(images) == 4
+            assert set(np.diff([one.tick for one in images])) == {3}
+        for one in images:
+            assert one.positions[0][0, 0, 0] == one.tick + np.float32(3 / 32)
+    assert not seen(state, 130), "and they go when nothing new comes"
 
 
 def test_older_ones_are_fainter() -> None:

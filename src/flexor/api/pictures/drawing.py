@@ -162,15 +162,15 @@ class Drawer:
         """
         positions, normals = self._deform(pose, self._choose(pose, camera))
         style, kit = self.style, self._kit
-        if camera is None or self._size is None:
-            points = np.concatenate(positions) if kit.has_skin else self._sticks(pose)
-            if self._size is None:
-                self._measure(points)
-            if camera is None:
-                faint = self._shadow_reach(points[None])
-                camera = fit_camera(points, self.target.size, faint=faint)
+        seen = positions if kit.has_skin else [self._sticks(pose)]
+        if self._size is None:
+            self._measure(np.concatenate(seen))
+        shadow = self._cast(seen) if style.has_shadow else None
+        if camera is None:
+            faint = shadow_reach(shadow) if style.has_shadow else None
+            camera = fit_camera(np.concatenate(seen), self.target.size, faint=faint)
         items, lines = build_items(self._dress, positions, normals, pose.world)
-        items = (*items, *self._extras(positions, pose))
+        items = (*items, *self._extras(shadow, pose))
         lights, grid = self._around(camera)
         draw_list = DrawList(
             camera, items, (*lines, *grid), lights, style.paper, style.order
@@ -216,13 +216,10 @@ class Drawer:
         """What there is to see of a character without a skin: points (P, 3)."""
         return bone_points(self._kit.bones, pose.world)
 
-    def _extras(self, positions: Sequence[Floats], pose: Pose) -> list[DrawItem]:
+    def _extras(self, shadow: DrawItem | None, pose: Pose) -> list[DrawItem]:
         """Shadow and bones."""
         kit, style, size = self._kit, self.style, self._size or 1.0
-        items: list[DrawItem] = []
-        if style.has_shadow:
-            shadow = self._cast(positions if kit.has_skin else [self._sticks(pose)])
-            items += [] if shadow is None else [shadow]
+        items = [] if shadow is None else [shadow]
         if not kit.has_skin:
             items += build_bones(kit.bones, pose.world, size, layer=0)
         elif style.bones:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexor.api.pictures.field import Field, Targets
-from flexor.arrays import Floats, Ints
+from flexor.arrays import Doubles, Floats, Ints
 from flexor.draw.backend import open_backend
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawList
 from flexor.draw.items.balls import build_balls, upload_ball
@@ -36,10 +35,7 @@ from flexor.maths import quaternions
 from flexor.scene.character.camera import Camera
 from flexor.stage.goal.layout import FIXED
 from flexor.stage.goal.netting import Netting
-from flexor.stage.goal.state import NettingState, pushes
-
-if TYPE_CHECKING:
-    from flexor.api.goal import Goal
+from flexor.stage.goal.state import NettingState, pushes, turn_points
 
 __all__ = ["GoalPainter"]
 
@@ -95,23 +91,27 @@ class GoalPainter:
 
     def draw(
         self,
-        goal: Goal,
+        state: NettingState,
+        place: Doubles,
+        heading: Doubles,
         camera: Camera,
         size: tuple[int, int],
         style: DrawStyle | str,
         items: Sequence[DrawItem] = (),
         lines: Sequence[DrawLines] = (),
     ) -> NDArray[np.uint8]:
-        """A picture of goals as they are now; items, lines: see `draw_list`."""
+        """A picture of goals as they are now: see `draw_list`."""
         style = style_of(style)
         target = self._targets.take(size, style)
         own = style.for_height(size[1])
-        draw_list = self.draw_list(goal, camera, own, items, lines)
+        draw_list = self.draw_list(state, place, heading, camera, own, items, lines)
         return self.backend.draw(draw_list, target)
 
     def draw_list(
         self,
-        goal: Goal,
+        state: NettingState,
+        place: Doubles,
+        heading: Doubles,
         camera: Camera,
         style: DrawStyle | str,
         more: Sequence[DrawItem] = (),
@@ -119,26 +119,25 @@ class GoalPainter:
     ) -> DrawList:
         """All that is to be drawn, in the numbers of `backend`.
 
-        more, lines: what others who uploaded to the same backend have beside.
+        place: float64 (N, 3), metres, and heading: (N,), radians, where each goal
+        stands; more, lines: what others who uploaded to the same backend have beside.
         """
         style = style_of(style)
-        state = goal.state
-        places = goal.place.astype(np.float32)
-        headings = goal.heading.astype(np.float32)
-        middles = goal.in_world(state.places).astype(np.float32)
+        places, headings = place.astype(np.float32), heading.astype(np.float32)
+        middles = turn_points(state.places, heading, place).astype(np.float32)
         ground = self._netting.ball.ground
-        floor = ground + float(goal.place[:, 1].min(initial=0.0))
-        items = self._field.items(camera, style, floor, goal.place)
+        floor = ground + float(place[:, 1].min(initial=0.0))
+        items = self._field.items(camera, style, floor, place)
         ropes = []
         if len(state):
             if style.has_shadow:
-                items += self._shadows(middles, goal.place[:, 1] + ground)
+                items += self._shadows(middles, place[:, 1] + ground)
             if len(self._rods.positions):
                 items.append(build_rods(self._rods, places, headings))
-            items += self._balls(goal, middles)
+            items += self._balls(state, heading, middles)
             for mesh, assets, edges in self._nets:
-                points = self._points(mesh, state)
-                there = goal.in_world(points).astype(np.float32)
+                points = self._points(mesh, state).astype(np.float64)
+                there = turn_points(points, heading, place).astype(np.float32)
                 items.append(build_net(assets, there))
                 ropes.append(build_ropes(edges, there, ROPE * (style.line_width or 1)))
         return DrawList(
@@ -166,13 +165,15 @@ class GoalPainter:
             )
         return points
 
-    def _balls(self, goal: Goal, middles: Floats) -> list[DrawItem]:
+    def _balls(
+        self, state: NettingState, heading: Doubles, middles: Floats
+    ) -> list[DrawItem]:
         if not middles.size:
             return []
-        half = goal.heading[:, None, None] / 2
+        half = heading[:, None, None] / 2
         axis = np.concatenate([0 * half, np.sin(half), 0 * half, np.cos(half)], axis=-1)
         turns = quaternions.multiply(
-            np.broadcast_to(axis, goal.state.rotations.shape), goal.state.rotations
+            np.broadcast_to(axis, state.rotations.shape), state.rotations
         )
         radius = self._netting.ball.radius
         return [

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexor.api.pictures.effects import SceneryPainter
 from flexor.api.pictures.field import Targets
+from flexor.api.stage_cast import CastBody
 from flexor.draw.backend import open_backend
 from flexor.draw.drawlist import RGB, DrawItem, DrawLines, DrawList
 from flexor.draw.items.afterimages import build_afterimage, upload_afterimages
@@ -33,11 +33,9 @@ from flexor.scene.character.light import DAYLIGHT, Light
 from flexor.scene.scene import Scene
 from flexor.scene.stage.plan import StageLook, StagePlan
 from flexor.stage.effects.afterimages import strength_of
+from flexor.stage.effects.scenery import Scenery
 from flexor.stage.frame import BodyFrame, Frame
 from flexor.stage.movement.ground import find_footing, init_footing
-
-if TYPE_CHECKING:
-    from flexor.api.stage import Stage
 
 __all__ = ["StagePainter"]
 
@@ -50,9 +48,10 @@ WALL_COLOURS = {"in": (0.9, 0.35, 0.05, 1.0), "out": (0.6, 0.02, 0.04, 1.0)}
 class StagePainter:
     """Draws one stage; its meshes are uploaded when it is made."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(
+        self, plan: StagePlan, cast: Sequence[CastBody], scenery: Scenery
+    ) -> None:
         self.backend = open_backend("raster")
-        plan = stage.plan
         self._look = plan.look
         self._lights = _sun(plan.light)
         is_clear = plan.effects.water is not None
@@ -66,28 +65,26 @@ class StagePainter:
         self._structures = upload_structures(
             self.backend, plan.structures, lambda spots: _heights(plan, spots)
         )
-        self._assets = [
-            upload_scene(self.backend, own.hero.scene)[0] for own in stage.cast
-        ]
+        self._assets = [upload_scene(self.backend, own.hero.scene)[0] for own in cast]
         colours = [(*actor.colour, 1.0) for actor in plan.cast]
         tints = np.array(colours, np.float32).reshape(-1, 4)
-        self._tints = [tints[list(own.rows)] for own in stage.cast]
+        self._tints = [tints[list(own.rows)] for own in cast]
         self._shadows = [
             -1
             if own.plan.parts is None
             else upload_cast_shadow(
                 self.backend, own.plan.parts.faces, len(own.plan.parts.sources)
             )
-            for own in stage.cast
+            for own in cast
         ]
         self._walls = _wall_lines(plan) if plan.look.zones else ()
-        self._scenery = SceneryPainter(self.backend, stage.state.scenery)
+        self._scenery = SceneryPainter(self.backend, scenery)
         self._kept = [
             [
                 upload_afterimages(assets, group.vertices, group.faces)
                 for group in own.plan.groups
             ]
-            for assets, own in zip(self._assets, stage.cast, strict=True)
+            for assets, own in zip(self._assets, cast, strict=True)
         ]
         self._afterimages = plan.effects.afterimages
         self._targets = Targets()
@@ -96,17 +93,19 @@ class StagePainter:
 
     def draw(
         self,
-        stage: Stage,
+        frame: Frame,
         size: tuple[int, int],
         camera: Camera | None,
         style: DrawStyle | str | None,
         lines: Sequence[DrawLines] = (),
         more: Sequence[DrawItem] = (),
     ) -> NDArray[np.uint8]:
-        """A picture of a stage as it is now; more: items of the same backend."""
+        """A picture of a frame of the stage that it was made for.
+
+        camera: None for the frame's own; more: items of the same backend.
+        """
         own = self._style_of(style)
         target = self._targets.take(size, own)
-        frame = stage.frame
         if camera is not None:
             frame = replace(frame, camera=camera)
         draw_list = self.draw_list(frame, own.for_height(size[1]), lines, more)

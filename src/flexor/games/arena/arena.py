@@ -23,7 +23,7 @@ from flexor.games.arena.rival import Rival
 from flexor.games.arena.sounds import ArenaEars
 from flexor.games.arena.spectators import Spectators
 from flexor.games.figure import as_tall_as
-from flexor.games.game import RATE
+from flexor.games.game import RATE, Ticking
 from flexor.games.hud import draw_bar, draw_text, shade
 from flexor.scene.character.camera import Camera
 from flexor.scene.human.human import find_human
@@ -84,7 +84,7 @@ def _find_hero(character: Path | None) -> Character:
     return retarget(sized, wooden, travel=False)
 
 
-class Arena:
+class Arena(Ticking):
     """A game for two pads; see `flexor.games.game.Game`.
 
     phase: title, ready, fight, round over or game over; wins: rounds of each; stage:
@@ -102,15 +102,17 @@ class Arena:
     def __init__(
         self, plan: StagePlan, hero: Character, seed: int, versus: Versus
     ) -> None:
+        super().__init__()
         self.stage = Stage(plan, characters={"mannequin": hero})
         self.versus: Versus = versus
         self.sounds: list[str] = []
         self._seed, self._hero = seed, hero
         self._crowd: Spectators | None = None
+        self._cheers: list[
+            tuple[int, float]
+        ] = []  # that the crowd does not know of yet
         self._recorder = init_recorder(2)
         self._held = np.zeros(2, np.uint32)
-        self._is_paused = False
-        self._tick = 0
         self.restart()
 
     def restart(self) -> None:
@@ -131,20 +133,6 @@ class Arena:
         self.stage.state.scenery.is_snowing = snows
         self.stage.set_camera(CAMERAS[self._view])
         self._ears = ArenaEars(self.stage)
-
-    @property
-    def tick(self) -> int:
-        """Ticks that have passed."""
-        return self._tick
-
-    @property
-    def is_paused(self) -> bool:
-        """Whether it stands still."""
-        return self._is_paused
-
-    def pause(self, on: bool) -> None:
-        """Stand still, or go on."""
-        self._is_paused = on
 
     @property
     def log(self) -> InputLog:
@@ -182,8 +170,6 @@ class Arena:
         self._tick += 1
         self._since += 1
         self._run(pads, pressed)
-        if self._crowd is not None:
-            self._crowd.step()
 
     def _with_rivals(self, pads: NDArray[np.uint32]) -> NDArray[np.uint32]:
         """Pads with those that opponents hold."""
@@ -255,8 +241,7 @@ class Arena:
         self._enter("round over")
 
     def _cheer(self, share: float) -> None:
-        if self._crowd is not None:
-            self._crowd.cheer(share)
+        self._cheers.append((self._tick, share))
 
     def _next_round(self) -> None:
         if max(self.wins) >= WINS or self.round >= 2 * WINS - 1:
@@ -285,12 +270,14 @@ class Arena:
         painter = self.stage.painter
         if self._crowd is None:
             self._crowd = Spectators(painter.backend, self._seed)
+        self._crowd.follow(self._tick, self._cheers)
+        self._cheers.clear()
         camera = self._title_camera() if self.phase == "title" else self.stage.camera
         style = DrawStyle(
             samples=1, background=(*self.stage.plan.look.background, 255)
         ).for_height(size[1])
         more = self._crowd.items(camera, size, style)
-        picture = painter.draw(self.stage, size, camera, style, more=more)
+        picture = painter.draw(self.stage.frame, size, camera, style, more=more)
         self._write(picture, size)
         return picture
 

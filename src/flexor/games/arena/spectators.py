@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import deque
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -32,8 +34,9 @@ CHEER = 2.4  # seconds of a cheer
 class Spectators:
     """A crowd in rows around a ring, facing it; some cheer when there is a reason.
 
-    count: how many; has_levels: whether they are drawn at levels of detail, which
-    needs the extra "codecs": without it there are fewer.
+    tick: how many have passed for them; count: how many they are; has_levels: whether
+    they are drawn at levels of detail, which needs the extra "codecs": without it there
+    are fewer.
     """
 
     def __init__(self, backend: Backend, seed: int = 0) -> None:
@@ -53,6 +56,7 @@ class Spectators:
         )
         self._chance = np.random.default_rng(seed)
         self._cheers = np.zeros(self.count)
+        self.tick = 0
         self._place()
 
     def _place(self) -> None:
@@ -72,6 +76,19 @@ class Spectators:
         crowd.colour[:, :3] = chance.uniform(0.35, 1.3, (self.count, 3))
         crowd.play("idle", time=chance.uniform(0, 4, self.count))
 
+    def follow(self, tick: int, cheers: Sequence[tuple[int, float]]) -> None:
+        """Catch up with a game; cheers: those since they were last seen, by tick, and
+        the share of them that has a reason.
+
+        They do the same whether they are looked at in every tick or only now.
+        """
+        told = deque(cheers)
+        while self.tick < tick:
+            self.tick += 1
+            while told and told[0][0] <= self.tick:
+                self.cheer(told.popleft()[1])
+            self.step()
+
     def cheer(self, share: float) -> None:
         """Let a part of them cheer for a while, 0 to 1."""
         who = self._chance.random(self.count) < share
@@ -82,7 +99,7 @@ class Spectators:
         self._cheers[who] = CHEER
 
     def step(self) -> None:
-        """A tick of 1/60 s."""
+        """Move on by a tick of 1/60 s."""
         was = self._cheers > 0
         self._cheers -= 1 / RATE
         over = was & (self._cheers <= 0)

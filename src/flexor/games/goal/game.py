@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
 from flexor.arrays import check_input
-from flexor.games.game import PADS, RATE
+from flexor.games.game import PADS, RATE, Ticking
 from flexor.games.goal.demo import make_demo
 from flexor.games.goal.keeper.body import KeeperBody, load_keeper
 from flexor.games.goal.keeper.contact import step_with_body
@@ -29,17 +28,15 @@ from flexor.games.goal.keeper.mind import Plan, follow_plan, play_keeper, think,
 from flexor.games.goal.replay import Replay, Scene
 from flexor.games.goal.screen import GoalScreen, camera_of
 from flexor.games.goal.shot import SPOT, Shot, make_shot, predict
-from flexor.games.goal.words import view_of, words_of
+from flexor.games.goal.words import Mode, Outcome, Telling, view_of, words_of
 from flexor.scene.stage.moves import button_mask
 from flexor.stage.goal.layout import MET_NET, MET_ROD, SCORED
 from flexor.stage.goal.plan import BallSettings
 from flexor.stage.goal.soccer import make_goal
 from flexor.stage.goal.state import init_netting, shoot, step_netting
 
-__all__ = ["GoalGame", "Mode", "Outcome", "make_goal_game"]
+__all__ = ["GoalGame", "make_goal_game"]
 
-Mode = Literal["title", "aim", "flight", "result", "replay", "over"]
-Outcome = Literal["", "GOAL", "SAVED", "POST", "WIDE"]
 MODES: tuple[Mode, ...] = ("title", "aim", "flight", "result", "replay", "over")
 LIMIT = 60 * RATE  # ticks of play
 RESULT = RATE  # ticks
@@ -73,7 +70,7 @@ def make_goal_game(character: Path | None = None, seed: int = 0) -> GoalGame:
     return GoalGame(KeeperBody(load_keeper(character)), seed)
 
 
-class GoalGame:
+class GoalGame(Ticking):
     """Shots at a goal; see `flexor.games.game`.
 
     mode: what is going on; outcome: of the last shot; goals, saves, shots: counted;
@@ -85,6 +82,7 @@ class GoalGame:
     help: tuple[str, ...] = HELP
 
     def __init__(self, body: KeeperBody, seed: int = 0) -> None:
+        super().__init__()
         self._seed = seed
         self._netting = make_goal(ball=AIR)
         self.body = body
@@ -97,7 +95,7 @@ class GoalGame:
         """Back to the title, as in the beginning."""
         self._rng = np.random.default_rng(self._seed)
         self._tick = 0
-        self._is_paused = False
+        self.pause(False)
         self.sounds: list[str] = []
         self._held = np.zeros(PADS, np.uint32)
         self.state = init_netting(self._netting)
@@ -106,20 +104,6 @@ class GoalGame:
         self._replay = Replay(MOST_KEPT)
         self._to_title()
         self._see()
-
-    @property
-    def tick(self) -> int:
-        """Ticks that have passed."""
-        return self._tick
-
-    @property
-    def is_paused(self) -> bool:
-        """Whether it stands still."""
-        return self._is_paused
-
-    def pause(self, on: bool) -> None:
-        """Stand still, or go on."""
-        self._is_paused = bool(on)
 
     # What goes on.
 
@@ -313,7 +297,7 @@ class GoalGame:
         """The picture now, uint8 (H, W, 4)."""
         if self._screen is None:
             self._screen = GoalScreen(self._netting, self.body)
-        scene, view = self._scene, view_of(self)
+        scene, view = self._scene, view_of(self.mode, self.outcome)
         if self.mode == "replay" and len(self._replay):
             scene = self._replay.at(self._moment)
         near = 0.0
@@ -327,8 +311,23 @@ class GoalGame:
             joy = 1.0
         aim = (self.aim[0], self.aim[1]) if self.mode == "aim" else None
         seconds = self._tick / RATE
-        written = words_of(self)
+        written = words_of(self._telling())
         return self._screen.draw(scene, camera, size, written, aim, seconds, joy)
+
+    def _telling(self) -> Telling:
+        return Telling(
+            mode=self.mode,
+            outcome=self.outcome,
+            clock=self.clock,
+            left=self.left,
+            goals=self.goals,
+            saves=self.saves,
+            shots=self.shots,
+            power=self.power,
+            spin=self.spin,
+            help=self.help,
+            is_paused=self.is_paused,
+        )
 
     def hash(self) -> str:
         """A text that two games share only if their play is alike, bit for bit."""

@@ -53,7 +53,17 @@ class GoalScreen:
         show(scene, self._view.state)
         items, lines = self._keeper.items(self._pose(scene), style.for_height(size[1]))
         items += self._pitch.items(seconds, joy)
-        picture = self._painter.draw(self._view, camera, size, style, items, lines)
+        view = self._view
+        picture = self._painter.draw(
+            view.state,
+            view.place,
+            view.heading,
+            camera,
+            size,
+            style,
+            items,
+            lines,
+        )
         if aim is not None:
             x, y, far = camera.project((aim[0], aim[1], 0.0), size).tolist()
             written.mark = x, y, max(MARK * camera.scale(size) / far, 4.0)

@@ -2,31 +2,52 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Literal
 
 from flexor.games.game import RATE
 from flexor.games.goal.hud import GOLD, GREEN, PALE, RED, WHITE, Written
 from flexor.games.goal.screen import View
 
-if TYPE_CHECKING:
-    from flexor.games.goal.game import GoalGame
+__all__ = ["Mode", "Outcome", "Telling", "view_of", "words_of"]
 
-__all__ = ["view_of", "words_of"]
-
+Mode = Literal["title", "aim", "flight", "result", "replay", "over"]
+Outcome = Literal["", "GOAL", "SAVED", "POST", "WIDE"]
 COLOURS = {"GOAL": GREEN, "SAVED": GOLD, "POST": PALE, "WIDE": RED}
 
 
-def view_of(game: GoalGame) -> View:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Telling:
+    """What there is to say of a game.
+
+    clock: ticks in the mode; left: ticks of play that are left; power: 0 to 1; spin:
+    steps; help: lines that say what the pads do.
+    """
+
+    mode: Mode
+    outcome: Outcome
+    clock: int
+    left: int
+    goals: int
+    saves: int
+    shots: int
+    power: float
+    spin: int
+    help: tuple[str, ...]
+    is_paused: bool
+
+
+def view_of(mode: Mode, outcome: Outcome) -> View:
     """Which camera shows a game."""
-    if game.mode in ("title", "over"):
+    if mode in ("title", "over"):
         return "title"
-    if game.mode != "replay":
+    if mode != "replay":
         return "front"
-    return "behind" if game.outcome == "GOAL" else "beside"
+    return "behind" if outcome == "GOAL" else "beside"
 
 
-def words_of(game: GoalGame) -> Written:
-    """What is written over its picture."""
+def words_of(game: Telling) -> Written:
+    """What is written over the picture of a game."""
     what = Written()
     if game.mode == "title":
         what.message, what.colour, what.dark = "GOAL", GOLD, 0.35

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +25,14 @@ class Ground:
     corner: x and z of its first point; step: metres from point to point; surfaces:
     uint8 (R - 1, C - 1), numbers in SURFACES. A cell is two triangles, cut from its
     first corner to the opposite one. Beyond its edges the ground goes on as at the
-    edge. Takes ownership of the arrays.
+    edge. highest: metres, the greatest of the heights. Takes ownership of the arrays.
     """
 
     heights: Doubles
     corner: tuple[float, float]
     step: float
     surfaces: NDArray[np.uint8]
+    highest: float = field(init=False)
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -43,6 +44,7 @@ class Ground:
             )
         if not (np.abs(self.heights) <= FARTHEST).all():
             raise ShapeError(f"heights: expected metres of at most {FARTHEST:g}")
+        put(self, "highest", float(self.heights.max()))
         if not 1e-3 <= self.step <= FARTHEST:
             raise SettingError(f"step: {self.step!r}, expected metres from 0.001 on")
         shape = (rows - 1, columns - 1)

@@ -1,15 +1,16 @@
-"""Afterimages: what parts of bodies looked like a moment ago, kept as it was deformed.
+"""Afterimages: what parts of bodies looked like a moment ago.
 
-A move names parts (a kick: thigh, shin, foot); while it runs, their deformed vertices
-are copied into a ring, some ticks apart, and drawn with the frame, fainter with age. No
-vertex is transformed again, and nothing is kept of who does not move so.
+A move names parts (a kick: thigh, shin, foot); while it runs, the poses of those who do
+it are kept in a ring, some ticks apart. Who looks at a frame sees the parts as they
+were, fainter with age. Their skin is made when it is first looked at, or taken from the
+frame of their own tick if that was looked at, and never again; so what is seen does not
+depend on who looked before, and what nobody looks at costs no skin.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,12 +21,20 @@ from flexor.scene.stage.effect_settings import AfterimageSettings
 __all__ = [
     "Afterimage",
     "Afterimages",
+    "Moments",
     "PartGroup",
+    "Skin",
     "group_parts",
     "init_afterimages",
     "keep_afterimages",
+    "see_afterimages",
     "strength_of",
 ]
+
+# Positions and normals of each surface, float32 (n, V, 3).
+Skin = tuple[Sequence[Floats], Sequence[Floats]]
+Parts = tuple[tuple[Floats, ...], tuple[Floats, ...]]
+FIRST = np.zeros(1, np.int32)  # the row of who is deformed alone
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,17 +66,37 @@ class Afterimage:
 
 
 @dataclass(slots=True, eq=False)
+class Moments:
+    """The last S moments that are kept of one group of parts, for n characters.
+
+    ticks: of each, -1 for none yet; newest: its row; counts: of how many characters;
+    who: int32 (S, n), their rows of the body; worlds: float32 (S, n, J, 3, 4), and
+    weights: float32 (S, n, M), what their skin is made of; skins: of those moments that
+    were looked at.
+    """
+
+    ticks: list[int]
+    counts: list[int]
+    who: Ints
+    worlds: Floats
+    weights: Floats
+    skins: list[Afterimage | None]
+    newest: int = -1
+
+    def since(self, oldest: int, tick: int) -> list[int]:
+        """Rows of moments from `oldest` on and before `tick`, the oldest first."""
+        size, first = len(self.ticks), self.newest + 1
+        order = ((first + step) % size for step in range(size))
+        return [row for row in order if max(oldest, 0) <= self.ticks[row] < tick]
+
+
+@dataclass(slots=True, eq=False)
 class Afterimages:
-    """The ring of a body's afterimages; kept: by group, the newest last."""
+    """Afterimages of characters of one body; kept: of each group."""
 
     settings: AfterimageSettings
     groups: tuple[PartGroup, ...]
-    kept: list[deque[Afterimage]] = field(default_factory=list)
-
-    def seen(self, tick: int) -> list[Afterimage]:
-        """Those that are still seen at a tick, the oldest first; not of that tick."""
-        oldest = tick - self.settings.count * self.settings.every
-        return [own for ring in self.kept for own in ring if oldest <= own.tick < tick]
+    kept: list[Moments]
 
 
 def group_parts(
@@ -98,45 +127,119 @@ def group_parts(
 
 
 def init_afterimages(
-    settings: AfterimageSettings, groups: Sequence[PartGroup]
+    settings: AfterimageSettings,
+    groups: Sequence[PartGroup],
+    world: Floats,
+    morphs: int,
 ) -> Afterimages:
-    """Nothing is kept yet."""
-    most = settings.count + 1
-    return Afterimages(settings, tuple(groups), [deque(maxlen=most) for _ in groups])
+    """Nothing is kept yet; world: (n, J, 3, 4), only its shape counts; morphs: M."""
+    size = settings.count + 1  # the newest is of the tick itself, and not seen yet
+    kept = [
+        Moments(
+            [-1] * size,
+            [0] * size,
+            np.zeros((size, len(world)), np.int32),
+            np.zeros((size, *world.shape), np.float32),
+            np.zeros((size, len(world), morphs), np.float32),
+            [None] * size,
+        )
+        for _ in groups
+    ]
+    return Afterimages(settings, tuple(groups), kept)
 
 
 def keep_afterimages(
     state: Afterimages,
     tick: int,
     active: Mapping[int, Bools],
-    positions: Sequence[Floats],
-    normals: Sequence[Floats],
+    world: Floats,
+    weights: Floats,
 ) -> None:
-    """Keep what is seen now of those who have afterimages.
+    """Keep how those are posed who leave afterimages; to be called in every tick.
 
-    active: by group, bool (n,), whose; positions, normals: of each surface, float32
-    (n, V, 3), as they were deformed for this frame.
+    active: by group, bool (n,), whose; world: float32 (n, J, 3, 4), of nodes; weights:
+    float32 (n, M), of morphs.
     """
     for number, is_active in active.items():
-        ring = state.kept[number]
-        if ring and 0 <= tick - ring[-1].tick < state.settings.every:
+        own = state.kept[number]
+        last = own.ticks[own.newest]
+        if last >= 0 and 0 <= tick - last < state.settings.every:
             continue
-        who = np.flatnonzero(is_active).astype(np.int32)
-        if not len(who):
+        who = np.flatnonzero(is_active)
+        count = len(who)
+        if not count:
             continue
-        own = state.groups[number].vertices
-        places, ways = (
-            tuple(_take(part, who, rows) for part, rows in zip(parts, own, strict=True))
-            for parts in (positions, normals)
-        )
-        ring.append(Afterimage(tick, number, who, places, ways))
+        row = own.newest = (own.newest + 1) % len(own.ticks)
+        own.ticks[row], own.counts[row], own.skins[row] = tick, count, None
+        own.who[row, :count] = who
+        own.worlds[row, :count] = world[who]
+        own.weights[row, :count] = weights[who]
 
 
-def _take(part: Floats, who: Ints, rows: Ints) -> Floats:
-    """Some vertices of some characters: float32 (n, P, 3) of (N, V, 3)."""
-    at = who[:, None] * part.shape[1] + rows
-    found: Floats = part.reshape(-1, 3).take(at, axis=0)
+def see_afterimages(
+    state: Afterimages, tick: int, now: Skin, deform: Callable[[Floats, Floats], Skin]
+) -> list[Afterimage]:
+    """Those that are seen at a tick, the oldest first; not those of that tick.
+
+    now: the skin of all n characters at the tick, of which those moments are made that
+    begin now; deform: gives the skin (1, V, 3) of one, of its world (1, J, 3, 4) and
+    weights (1, M), and is asked once for each character and moment at most.
+    """
+    found: list[Afterimage] = []
+    asked: dict[tuple[int, int], Skin] = {}  # groups may keep the same moment
+    oldest = tick - state.settings.count * state.settings.every
+    for number, own in enumerate(state.kept):
+        vertices = state.groups[number].vertices
+        for row in own.since(oldest, tick + 1):
+            then, image = own.ticks[row], own.skins[row]
+            if image is None:
+                who = own.who[row, : own.counts[row]].copy()
+                if then == tick:
+                    parts = _take(now, who, vertices)
+                else:
+                    skins = _deform(own, row, deform, asked)
+                    parts = _join([_take(skin, FIRST, vertices) for skin in skins])
+                image = own.skins[row] = Afterimage(then, number, who, *parts)
+            if then < tick:
+                found.append(image)
     return found
+
+
+def _deform(
+    own: Moments,
+    row: int,
+    deform: Callable[[Floats, Floats], Skin],
+    asked: dict[tuple[int, int], Skin],
+) -> list[Skin]:
+    """The skin of each character of a moment; asked: those that were made already."""
+    found = []
+    for at, one in enumerate(own.who[row, : own.counts[row]].tolist()):
+        key, alone = (own.ticks[row], one), slice(at, at + 1)
+        if key not in asked:
+            asked[key] = deform(own.worlds[row, alone], own.weights[row, alone])
+        found.append(asked[key])
+    return found
+
+
+def _take(skin: Skin, who: Ints, vertices: Sequence[Ints]) -> Parts:
+    """Some vertices of some characters: float32 (n, P, 3) of each surface."""
+    places, ways = (
+        tuple(
+            part.reshape(-1, 3).take(who[:, None] * part.shape[1] + rows, axis=0)
+            for part, rows in zip(parts, vertices, strict=True)
+        )
+        for parts in skin
+    )
+    return places, ways
+
+
+def _join(found: Sequence[Parts]) -> Parts:
+    """The same parts of several characters as one."""
+    places, ways = (
+        tuple(np.concatenate(own) for own in zip(*kind, strict=True))
+        for kind in zip(*found, strict=True)
+    )
+    return places, ways
 
 
 def strength_of(settings: AfterimageSettings, age: int) -> float:

@@ -31,6 +31,7 @@ from flexor.scene.checks import check_kind, check_number
 from flexor.scene.stage.effect_settings import RADII, ChurnSettings
 from flexor.scene.stage.ground import Ground
 from flexor.scene.stage.layout import FARTHEST
+from flexor.stage.hashing import Hashed, Unhashed
 
 __all__ = [
     "Churn",
@@ -57,29 +58,29 @@ class Churn:
     many there are.
     """
 
-    settings: ChurnSettings
-    lasts: Doubles
-    is_aloft: Bools
-    is_wet: Bools
-    states: Bytes
-    left: Ints
-    places: Floats
-    speeds: Floats
-    floors: Floats
-    ages: Ints
-    patterns: Bytes
-    is_water: Bools
-    live_count: int
-    has_last: bool
-    seed: int
+    settings: Unhashed[ChurnSettings]
+    lasts: Hashed[Doubles]
+    is_aloft: Hashed[Bools]
+    is_wet: Hashed[Bools]
+    states: Hashed[Bytes]
+    left: Hashed[Ints]
+    places: Hashed[Floats]
+    speeds: Hashed[Floats]
+    floors: Hashed[Floats]
+    ages: Hashed[Ints]
+    patterns: Hashed[Bytes]
+    is_water: Hashed[Bools]
+    live_count: Hashed[int]
+    has_last: Hashed[bool]
+    seed: Hashed[int]
     # Of what each part began last: what, where, and how it moved; see the kernel.
-    _events: Bytes = field(repr=False)
-    _origins: Doubles = field(repr=False)
-    _moves: Doubles = field(repr=False)
-    _serial: NDArray[np.int64] = field(repr=False)
-    _radii: Doubles = field(repr=False)
-    _numbers: Doubles = field(repr=False)
-    _view: Floats = field(repr=False)
+    _events: Hashed[Bytes] = field(repr=False)
+    _origins: Hashed[Doubles] = field(repr=False)
+    _moves: Hashed[Doubles] = field(repr=False)
+    _serial: Hashed[NDArray[np.int64]] = field(repr=False)
+    _radii: Hashed[Doubles] = field(repr=False)
+    _numbers: Hashed[Doubles] = field(repr=False)
+    _view: Unhashed[Floats] = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.lasts)

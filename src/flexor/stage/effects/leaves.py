@@ -31,6 +31,7 @@ from flexor.scene.stage.ground import Ground
 from flexor.scene.stage.layout import FARTHEST
 from flexor.stage.effects.layout import LEAVES as BLOCK
 from flexor.stage.effects.wind import Wind
+from flexor.stage.hashing import Hashed, Unhashed
 
 __all__ = ["Leaves", "init_leaves", "leaf_quads", "step_leaves"]
 
@@ -51,24 +52,23 @@ class Leaves:
     kinds: uint8 (L,), for drawing. Change them by `step_leaves` alone.
     """
 
-    settings: LeafSettings
-    places: Floats
-    speeds: Floats
-    steps: NDArray[np.uint8]
-    angles: NDArray[np.uint16]
-    spins: NDArray[np.uint16]
-    is_aloft: Bools
-    is_moving: Bools
-    sizes: Floats
-    kinds: NDArray[np.uint8]
+    settings: Unhashed[LeafSettings]
+    places: Hashed[Floats]
+    speeds: Hashed[Floats]
+    steps: Hashed[NDArray[np.uint8]]
+    angles: Hashed[NDArray[np.uint16]]
+    spins: Hashed[NDArray[np.uint16]]
+    is_aloft: Hashed[Bools]
+    is_moving: Hashed[Bools]
+    sizes: Hashed[Floats]
+    kinds: Unhashed[NDArray[np.uint8]]
     # By block: how many move, which (L,), and a box around all of them.
-    _counts: Ints = field(repr=False)
-    _listed: Ints = field(repr=False)
-    _boxes: Floats = field(repr=False)
-    _numbers: Doubles = field(repr=False)  # settings for the kernel
-    _wind: Doubles = field(repr=False)
-    _ground: Ground = field(repr=False)  # that of the last tick, and its highest point
-    _highest: float = field(repr=False)
+    _counts: Hashed[Ints] = field(repr=False)
+    _listed: Hashed[Ints] = field(repr=False)
+    _boxes: Hashed[Floats] = field(repr=False)
+    _numbers: Hashed[Doubles] = field(repr=False)  # settings for the kernel
+    _wind: Hashed[Doubles] = field(repr=False)
+    _highest: Hashed[float] = field(repr=False)  # point of the ground, see `_above`
 
     def __len__(self) -> int:
         return len(self.places)
@@ -116,17 +116,16 @@ def init_leaves(
         boxes,
         np.array([getattr(settings, name) for name in KERNEL_SETTINGS]),
         np.zeros(6),
-        ground,
-        _highest(ground),
+        _above(ground),
     )
 
 
 KERNEL_SETTINGS = ("lift", "drag", "grip", "weight", "fastest")
 
 
-def _highest(ground: Ground) -> float:
-    """Metres; no less in float32, in which leaves have their places."""
-    return float(np.nextafter(np.float32(ground.heights.max()), np.float32(np.inf)))
+def _above(ground: Ground) -> float:
+    """The highest point, metres; no less in float32, in which leaves have places."""
+    return float(np.nextafter(np.float32(ground.highest), np.float32(np.inf)))
 
 
 def _check_spots(spots: ArrayLike) -> Doubles:
@@ -155,8 +154,6 @@ def step_leaves(state: Leaves, wind: Wind | None, ground: Ground) -> None:
     """A tick of a sixtieth of a second; wind: that of this tick, or None."""
     check_kind(state, Leaves, "state")
     check_kind(ground, Ground, "ground")
-    if ground is not state._ground:
-        state._ground, state._highest = ground, _highest(ground)
     count = state.moving_count
     if wind is not None:
         check_kind(wind, Wind, "wind")
@@ -165,6 +162,7 @@ def step_leaves(state: Leaves, wind: Wind | None, ground: Ground) -> None:
         return
     from flexor.stage.effects.kernels.leaves import step_blocks
 
+    state._highest = _above(ground)
     has_wind, inverse = wind is not None, 1 / ground.step
 
     def work(blocks: slice) -> None:

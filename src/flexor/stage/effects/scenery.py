@@ -18,6 +18,7 @@ from flexor.stage.effects.gusts import gust_at
 from flexor.stage.effects.leaves import Leaves, init_leaves, step_leaves
 from flexor.stage.effects.snow import Snow, init_snow, step_snow
 from flexor.stage.effects.wind import Wind, find_wind
+from flexor.stage.hashing import Hashed, Unhashed
 
 __all__ = ["CHECKED", "Scenery", "init_scenery", "step_scenery"]
 
@@ -35,16 +36,16 @@ class Scenery:
     ago; has_before: whether they were anywhere; wind: of the last tick.
     """
 
-    plan: EffectPlan
-    ground: Ground
-    leaves: Leaves | None
-    snow: Snow | None
-    churn: Churn | None
-    is_snowing: bool
-    parts: Doubles
-    before: Doubles
-    has_before: bool = False
-    wind: Wind | None = None
+    plan: Unhashed[EffectPlan]
+    ground: Unhashed[Ground]
+    leaves: Hashed[Leaves | None]
+    snow: Hashed[Snow | None]
+    churn: Hashed[Churn | None]
+    is_snowing: Hashed[bool]
+    parts: Hashed[Doubles]
+    before: Hashed[Doubles]
+    has_before: Hashed[bool] = False
+    wind: Unhashed[Wind | None] = None
 
     @property
     def is_any(self) -> bool:

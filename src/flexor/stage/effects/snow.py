@@ -30,6 +30,7 @@ from flexor.scene.checks import check_kind
 from flexor.scene.stage.effect_settings import STRONGEST, SnowSettings
 from flexor.scene.stage.ground import Ground
 from flexor.stage.effects.layout import FLAKES as BLOCK
+from flexor.stage.hashing import Hashed, Unhashed
 
 __all__ = ["Snow", "init_snow", "snow_quads", "step_snow"]
 
@@ -49,19 +50,18 @@ class Snow:
     (K,), what is added to phases in a tick; circles: float32 (K,), radii, metres.
     """
 
-    settings: SnowSettings
-    places: Floats
-    phases: NDArray[np.uint16]
-    kinds: NDArray[np.uint8]
-    sizes: Floats
-    rolls: NDArray[np.uint32]
-    turns: NDArray[np.uint16]
-    circles: Floats
-    _box: Doubles = field(repr=False)
-    _move: Doubles = field(repr=False)
-    _view: Floats = field(repr=False)
-    _ground: Ground = field(repr=False)  # that of the last tick, and its highest point
-    _highest: float = field(repr=False)
+    settings: Unhashed[SnowSettings]
+    places: Hashed[Floats]
+    phases: Hashed[NDArray[np.uint16]]
+    kinds: Unhashed[NDArray[np.uint8]]
+    sizes: Hashed[Floats]
+    rolls: Hashed[NDArray[np.uint32]]
+    turns: Hashed[NDArray[np.uint16]]
+    circles: Hashed[Floats]
+    _box: Hashed[Doubles] = field(repr=False)
+    _move: Hashed[Doubles] = field(repr=False)
+    _view: Unhashed[Floats] = field(repr=False)
+    _highest: Hashed[float] = field(repr=False)  # point of the ground
 
     def __len__(self) -> int:
         return len(self.places)
@@ -102,8 +102,7 @@ def init_snow(
         np.array([low_x, high_x, low_z, high_z, settings.top]),
         np.zeros(3),
         np.zeros(6, np.float32),
-        ground,
-        float(ground.heights.max()),
+        ground.highest,
     )
 
 
@@ -114,8 +113,7 @@ def step_snow(state: Snow, ground: Ground, wind: ArrayLike = CALM) -> None:
     move = as_vector(wind, "wind")
     if max(abs(speed) for speed in move) > STRONGEST:
         raise SettingError(f"wind: {move}, expected {STRONGEST:g} at most")
-    if ground is not state._ground:
-        state._ground, state._highest = ground, float(ground.heights.max())
+    state._highest = ground.highest
     state._move[:] = move
     state._move[1] -= state.settings.fall
     from flexor.stage.effects.kernels.snow import step_flakes

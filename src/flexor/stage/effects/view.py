@@ -29,6 +29,7 @@ from flexor.scene.stage.layout import FARTHEST
 from flexor.scene.stage.moves import RATE
 from flexor.scene.stage.settings import MOST_MARGIN, ViewSettings
 from flexor.scene.stage.structure import Structure
+from flexor.stage.hashing import Hashed, Unhashed
 
 __all__ = [
     "ViewState",
@@ -63,12 +64,12 @@ class ViewState:
     where to where on a long one this holds, 0 to 1; the rest of it is drawn as it is.
     """
 
-    tables: ViewTables
-    settings: ViewSettings
-    obstructed: Bools
-    shown: Doubles
-    parts: Doubles
-    _found: Doubles = field(repr=False)  # parts of this tick
+    tables: Unhashed[ViewTables]
+    settings: Unhashed[ViewSettings]
+    obstructed: Hashed[Bools]
+    shown: Hashed[Doubles]
+    parts: Hashed[Doubles]
+    _found: Hashed[Doubles] = field(repr=False)  # parts of this tick
 
 
 def make_view(structures: Sequence[Structure]) -> ViewTables:

@@ -8,6 +8,7 @@ import numpy as np
 
 from flexor.arrays import Bools, Doubles, Ints
 from flexor.scene.stage.ground import Ground
+from flexor.stage.hashing import Hashed
 
 __all__ = [
     "Standing",
@@ -30,10 +31,10 @@ class Standing:
     (N,), rows by their x.
     """
 
-    falls: Doubles
-    grounded: Bools
-    landed: Bools
-    order: Ints
+    falls: Hashed[Doubles]
+    grounded: Hashed[Bools]
+    landed: Hashed[Bools]
+    order: Hashed[Ints]
 
 
 def init_standing(count: int) -> Standing:

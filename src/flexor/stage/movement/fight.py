@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Doubles, Ints
 from flexor.scene.stage.moves import KINDS
 from flexor.scene.stage.settings import FightSettings
+from flexor.stage.hashing import Hashed
 from flexor.stage.movement.layout import GUARDED, HIT, HITTING, NOTHING, PARRIED
 from flexor.stage.movement.moves import MoveState, MoveTables, stop_moves
 from flexor.stage.movement.parry import (
@@ -42,13 +43,13 @@ class FightState:
     came of its attack in the last tick; recoil: who is pushed back.
     """
 
-    energy: Doubles
-    stun: Ints
-    struck: NDArray[np.uint8]
-    is_new: NDArray[np.bool_]
-    has_met: NDArray[np.bool_]
-    outcomes: NDArray[np.int8]
-    recoil: Recoil
+    energy: Hashed[Doubles]
+    stun: Hashed[Ints]
+    struck: Hashed[NDArray[np.uint8]]
+    is_new: Hashed[NDArray[np.bool_]]
+    has_met: Hashed[NDArray[np.bool_]]
+    outcomes: Hashed[NDArray[np.int8]]
+    recoil: Hashed[Recoil]
 
     def __len__(self) -> int:
         return len(self.energy)

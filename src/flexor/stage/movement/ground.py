@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Doubles
 from flexor.scene.stage.ground import Ground
 from flexor.scene.stage.settings import FrictionSettings
+from flexor.stage.hashing import Hashed
 
 __all__ = ["Footing", "find_footing", "init_footing", "slide_down"]
 
@@ -29,10 +30,10 @@ class Footing:
     numbers in SURFACES; paces: float64 (N,), how fast one walks there, in parts.
     """
 
-    heights: Doubles
-    normals: Doubles
-    surfaces: NDArray[np.uint8]
-    paces: Doubles
+    heights: Hashed[Doubles]
+    normals: Hashed[Doubles]
+    surfaces: Hashed[NDArray[np.uint8]]
+    paces: Hashed[Doubles]
 
 
 def init_footing(count: int) -> Footing:

@@ -28,6 +28,7 @@ from flexor.errors import SettingError, ShapeError
 from flexor.scene.stage.layout import BUTTONS
 from flexor.scene.stage.moves import HEIGHTS, KINDS, MoveTable, button_mask
 from flexor.scene.stage.settings import MoveSettings
+from flexor.stage.hashing import Hashed
 from flexor.stage.movement.layout import FASTEST, MARKS
 
 __all__ = [
@@ -84,14 +85,14 @@ class MoveState:
     -1: none.
     """
 
-    move: Ints
-    at: Doubles
-    phase: NDArray[np.int8]
-    combination: Ints
-    step: Ints
-    left: Doubles
-    buffered: Ints
-    _marks: Ints
+    move: Hashed[Ints]
+    at: Hashed[Doubles]
+    phase: Hashed[NDArray[np.int8]]
+    combination: Hashed[Ints]
+    step: Hashed[Ints]
+    left: Hashed[Doubles]
+    buffered: Hashed[Ints]
+    _marks: Hashed[Ints]
 
     def __len__(self) -> int:
         return len(self.move)

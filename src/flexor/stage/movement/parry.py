@@ -9,6 +9,7 @@ import numpy as np
 
 from flexor.arrays import Doubles, Ints
 from flexor.scene.stage.settings import ParrySettings
+from flexor.stage.hashing import Hashed
 
 __all__ = [
     "Recoil",
@@ -29,13 +30,13 @@ class Recoil:
     nothing to do for anybody.
     """
 
-    amounts: Doubles
-    given: Doubles
-    ticks: Ints
-    left: Ints
-    slow: Ints
-    usual: Doubles
-    is_any: bool = False
+    amounts: Hashed[Doubles]
+    given: Hashed[Doubles]
+    ticks: Hashed[Ints]
+    left: Hashed[Ints]
+    slow: Hashed[Ints]
+    usual: Hashed[Doubles]
+    is_any: Hashed[bool] = False
 
 
 def init_recoil(count: int) -> Recoil:

@@ -1,0 +1,228 @@
+"""Fights on a stage: hits, guards, parries, opponents, and who has won."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from flexor.scene.stage.moves import Move, MoveTable
+from flexor.scene.stage.plan import (
+    Actor,
+    WalkSettings,
+)
+from flexor.scene.stage.settings import FightSettings, ParrySettings
+from flexor.stage.movement.fight import GUARDED, NOTHING, PARRIED
+from tests.api.stage_play import (
+    DT,
+    PUNCH_LANDS,
+    fighters,
+    node,
+    play,
+    run,
+)
+
+# Fights.
+
+
+@pytest.mark.slow
+def test_a_punch_hits_and_hurts() -> None:
+    stage = play(fighters())
+    done = run(stage, 60, {0: ["B", ""]})
+    assert stage.energy.tolist() == [100, 88]
+    assert [red for red, _ in done].count("punch") == 40
+    first = [blue for _, blue in done].index("hit")
+    assert PUNCH_LANDS <= first <= PUNCH_LANDS + 6, "while the hand can hit"
+    stun = stage.plan.fight.stun
+    assert [blue for _, blue in done][first : first + stun] == ["hit"] * stun
+    assert done[-1] == ["stance", "stance"]
+    assert stage.places[:, 0].tolist() == [-0.5, pytest.approx(0.8)], "and pushes"
+
+
+@pytest.mark.slow
+def test_a_punch_from_afar_misses() -> None:
+    stage = play(fighters(apart=2.0))
+    run(stage, 60, {0: ["B"]})
+    assert stage.energy.tolist() == [100, 100]
+
+
+@pytest.mark.slow
+def test_a_guard_lets_a_part_through() -> None:
+    stage = play(fighters())
+    outcomes = []
+    for tick in range(40):
+        stage.step(["B" if tick == 0 else "", "A"])
+        outcomes.append(int(stage.state.fight.outcomes[0]))
+    assert outcomes.count(GUARDED) == 1
+    assert outcomes.count(NOTHING) == 39
+    assert stage.energy.tolist() == [100, pytest.approx(100 - 12 * 0.1)]
+    assert stage.doing("blue") == "guard", "still held"
+    stage = play(fighters())
+    run(stage, 40, {0: ["B", "A"]})
+    assert stage.energy[1] == 88, "a guard that was let go is none"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("amount", [0.6, 0.25])
+def test_a_parry_throws_the_attacker_back_in_slow_motion(amount: float) -> None:
+    """Its own time runs at half the speed; nothing of the defender changes."""
+    parry = ParrySettings(amount=amount, ticks=40)
+    plan = fighters(fight=FightSettings(parry=parry))
+    stage, quiet = play(plan), play(plan)
+    script = {0: ["B", ""], PUNCH_LANDS - 6: ["", "X"]}
+    places, clocks, outcomes, rates = [], [], [], []
+    for tick in range(90):
+        stage.step(script.get(tick))
+        quiet.step(["", script[tick][1]] if tick in script else None)
+        places.append(stage.places.copy())
+        clocks.append(stage.state.clocks.tolist())
+        outcomes.append(int(stage.state.fight.outcomes[0]))
+        rates.append(float(stage.state.bodies[0].player.speeds[0]))
+        mine, theirs = stage.state.bodies[0].player, quiet.state.bodies[0].player
+        np.testing.assert_array_equal(mine.local[1], theirs.local[1])
+        assert stage.doing("blue") == quiet.doing("blue")
+    assert outcomes.count(PARRIED) == 1
+    assert stage.energy.tolist() == [100, 100]
+    met = outcomes.index(PARRIED)
+    assert clocks == [
+        [0.5 if met <= tick < met + 40 else 1.0, 1.0] for tick in range(90)
+    ]
+    assert rates[met : met + 40] == [0.5] * 40
+    red = np.array(places)[:, 0]
+    steps = np.diff(red[met : met + 41], axis=0)
+    np.testing.assert_allclose(steps, [[-amount / 40, 0, 0]] * 40, atol=1e-12)
+    np.testing.assert_allclose(red[-1] - red[0], [-amount, 0, 0], atol=1e-12)
+    np.testing.assert_array_equal(np.array(places)[:, 1], [places[0][1]] * 90)
+    assert stage.doing("red") == "stance"
+
+
+@pytest.mark.slow
+def test_who_recoils_does_nothing_else() -> None:
+    stage = play(fighters())
+    done = run(
+        stage,
+        70,
+        {0: ["B", ""], 8: ["", "X"], **{tick: ["C+left"] for tick in range(20, 50)}},
+    )
+    red = [red for red, _ in done]
+    assert red.count("recoil") == 40
+    assert "kick" not in red, "held while it could not"
+
+
+@pytest.mark.slow
+def test_who_is_beaten_lies_and_the_other_has_won() -> None:
+    stage = play(fighters())
+    standing = node(stage, 1, "head")[1]
+    run(stage, 30, {0: ["Z"]})
+    assert stage.energy.tolist() == [100, 0]
+    done = run(stage, 150, {tick: ["", "B+right"] for tick in range(0, 150, 3)})
+    assert {blue for _, blue in done} == {"beaten"}, "and does not get up"
+    assert done[-1][0] == "won"
+    assert node(stage, 1, "head")[1] < standing / 3
+    assert not stage.asked[1].any()
+
+
+@pytest.mark.slow
+def test_who_has_no_pad_walks_if_told_to_and_not_if_beaten() -> None:
+    cast = fighters().cast
+    stage = play(fighters(cast=(cast[0], replace(cast[1], control="none"))))
+    stage.asked[1] = -1.2, 0.0
+    run(stage, 10)
+    assert stage.places[1, 0] == pytest.approx(0.5 + 10 * 1.2 * DT)
+    assert stage.doing("blue") == "back"
+    stage.asked[1] = 0
+    run(stage, 60, {0: ["Z"]})
+    assert stage.energy[1] == 0
+    before = stage.places[1].copy()
+    stage.asked[1] = -1.2, 0.0
+    run(stage, 10)
+    np.testing.assert_array_equal(stage.places[1], before)
+
+
+@pytest.mark.slow
+def test_the_next_opponent_is_the_nearest_who_can_fight() -> None:
+    cast = (
+        Actor(name="red", heading=0.0),
+        Actor(name="blue", place=(0, 1), heading=math.pi),
+        Actor(name="far", place=(0, -6), control="none"),
+        Actor(name="near", place=(0, -1.2), control="none"),
+    )
+    stage = play(fighters(cast=cast))
+    names = [actor.name for actor in cast]
+    assert names[stage.opponents[0]] == "blue"
+    run(stage, 60, {0: ["Z"]})
+    assert stage.energy.tolist() == [100, 0, 100, 100]
+    assert names[stage.opponents[0]] == "near"
+    assert stage.doing("red") == "stance", "it has not won yet"
+    assert abs(math.remainder(stage.headings[0] - math.pi, 2 * math.pi)) < 1e-6
+    for _ in range(2):
+        run(stage, 60, {0: ["Z"]})
+        stage.places[2] = stage.places[0] + (0, 0, -1.1)  # brought near
+    run(stage, 60)
+    assert stage.energy.tolist() == [100, 0, 0, 0]
+    assert stage.doing("red") == "won"
+
+
+@pytest.mark.slow
+def test_named_opponents_and_none() -> None:
+    cast = (
+        Actor(name="red", opponent="far"),
+        Actor(name="blue", place=(1, 0), opponent="none"),
+        Actor(name="far", place=(0, 9)),
+    )
+    stage = play(fighters(cast=cast))
+    assert stage.opponents.tolist() == [2, -1, 0]
+
+
+@pytest.mark.slow
+def test_turning_is_no_faster_than_it_may_be() -> None:
+    """Also when what is left is little: circling turns it the rest of the way."""
+    turn = 4.0
+    cast = (
+        Actor(name="red", heading=-2.0),
+        Actor(name="blue", place=(0, 2), control="none"),
+    )
+    stage = play(fighters(cast=cast, walking=WalkSettings(turn=turn)))
+    before, steps = float(stage.headings[0]), []
+    for _ in range(60):
+        stage.step(["left"])
+        steps.append(float(stage.headings[0]) - before)
+        before = float(stage.headings[0])
+    around = WalkSettings().side / 2 * DT * 1.1  # of who goes around
+    assert max(map(abs, steps)) <= turn * DT + around
+    assert sum(steps) > 1.5
+
+
+# What goes on after a fight.
+
+
+@pytest.mark.slow
+def test_a_second_blow_is_seen_too() -> None:
+    fight = FightSettings(stun=200)
+    stage = play(fighters(fight=fight, moves=MoveTable(QUICK, singles={"B": "jab"})))
+    voices = []
+    for tick in range(80):
+        stage.step(["B" if tick % 20 == 0 else "", ""])
+        voices.append(stage.state.bodies[0].player._acts)
+        stage.places[1, 0] = 0.5  # it is not pushed away
+    assert stage.energy[1] < 100 - 2 * 3
+    starts = np.diff(voices)
+    assert np.count_nonzero(starts) >= 2 * 3, "jabs and as many that are hit"
+    assert stage.doing("blue") == "hit"
+
+
+QUICK = (Move("jab", 5, 4, 9, clip="punch", parts=("rightHand",), damage=3),)
+
+
+@pytest.mark.slow
+def test_who_gets_up_again_is_fought_again() -> None:
+    stage = play(fighters())
+    stage.energy[1] = 0
+    run(stage, 30)
+    assert [stage.doing(row) for row in range(2)] == ["won", "beaten"]
+    stage.energy[1] = 50
+    run(stage, 30)
+    assert [stage.doing(row) for row in range(2)] == ["stance", "stance"]
+    assert stage.opponents.tolist() == [1, 0]
