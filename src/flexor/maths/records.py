@@ -77,7 +77,8 @@ def check_record(record: Record) -> Record:
         values, fields_of(type(record)).items(), strict=True
     ):
         if not isinstance(field, Field):
-            if type(value) is not field:
+            given: type = type(value)
+            if given is not field:
                 raise TypeError(f"{name}: {value!r}, expected {field.__name__}")
             check_record(value)
         elif field.axes and not (

@@ -6,9 +6,17 @@ add up along a chain. A frame that is off by more than allowed is tried again wi
 numbers rounded otherwise.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from flexor.convert.motion.layout import Fitted, Forms, Original
 from flexor.maths.kernels.jit import inline, jit
+
+if TYPE_CHECKING:
+    from flexor.arrays import Doubles, Ints
 
 # What drives a property of a node, if not a row of the packed ones.
 EXACT, STILL = -1, -2
@@ -173,33 +181,27 @@ def _displacement(world, shells, at, place):
 
 @inline
 def _fit_node(
-    node,
-    parent,
-    drivers,
-    local,
-    turned,
-    places,
-    shells,
-    still,
-    turns,
-    gains,
-    steps,
-    bases,
-    count,
-    follows,
-    nudges,
-    q,
-    part,
-    world,
-    world_q,
-    numbers,
-):
+    node: int,
+    parent: int,
+    frame: int,
+    original: Original,
+    forms: Forms,
+    steps: Doubles,
+    nudges: Doubles,
+    q: Doubles,
+    part: Doubles,
+    world: Doubles,
+    world_q: Doubles,
+    numbers: Ints,
+) -> float:
     """Fit one node of a frame whose parent is fitted; how far it is off."""
+    drivers, local, places = original.drivers, original.local[frame], original.places
+    still, bases, follows = original.still, forms.bases, forms.follows
     rotation, vector, scale = drivers[node, 0], drivers[node, 1], drivers[node, 2]
     for i in range(10):
         driver = vector if i < 3 else rotation if i < 7 else scale
         part[i] = still[node, i] if driver == STILL else local[node, i]
-    turning = np.int64(count)
+    turning = np.int64(forms.count)
     if vector >= 0:
         _pack_vector(bases, steps, turning, vector, nudges, part, 0, numbers)
     if scale >= 0:
@@ -210,7 +212,7 @@ def _fit_node(
             q[i] = part[3 + i]
         if follows:
             x, y, z = part[0], part[1], part[2]
-            place = places[node]
+            place = places[frame, node]
             off = (
                 place[3]
                 - (world[up] * x + world[up + 1] * y + world[up + 2] * z)
@@ -222,68 +224,40 @@ def _fit_node(
                 - (world[up + 8] * x + world[up + 9] * y + world[up + 10] * z)
                 - world[up + 11],
             )
-            _aim(turned[node], world_q, 4 * parent, gains, rotation, off, q)
+            turned = original.turned[frame, node]
+            _aim(turned, world_q, 4 * parent, forms.gains, rotation, off, q)
             same = q[0] * part[3] + q[1] * part[4] + q[2] * part[5] + q[3] * part[6]
             if same < 0:
                 for i in range(4):
                     q[i] = -q[i]
-        _pack_rotation(turns, steps, rotation, nudges, q, numbers)
+        _pack_rotation(forms.turns, steps, rotation, nudges, q, numbers)
         for i in range(4):
             part[3 + i] = q[i]
     _compose(part, q, 12)
     _chain(world, up, q, 12, 12 * node)
     if follows:
         _multiply(world_q, 4 * parent, part, 3, world_q, 4 * node)
-    return _displacement(world, shells[node], 12 * node, places[node])
+    shell = original.shells[frame, node]
+    return _displacement(world, shell, 12 * node, places[frame, node])
 
 
-@jit(
-    "i8(i4[::1], i4[:, ::1], i4[:, ::1], i4[:, ::1], f8[:, :, ::1], f8[:, :, ::1],"
-    " f8[:, :, ::1], f8[:, :, ::1], f8[:, ::1], f8[::1], f8[::1], f8[::1], f8[::1],"
-    " i8, bool, f8[::1], i8, bool, out f8[::1], out f8[:, ::1], out i4[::1],"
-    " out f8[::1], out f8[:, ::1], out i4[:, ::1])"
-)
+@jit("i8(i4[::1], Original, Forms, f8[::1], i8, bool, Fitted)")
 def fit_frames(
-    frames,
-    nodes,
-    chains,
-    drivers,
-    local,
-    turned,
-    places,
-    shells,
-    still,
-    turns,
-    gains,
-    steps,
-    bases,
-    count,
-    follows,
-    limits,
-    tries,
-    stops,
-    work,
-    nudges,
-    trial,
-    found,
-    errors,
-    numbers,
-):
-    """Find the numbers of frames.
+    frames: Ints,
+    original: Original,
+    forms: Forms,
+    steps: Doubles,
+    tries: int,
+    stops: bool,
+    fitted: Fitted,
+) -> int:
+    """Find the numbers of frames; give a frame over its limit, or -1.
 
-    frames: which; nodes: (J, 2) node and parent, parents first, J for none; chains:
-    (J, any), packed rows that move a node, nearest first, then -1; drivers: (J, 3), row
-    of a node's rotation, translation, scale, or how it is known; local: (F, J, 10),
-    turned: (F, J, 4), places: (F, J, 12), shells: (F, J, 3), the original: local parts,
-    world rotations and matrices, and the reach of the points around a node in its own
-    units; still: (J, 10), parts that are held; turns: (R * 8,) factors; gains:
-    (R * 12,), how a rotation answers to a place that is off; steps, bases: of numbers;
-    count: R; follows: whether errors are taken back; limits: (F,), metres; tries: how
-    often a frame over its own is tried again; stops: whether to give up at the first
-    that stays over it; work: (16 * J + 60,); nudges: (2, columns); trial, found:
-    numbers and errors of one try. Results: errors (F, J), metres; numbers (F, columns);
-    a frame over its limit, or -1.
+    frames: which; steps: of the numbers, (columns,); tries: how often a frame over its
+    limit is tried again; stops: whether to give up at the first that stays over it.
     """
+    nodes, trial, found = original.nodes, fitted.trial, fitted.found
+    work, nudges = fitted.work, fitted.nudges
     total = len(nodes)
     world, world_q = work[: 12 * total + 12], work[12 * total + 12 : 16 * total + 16]
     q, part = work[16 * total + 16 : 16 * total + 46], work[16 * total + 46 :]
@@ -294,7 +268,7 @@ def fit_frames(
     over = np.int64(-1)
     for f in range(len(frames)):
         frame = np.int64(frames[f])
-        limit = limits[frame]
+        limit = original.limits[frame]
         best, at = np.inf, np.int64(0)
         for i in range(len(trial)):
             nudges[0, i] = 0.0
@@ -302,25 +276,17 @@ def fit_frames(
         for attempt in range(tries + 1):
             if attempt > 0:
                 seed = (frame * 7919 + attempt) * 4099
-                _nudge(chains, at, seed, nudges[0], nudges[1])
+                _nudge(original.chains, at, seed, nudges[0], nudges[1])
             worst, where = 0.0, np.int64(0)
             for lane in range(total):
                 node, parent = np.int64(nodes[lane, 0]), np.int64(nodes[lane, 1])
                 found[node] = _fit_node(
                     node,
                     parent,
-                    drivers,
-                    local[frame],
-                    turned[frame],
-                    places[frame],
-                    shells[frame],
-                    still,
-                    turns,
-                    gains,
+                    frame,
+                    original,
+                    forms,
                     steps,
-                    bases,
-                    count,
-                    follows,
                     nudges[1],
                     q,
                     part,
@@ -335,10 +301,10 @@ def fit_frames(
             if worst < best:
                 best, at = worst, where
                 for i in range(len(trial)):
-                    numbers[frame, i] = trial[i]
+                    fitted.numbers[frame, i] = trial[i]
                     nudges[0, i] = nudges[1, i]
                 for i in range(total):
-                    errors[frame, i] = found[i]
+                    fitted.errors[frame, i] = found[i]
             if best <= limit:
                 break
         if best > limit:

@@ -7,7 +7,10 @@ for a single free chain that is not long enough yet, stretching: all bones turn 
 the goal by one part, found so that the chain becomes exactly as long as it must be.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -46,6 +49,10 @@ from flexor.pose.ik.kernels.steps import (
     stretch,
     swing,
 )
+from flexor.pose.ik.layout import Chains, Memory, Work
+
+if TYPE_CHECKING:
+    from flexor.arrays import Floats
 
 # A step is worth going on with when it leaves less than this of the squares.
 GOOD = 0.25
@@ -83,24 +90,14 @@ def _copy(work, one, other):
 
 
 @part
-def _reach(
-    bones,
-    table,
-    pulls,
-    is_chain,
-    most,
-    square,
-    work,
-    pairs,
-    ends,
-    goals,
-    system,
-    right,
-):
+def _reach(chains: Chains, most: int, square: float, room: Work) -> int:
     """Turn the bones until all points are near their goals; give the passes made.
 
-    square: how near, as the square of a distance in the base's frame.
+    most: passes; square: how near, as the square of a distance in the base's frame.
     """
+    bones, table, is_chain = chains.bones, chains.table, chains.is_chain
+    pulls, work, pairs = room.pulls, room.bones, room.pairs
+    ends, goals = room.ends, room.goals
     left = measure(bones, pulls, NOW, work, pairs, ends, goals)
     damping, passes, still = DAMPING, 0, 0
     is_fresh, wants_descent, wants_stretch, is_straight = True, True, False, False
@@ -144,7 +141,16 @@ def _reach(
             is_straight, wants_stretch = found == 2, False
         if found == 0:
             is_there = step_all(
-                bones, table, pulls, damping, work, pairs, ends, goals, system, right
+                bones,
+                table,
+                pulls,
+                damping,
+                work,
+                pairs,
+                ends,
+                goals,
+                room.system,
+                room.right,
             )
             found = 1 if is_there else 0
         new = left
@@ -362,8 +368,11 @@ def _put_off(m, ends, k, targets, e, off):
 
 
 @part
-def _swing_all(bones, table, effectors, pulls, ways, near, work, pairs, ends, goals):
+def _swing_all(chains: Chains, near: float, room: Work) -> None:
     """Swing the limbs toward their poles, where that does not lose their goals."""
+    bones, table, effectors = chains.bones, chains.table, chains.effectors
+    pulls, work, pairs = room.pulls, room.bones, room.pairs
+    ends, goals, ways = room.ends, room.goals, room.ways
     for e in range(len(effectors)):
         if ways[e, 0] == 0 and ways[e, 1] == 0 and ways[e, 2] == 0:
             continue
@@ -376,62 +385,43 @@ def _swing_all(bones, table, effectors, pulls, ways, near, work, pairs, ends, go
 
 
 @jit(
-    "void(i4[:, ::1], f8[:, ::1], i4[:, ::1], i4[::1], i8, bool, i8, f8, f8, f8,"
-    " f4[:, ::1], f4[:, ::1], f4[:, ::1], f4[:, ::1], f4[:, ::1], f4[::1],"
-    " out f8[:, ::1], out f8[:, ::1], out f8[:, ::1], out f8[:, ::1], out f8[:, ::1],"
-    " out f8[:, ::1], out f8[:, ::1], out f8[::1], out u1[::1], out f4[:, ::1],"
-    " out f4[:, ::1], out i4[::1], out f4[:, ::1])"
+    "void(Chains, i8, f8, f8, f8, f4[:, ::1], f4[:, ::1], f4[:, ::1], f4[:, ::1],"
+    " f4[:, ::1], f4[::1], Work, Memory, out f4[:, ::1])"
 )
 def solve_reach(
-    bones,
-    table,
-    effectors,
-    point_lanes,
-    base,
-    is_chain,
-    most,
-    tolerance,
-    seconds,
-    keeps,
-    world,
-    places,
-    targets,
-    turns,
-    poles,
-    weights,
-    pulls,
-    work,
-    pairs,
-    ends,
-    goals,
-    ways,
-    system,
-    right,
-    started,
-    last,
-    off,
-    passes,
-    local,
-):
+    chains: Chains,
+    most: int,
+    tolerance: float,
+    seconds: float,
+    keeps: float,
+    world: Floats,
+    places: Floats,
+    targets: Floats,
+    turns: Floats,
+    poles: Floats,
+    weights: Floats,
+    room: Work,
+    memory: Memory,
+    local: Floats,
+) -> None:
     """Bring the effectors of N characters to their targets.
 
-    bones, table, effectors: see the columns of `kernels.descent`; point_lanes: (K,)
-    the lane whose translation a point is, or -1; base: the node whose frame the first
-    bone is in, -1 for the character's place; is_chain: one point, free bones in a row,
-    the first willing; most: passes; tolerance: metres; seconds: since the last call;
-    keeps: how much of the last solution bones start from, 0 for the pose alone; world:
-    (N, 12 J) before the call; places: (N, 12); targets: (N, 3 M) and turns: (N, 4 M),
-    world space; poles: (N, 3 M) world directions, 0 for none; weights: (N,) how much of
-    it is done; pulls: (K, 4) points in the frames of their bones, and weights; then
-    work space; started: (N,); last: (N, 4 B) rotations of the last call; off: (N, M)
-    metres that are left; passes: (N,); local: (N, 10 L).
+    most: passes; tolerance: metres; seconds: since the last call; keeps: how much of
+    the last solution bones start from, 0 for the pose alone; world: (N, 12 J) before
+    the call; places: (N, 12); targets: (N, 3 M) and turns: (N, 4 M), world space;
+    poles: (N, 3 M) world directions, 0 for none; weights: (N,) how much of it is done;
+    local: (N, 10 L).
     """
+    bones, table, effectors = chains.bones, chains.table, chains.effectors
+    base, pulls, work, pairs = chains.base, room.pulls, room.bones, room.pairs
+    ends, goals, ways = room.ends, room.goals, room.ways
+    started, passes = memory.started, memory.passes
     for n in range(len(local)):
-        mine, before = local[n], last[n]
+        mine, before = local[n], memory.last[n]
         m = places[n] if base < 0 else world[n, 12 * base : 12 * base + 12]
         has_last = started[n] != 0
         was = keeps if has_last else 0.0
-        _load(bones, table, point_lanes, mine, before, was, pulls, work)
+        _load(bones, table, chains.point_lanes, mine, before, was, pulls, work)
         determinant = np.float64(m[0]) * (m[5] * m[10] - m[6] * m[9])
         determinant -= np.float64(m[1]) * (m[4] * m[10] - m[6] * m[8])
         determinant += np.float64(m[2]) * (m[4] * m[9] - m[5] * m[8])
@@ -454,25 +444,10 @@ def solve_reach(
                     ways[e, i] = m[i] * poles[n, 3 * e]
                     ways[e, i] += m[4 + i] * poles[n, 3 * e + 1]
                     ways[e, i] += m[8 + i] * poles[n, 3 * e + 2]
-            passes[n] = _reach(
-                bones,
-                table,
-                pulls,
-                is_chain,
-                most,
-                near,
-                work,
-                pairs,
-                ends,
-                goals,
-                system,
-                right,
-            )
-            _swing_all(
-                bones, table, effectors, pulls, ways, near, work, pairs, ends, goals
-            )
+            passes[n] = _reach(chains, most, near, room)
+            _swing_all(chains, near, room)
             _store(bones, table, weights[n], seconds, has_last, work, before, mine)
             started[n] = 1
         measure(bones, pulls, NOW, work, pairs, ends, goals)
         for e in range(len(effectors)):
-            _put_off(m, ends, effectors[e, POINT], targets[n], e, off[n])
+            _put_off(m, ends, effectors[e, POINT], targets[n], e, memory.off[n])
