@@ -35,14 +35,14 @@ class Original(NamedTuple):
 
 class Forms(NamedTuple):
     """How numbers are meant: turns: (R * 8,), factors; gains: (R * 12,), how a rotation
-    answers to a place that is off; bases: (V * 3,); count: R; follows: whether errors
+    answers to a place that is off; bases: (V * 3,); turning: R; follows: whether errors
     are taken back.
     """
 
     turns: Annotated[Doubles, "[::1]"]
     gains: Annotated[Doubles, "[::1]"]
     bases: Annotated[Doubles, "[::1]"]
-    count: int
+    turning: int
     follows: bool
 
 

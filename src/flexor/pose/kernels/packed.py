@@ -12,12 +12,19 @@ Tried: rows as float32 (predictions of large numbers are not exact); the same bi
 eight columns, so that those can be spread at once (a fifth more bits).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from flexor.maths.kernels.bits import load_bytes
 from flexor.maths.kernels.ints import as_floats8, load_ints8
 from flexor.maths.kernels.jit import inline, jit
 from flexor.maths.kernels.lanes import fma8, load8, put, splat8, store8, take
+
+if TYPE_CHECKING:
+    from flexor.arrays import Bytes, Doubles, Eight, Floats, Ints, Longs, Real, Whole
 
 # The first whole numbers of a clip: frames, blocks in a segment (the power of two),
 # pairs of columns, numbers in a row, rotations that move, rounded up to eight, and
@@ -42,7 +49,16 @@ PART = 6
 
 
 @inline
-def _read_row(words, bit, codes, at, whole, pairs, rows, to):
+def _read_row(
+    words: Bytes,
+    bit: Whole,
+    codes: Bytes,
+    at: Whole,
+    whole: Ints,
+    pairs: Whole,
+    rows: Ints,
+    to: Whole,
+) -> None:
     """Spread the numbers of one row, two columns at a time."""
     for pair in range(pairs):
         both = np.int64(take(codes, at + pair))
@@ -60,7 +76,18 @@ def _read_row(words, bit, codes, at, whole, pairs, rows, to):
 
 
 @inline
-def _read_both(words, bit, more, codes, at, whole, pairs, rows, to, apart):
+def _read_both(
+    words: Bytes,
+    bit: Whole,
+    more: Whole,
+    codes: Bytes,
+    at: Whole,
+    whole: Ints,
+    pairs: Whole,
+    rows: Ints,
+    to: Whole,
+    apart: Whole,
+) -> None:
     """The same for two rows of one level and segment, the second `more` bits behind,
     written `apart` numbers behind.
     """
@@ -82,13 +109,24 @@ def _read_both(words, bit, more, codes, at, whole, pairs, rows, to, apart):
 
 
 @inline
-def _first_bit(parts, part, inside):
+def _first_bit(
+    parts: Longs,
+    part: Whole,
+    inside: Whole,
+) -> Whole:
     """Where a block begins, which is the given one of its segment."""
     return take(parts, PART * part) + inside * take(parts, PART * part + 4)
 
 
 @inline
-def _read_inner(whole, parts, codes, words, block, rows):
+def _read_inner(
+    whole: Ints,
+    parts: Longs,
+    codes: Bytes,
+    words: Bytes,
+    block: Whole,
+    rows: Ints,
+) -> None:
     """The three frames inside a block whose stored ones are there."""
     pairs, width = np.int64(take(whole, PAIRS)), np.int64(take(whole, WIDTH))
     segment = np.int64(take(whole, SEGMENT))
@@ -115,7 +153,16 @@ def _read_inner(whole, parts, codes, words, block, rows):
 
 
 @inline
-def _enter_block(whole, parts, codes, words, block, last, spot, rows):
+def _enter_block(
+    whole: Ints,
+    parts: Longs,
+    codes: Bytes,
+    words: Bytes,
+    block: Whole,
+    last: Whole,
+    spot: Ints,
+    rows: Ints,
+) -> None:
     """Bring the rows of a block; spot: (1,), the block that is there, or -1."""
     pairs, width = np.int64(take(whole, PAIRS)), np.int64(take(whole, WIDTH))
     segment = np.int64(take(whole, SEGMENT))
@@ -143,7 +190,10 @@ def _enter_block(whole, parts, codes, words, block, last, spot, rows):
 
 
 @inline
-def _row_of(block, inside):
+def _row_of(
+    block: Whole,
+    inside: Whole,
+) -> Whole:
     """The row of a frame of the block, 0 to 4."""
     row = block & 3
     if inside == 1:
@@ -158,14 +208,23 @@ def _row_of(block, inside):
 
 
 @inline
-def _slerp_term8(v, x, p, j):
+def _slerp_term8(
+    v: Eight,
+    x: Eight,
+    p: Eight,
+    j: Whole,
+) -> Eight:
     """One more term of the series, before those that are there."""
     a, b = np.float32(1 / (j * (2 * j + 1))), np.float32(-j / (2 * j + 1))
     return fma8(fma8(v, splat8(a), splat8(b)) * x, p, splat8(np.float32(1)))
 
 
 @inline
-def _slerp_weight8(u, x, is_close):
+def _slerp_weight8(
+    u: Eight,
+    x: Eight,
+    is_close: bool,
+) -> Eight:
     """sin(u a) / sin(a), with x = cos(a) - 1: its series, the last term made larger for
     those left out. Off by at most 2e-7 for close frames (a below 20 degrees), else by
     4e-5 at 90 degrees and 3e-7 below 60.
@@ -185,7 +244,18 @@ def _slerp_weight8(u, x, is_close):
 
 
 @inline
-def _turn_eight(rows, one, other, u, floats, at, run, i, is_close, work):
+def _turn_eight(
+    rows: Ints,
+    one: Whole,
+    other: Whole,
+    u: Real,
+    floats: Floats,
+    at: Whole,
+    run: Whole,
+    i: Whole,
+    is_close: bool,
+    work: Floats,
+) -> None:
     """Eight rotations between two rows, the i-th and those behind it, into work (32,).
 
     at: where the turns are: a matrix for the axis, and what is multiplied from the
@@ -237,18 +307,18 @@ def _turn_eight(rows, one, other, u, floats, at, run, i, is_close, work):
 
 @inline
 def sample_one(
-    timing,
-    whole,
-    parts,
-    codes,
-    words,
-    floats,
-    time,
-    spot,
-    rows,
-    work,
-    local,
-):
+    timing: Doubles,
+    whole: Ints,
+    parts: Longs,
+    codes: Bytes,
+    words: Bytes,
+    floats: Floats,
+    time: Real,
+    spot: Ints,
+    rows: Ints,
+    work: Floats,
+    local: Floats,
+) -> None:
     """Sample a packed clip for one character; all arrays are flat.
 
     timing, whole, parts, codes, words, floats: of `PackedTables`; time: seconds; spot:
@@ -273,7 +343,7 @@ def sample_one(
     other = _row_of(block, inside + 1) * width if u > 0 else one
     is_close = take(parts, PART * (block >> np.int64(take(whole, SEGMENT))) + 5) != 0
     lanes, run = len(local) // 10, np.int64(take(whole, RUN))
-    turning = np.int64(take(whole, TURNING))
+    turning: Whole = np.int64(take(whole, TURNING))
     to = SLOTS + 2 * np.int64(take(whole, PAIRS))
     for i in range(0, run, 8):
         _turn_eight(rows, one, other, u, floats, width, run, i, is_close, work)
@@ -305,18 +375,18 @@ def sample_one(
     " out i4[:, ::1], out i4[:, ::1], out f4[::1], out f4[:, ::1])"
 )
 def sample_packed(
-    timing,
-    whole,
-    parts,
-    codes,
-    words,
-    floats,
-    moments,
-    spots,
-    rows,
-    work,
-    local,
-):
+    timing: Doubles,
+    whole: Ints,
+    parts: Longs,
+    codes: Bytes,
+    words: Bytes,
+    floats: Floats,
+    moments: Floats,
+    spots: Ints,
+    rows: Ints,
+    work: Floats,
+    local: Floats,
+) -> None:
     """Sample one packed clip for N characters.
 
     moments: (N,) seconds; spots: (N, 1), rows: (N, 7 * width), what they keep; work:

@@ -9,6 +9,10 @@ Tried for the slerp: acos and sin per node (28 ns), key pairs with their angle c
 when the clip is packed and a sine polynomial on eight lanes (2 ns).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from flexor.maths.kernels.affine import multiply_affine
@@ -23,6 +27,9 @@ from flexor.maths.kernels.lanes import (
 )
 from flexor.maths.kernels.points import rows8
 
+if TYPE_CHECKING:
+    from flexor.arrays import Eight, Floats, Ints, Masks, Real, Whole
+
 # Columns of the track table.
 TIMELINE, ROW, KIND, LANE, OFFSET = range(5)
 LINEAR, STEP, CUBIC = range(3)
@@ -36,7 +43,13 @@ STILL_ANGLE, STILL_INVERSE = np.float32(1e-4), np.float32(1e4)
 
 
 @inline
-def _find_key(times, start, count, cursor, time):
+def _find_key(
+    times: Floats,
+    start: Whole,
+    count: Whole,
+    cursor: Whole,
+    time: Real,
+) -> Whole:
     """The last key not after `time`, from the cursor on if that is near."""
     if time < take(times, start + cursor):
         cursor = 0
@@ -57,7 +70,9 @@ def _find_key(times, start, count, cursor, time):
 
 
 @inline
-def _sine8(x):
+def _sine8(
+    x: Eight,
+) -> Eight:
     """Sine on 0 to pi/2, off by at most 4e-9 before rounding."""
     y = x * x
     p = fma8(splat8(np.float32(2.59048836e-06)), y, splat8(np.float32(-1.98008977e-04)))
@@ -67,7 +82,13 @@ def _sine8(x):
 
 
 @inline
-def _hermite(values, at, width, length, u):
+def _hermite(
+    values: Floats,
+    at: Whole,
+    width: Whole,
+    length: Real,
+    u: Real,
+) -> Real:
     """One component of a cubic span; `at` is its value in the first key."""
     p0, m0 = take(values, at), take(values, at + width) * length
     p1, m1 = take(values, at + 3 * width), take(values, at + 2 * width) * length
@@ -82,7 +103,13 @@ def _hermite(values, at, width, length, u):
 
 
 @inline
-def _place(times, timelines, line, cursors, time):
+def _place(
+    times: Floats,
+    timelines: Ints,
+    line: Whole,
+    cursors: Ints,
+    time: Real,
+) -> tuple[Whole, Real, Real]:
     """Move a timeline's cursor; give the key, the fraction after it and the span."""
     start, count = np.int64(timelines[line, 0]), np.int64(timelines[line, 1])
     key = _find_key(times, start, count, np.int64(take(cursors, line)), time)
@@ -96,7 +123,15 @@ def _place(times, timelines, line, cursors, time):
 
 
 @inline
-def _gather_cubic(values, at, u, length, scratch, lanes, lane):
+def _gather_cubic(
+    values: Floats,
+    at: Whole,
+    u: Real,
+    length: Real,
+    scratch: Floats,
+    lanes: Whole,
+    lane: Whole,
+) -> None:
     """A cubic rotation, at unit length, as a key that stands still."""
     norm = np.float32(0)
     for c in range(4):
@@ -111,7 +146,14 @@ def _gather_cubic(values, at, u, length, scratch, lanes, lane):
 
 
 @inline
-def _gather_rotations(rotations, values, cursor, spots, scratch, lanes):
+def _gather_rotations(
+    rotations: Ints,
+    values: Floats,
+    cursor: Ints,
+    spots: Floats,
+    scratch: Floats,
+    lanes: Whole,
+) -> None:
     """Bring the keys around the moment into the slerp scratch."""
     for t in range(len(rotations)):
         line, lane = np.int64(rotations[t, TIMELINE]), np.int64(rotations[t, LANE])
@@ -140,7 +182,14 @@ def _gather_rotations(rotations, values, cursor, spots, scratch, lanes):
 
 
 @inline
-def _sample_vectors(vectors, values, cursor, spots, local, lanes):
+def _sample_vectors(
+    vectors: Ints,
+    values: Floats,
+    cursor: Ints,
+    spots: Floats,
+    local: Floats,
+    lanes: Whole,
+) -> None:
     """Translations and scales, straight into their rows."""
     for t in range(len(vectors)):
         line, lane = np.int64(vectors[t, TIMELINE]), np.int64(vectors[t, LANE])
@@ -166,7 +215,11 @@ def _sample_vectors(vectors, values, cursor, spots, local, lanes):
 
 
 @inline
-def _slerp_lanes(scratch, lanes, local):
+def _slerp_lanes(
+    scratch: Floats,
+    lanes: Whole,
+    local: Floats,
+) -> None:
     """Interpolate eight rotations at a time into rows 3 to 6 of `local`."""
     one = splat8(np.float32(1))
     for i in range(0, lanes, 8):
@@ -186,17 +239,17 @@ def _slerp_lanes(scratch, lanes, local):
     " out i4[:, ::1], out f4[::1], out f4[::1], out f4[:, ::1])"
 )
 def sample(
-    times,
-    timelines,
-    rotations,
-    vectors,
-    values,
-    moments,
-    cursors,
-    spots,
-    scratch,
-    local,
-):
+    times: Floats,
+    timelines: Ints,
+    rotations: Ints,
+    vectors: Ints,
+    values: Floats,
+    moments: Floats,
+    cursors: Ints,
+    spots: Floats,
+    scratch: Floats,
+    local: Floats,
+) -> None:
     """Sample one clip for N characters.
 
     times: key times of all timelines; timelines: (G, 2) start and count; rotations,
@@ -221,7 +274,15 @@ def sample(
     "void(f4[::1], i4[:, ::1], i4[:, ::1], f4[::1], f4[::1],"
     " out i4[:, ::1], out f4[:, ::1])"
 )
-def sample_weights(times, timelines, tracks, values, moments, cursors, weights):
+def sample_weights(
+    times: Floats,
+    timelines: Ints,
+    tracks: Ints,
+    values: Floats,
+    moments: Floats,
+    cursors: Ints,
+    weights: Floats,
+) -> None:
     """Sample the morph weights of one clip for N characters.
 
     tracks: rows of timeline, first column in `weights`, kind, number of targets, offset
@@ -246,7 +307,11 @@ def sample_weights(times, timelines, tracks, values, moments, cursors, weights):
 
 
 @inline
-def _matrix_lanes(local, lanes, matrices):
+def _matrix_lanes(
+    local: Floats,
+    lanes: Whole,
+    matrices: Floats,
+) -> None:
     """Matrices parent_from_node (L * 12,) of all lanes, eight at a time."""
     one, two = splat8(np.float32(1)), splat8(np.float32(2))
     for i in range(0, lanes, 8):
@@ -270,7 +335,13 @@ def _matrix_lanes(local, lanes, matrices):
 
 
 @jit("void(f4[:, ::1], u4[:, ::1], f4[:, ::1], out f4[::1], out f4[:, ::1])")
-def world_from_local(local, nodes, places, matrices, world):
+def world_from_local(
+    local: Floats,
+    nodes: Masks,
+    places: Floats,
+    matrices: Floats,
+    world: Floats,
+) -> None:
     """Matrices of every node in world space.
 
     local: (N, 10 * L); nodes: (J, 2) node and parent of each lane, the parent being J

@@ -10,7 +10,17 @@ from typing import Annotated, NamedTuple
 
 from flexor.arrays import Bytes, Doubles, Floats, Ints, Longs
 
-__all__ = ["Cast", "Layers", "Motion", "Packs", "Room", "Voices"]
+__all__ = [
+    "Cast",
+    "Fades",
+    "Kept",
+    "Layers",
+    "Motion",
+    "Packs",
+    "Room",
+    "Travel",
+    "Voices",
+]
 
 
 class Packs(NamedTuple):
@@ -42,55 +52,75 @@ class Motion(NamedTuple):
     references: Annotated[Floats, "[:, ::1]"]
     reference_weights: Annotated[Floats, "[:, ::1]"]
     packed: Packs
-    paths: Annotated[Doubles, "[:, ::1]"]
 
 
 class Layers(NamedTuple):
-    """settings: (K, 3), masks: (K * L,), morph_masks: (K * W,), the same for all; then
-    those of each character: targets: (N * K,), the voice that is faded to; fades:
-    (N * K, 4); kept: (N * K, 10 * L), kept_weights: (N * K, W), poses that voices hold.
-    """
+    """The settings of layers: (K, 3), masks: (K * L,), morph_masks: (K * W,)."""
 
     settings: Annotated[Ints, "[:, ::1]"]
     masks: Annotated[Floats, "[::1]"]
     morph_masks: Annotated[Floats, "[::1]"]
+
+
+class Fades(NamedTuple):
+    """Of each layer of a character: targets: (N * K,), the voice that is faded to;
+    numbers: (N * K, 4), columns in `kernels.player`.
+    """
+
     targets: Annotated[Ints, "out [::1]"]
-    fades: Annotated[Doubles, "out [:, ::1]"]
-    kept: Annotated[Floats, "out [:, ::1]"]
-    kept_weights: Annotated[Floats, "out [:, ::1]"]
+    numbers: Annotated[Doubles, "out [:, ::1]"]
 
 
 class Voices(NamedTuple):
     """Of each voice, N * K * V rows: marks and numbers (columns in `kernels.player`);
-    steps: what it did in the last step; played: its clip then; cursors: the keys it is
-    at; held: numbers of packed clips; turns: on which side its rotations are added.
+    steps: what it did in the last step; played: its clip then.
     """
 
     marks: Annotated[Ints, "out [:, ::1]"]
     numbers: Annotated[Doubles, "out [:, ::1]"]
     steps: Annotated[Doubles, "out [:, ::1]"]
     played: Annotated[Ints, "out [::1]"]
-    cursors: Annotated[Ints, "out [:, ::1]"]
-    held: Annotated[Ints, "out [:, ::1]"]
-    turns: Annotated[Floats, "out [:, ::1]"]
+
+
+class Kept(NamedTuple):
+    """Poses that voices hold, of each layer of a character: (N * K, 10 * L), and morph
+    weights: (N * K, W).
+    """
+
+    poses: Annotated[Floats, "out [:, ::1]"]
+    weights: Annotated[Floats, "out [:, ::1]"]
 
 
 class Room(NamedTuple):
-    """Work space; last: the clip that `scratch` is filled for."""
+    """What sampling remembers of each voice: cursors: the keys it is at; held: numbers
+    of packed clips; turns: on which side its rotations are added; and its work space;
+    last: the clip that `scratch` is filled for.
+    """
 
+    cursors: Annotated[Ints, "out [:, ::1]"]
+    held: Annotated[Ints, "out [:, ::1]"]
+    turns: Annotated[Floats, "out [:, ::1]"]
     spots: Annotated[Floats, "out [::1]"]
     scratch: Annotated[Floats, "out [::1]"]
     last: Annotated[Ints, "out [::1]"]
-    work: Annotated[Floats, "out [::1]"]
+
+
+class Travel(NamedTuple):
+    """Root motion: paths: (P, 5), of all clips; places: (N, 12), moved by it; steps:
+    (N, 4), what it was in this step.
+    """
+
+    paths: Annotated[Doubles, "[:, ::1]"]
+    places: Annotated[Doubles, "out [:, ::1]"]
+    steps: Annotated[Doubles, "out [:, ::1]"]
 
 
 class Cast(NamedTuple):
-    """The characters: speeds: (N,), factor of each one's clock; places: (N, 12);
-    travel: (N, 4), of this step; local: (N, 10 * L); weights: (N, W).
+    """The characters: speeds: (N,), factor of each one's clock; local: (N, 10 * L);
+    weights: (N, W); work: room for one's poses and mixes.
     """
 
     speeds: Annotated[Doubles, "[::1]"]
-    places: Annotated[Doubles, "out [:, ::1]"]
-    travel: Annotated[Doubles, "out [:, ::1]"]
     local: Annotated[Floats, "out [:, ::1]"]
     weights: Annotated[Floats, "out [:, ::1]"]
+    work: Annotated[Floats, "out [::1]"]

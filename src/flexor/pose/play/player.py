@@ -34,7 +34,17 @@ from flexor.pose.play.kernels import player as at
 from flexor.pose.play.kernels import travel as kernel_travel
 from flexor.pose.play.kernels.voice import FREE, ONCE, PING_PONG
 from flexor.pose.play.layers import Layer, layer_mask
-from flexor.pose.play.layout import Cast, Layers, Motion, Packs, Room, Voices
+from flexor.pose.play.layout import (
+    Cast,
+    Fades,
+    Kept,
+    Layers,
+    Motion,
+    Packs,
+    Room,
+    Travel,
+    Voices,
+)
 from flexor.pose.play.motion_set import MotionSet
 
 __all__ = ["PlayerState", "advance", "init_player"]
@@ -45,7 +55,7 @@ MOST_EVENTS, MOST_ROUNDS = 1_000_000, 2.0**53
 LONGEST_STEP, FASTEST = 86_400.0, 1e6
 MOST_VOICES = np.iinfo(np.int32).max  # rows of tables are numbered in 32 bits
 
-Tables = tuple[Motion, Layers, Voices, Room, Cast]
+Tables = tuple[Motion, Layers, Fades, Voices, Kept, Room, Travel, Cast]
 
 
 @dataclass(slots=True, eq=False)
@@ -207,38 +217,29 @@ def _kernel_tables(state: PlayerState) -> Tables:
         motions.starts,
         motions.start_weights,
         Packs(*motions.packed),
-        motions.paths,
     )
-    of_layers = Layers(
-        settings,
-        masks.ravel(),
-        morph_masks.ravel(),
-        state._targets,
-        state._fades,
-        np.zeros((rows, ROWS * lanes), np.float32),
-        np.zeros((rows, width), np.float32),
+    of_layers = Layers(settings, masks.ravel(), morph_masks.ravel())
+    kept = Kept(
+        np.zeros((rows, ROWS * lanes), np.float32), np.zeros((rows, width), np.float32)
     )
-    voices = Voices(
-        state._marks,
-        state._voices,
-        state._steps,
-        state._played,
+    room = Room(
         state._cursors,
         state._held,
         state._turns,
-    )
-    room = Room(
         np.zeros(2 * motions.line_count + at.PACK_WORK, np.float32),
         np.zeros(kernel.FRACTION * lanes + lanes, np.float32),
         np.full(1, FREE, np.int32),
-        np.zeros((ROWS + ROWS + kernel_blend.MIX_ROWS) * lanes + 2 * width, np.float32),
     )
-    cast = Cast(state.speeds, state._places, state.travel, state.local, state.weights)
+    work = (ROWS + ROWS + kernel_blend.MIX_ROWS) * lanes + 2 * width
+    cast = Cast(state.speeds, state.local, state.weights, np.zeros(work, np.float32))
     return (
         check_record(motion),
         check_record(of_layers),
-        check_record(voices),
+        check_record(Fades(state._targets, state._fades)),
+        check_record(Voices(state._marks, state._voices, state._steps, state._played)),
+        check_record(kept),
         check_record(room),
+        check_record(Travel(motions.paths, state._places, state.travel)),
         check_record(cast),
     )
 

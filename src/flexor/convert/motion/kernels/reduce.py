@@ -16,14 +16,21 @@ from flexor.convert.motion.layout import Fitted, Forms, Original
 from flexor.maths.kernels.jit import inline, jit
 
 if TYPE_CHECKING:
-    from flexor.arrays import Doubles, Ints
+    from flexor.arrays import Doubles, Ints, Real, Whole
 
 # What drives a property of a node, if not a row of the packed ones.
 EXACT, STILL = -1, -2
 
 
 @inline
-def _multiply(a, i, b, j, out, k):
+def _multiply(
+    a: Doubles,
+    i: Whole,
+    b: Doubles,
+    j: Whole,
+    out: Doubles,
+    k: Whole,
+) -> None:
     """The product of two quaternions of flat arrays into a third."""
     x, y, z, w = a[i], a[i + 1], a[i + 2], a[i + 3]
     p, q, r, s = b[j], b[j + 1], b[j + 2], b[j + 3]
@@ -34,12 +41,23 @@ def _multiply(a, i, b, j, out, k):
 
 
 @inline
-def _conjugate(a, i, out, k):
+def _conjugate(
+    a: Doubles,
+    i: Whole,
+    out: Doubles,
+    k: Whole,
+) -> None:
     out[k], out[k + 1], out[k + 2], out[k + 3] = -a[i], -a[i + 1], -a[i + 2], a[i + 3]
 
 
 @inline
-def _turn(q, i, x, y, z):
+def _turn(
+    q: Doubles,
+    i: Whole,
+    x: Real,
+    y: Real,
+    z: Real,
+) -> tuple[Real, Real, Real]:
     """A vector turned by a unit quaternion."""
     a, b, c, w = q[i], q[i + 1], q[i + 2], q[i + 3]
     u, v, t = 2 * (b * z - c * y), 2 * (c * x - a * z), 2 * (a * y - b * x)
@@ -51,7 +69,10 @@ def _turn(q, i, x, y, z):
 
 
 @inline
-def _dither(seed, amount):
+def _dither(
+    seed: Whole,
+    amount: Real,
+) -> Real:
     """A number that looks random, from -amount to amount."""
     seed = (seed * 747796405 + 2891336453) & 0xFFFFFFFF
     seed = ((seed >> ((seed >> 28) + 4)) ^ seed) * 277803737 & 0xFFFFFFFF
@@ -60,7 +81,13 @@ def _dither(seed, amount):
 
 
 @inline
-def _nudge(chains, node, seed, best, trial):
+def _nudge(
+    chains: Ints,
+    node: Whole,
+    seed: Whole,
+    best: Doubles,
+    trial: Doubles,
+) -> None:
     """Round the numbers that move one node otherwise than before."""
     for i in range(len(trial)):
         trial[i] = best[i]
@@ -76,7 +103,15 @@ def _nudge(chains, node, seed, best, trial):
 
 
 @inline
-def _aim(turned, world_q, up, gains, row, off, q):
+def _aim(
+    turned: Doubles,
+    world_q: Doubles,
+    up: Whole,
+    gains: Doubles,
+    row: Whole,
+    off: tuple[Real, Real, Real],
+    q: Doubles,
+) -> None:
     """The local rotation that takes back what the node's place is off by, q (8,)."""
     x, y, z = off
     _conjugate(turned, 0, q, 4)
@@ -97,7 +132,14 @@ def _aim(turned, world_q, up, gains, row, off, q):
 
 
 @inline
-def _pack_rotation(turns, steps, row, nudges, q, numbers):
+def _pack_rotation(
+    turns: Doubles,
+    steps: Doubles,
+    row: Whole,
+    nudges: Doubles,
+    q: Doubles,
+    numbers: Ints,
+) -> None:
     """The numbers of a rotation in q[0:4], which becomes what they stand for."""
     _conjugate(turns, 8 * row, q, 4)
     _multiply(q, 4, q, 0, q, 8)
@@ -106,7 +148,7 @@ def _pack_rotation(turns, steps, row, nudges, q, numbers):
     square = 0.0
     for c in range(3):
         step = steps[3 * row + c]
-        number = 0
+        number: Whole = 0
         if step > 0:
             v = q[c] / (1 + q[3])
             number = np.int64(np.rint(v / step + nudges[3 * row + c]))
@@ -121,11 +163,20 @@ def _pack_rotation(turns, steps, row, nudges, q, numbers):
 
 
 @inline
-def _pack_vector(bases, steps, first, row, nudges, value, at, numbers):
+def _pack_vector(
+    bases: Doubles,
+    steps: Doubles,
+    first: Whole,
+    row: Whole,
+    nudges: Doubles,
+    value: Doubles,
+    at: Whole,
+    numbers: Ints,
+) -> None:
     """The numbers of a vector in value[at : at + 3], which becomes theirs."""
     for c in range(3):
         i = 3 * (first + row) + c
-        number = 0
+        number: Whole = 0
         if steps[i] > 0:
             v = (value[at + c] - bases[3 * row + c]) / steps[i]
             number = np.int64(np.rint(v + nudges[i]))
@@ -134,7 +185,11 @@ def _pack_vector(bases, steps, first, row, nudges, value, at, numbers):
 
 
 @inline
-def _compose(part, matrix, at):
+def _compose(
+    part: Doubles,
+    matrix: Doubles,
+    at: Whole,
+) -> None:
     """The matrix (12,) of a translation, rotation and scale (10,)."""
     x, y, z, w = part[3], part[4], part[5], part[6]
     a, b, c = part[7], part[8], part[9]
@@ -149,7 +204,13 @@ def _compose(part, matrix, at):
 
 
 @inline
-def _chain(world, up, local, at, to):
+def _chain(
+    world: Doubles,
+    up: Whole,
+    local: Doubles,
+    at: Whole,
+    to: Whole,
+) -> None:
     """The product of a parent's matrix and a local one, into `world`."""
     for row in range(0, 12, 4):
         a, b, c = world[up + row], world[up + row + 1], world[up + row + 2]
@@ -161,7 +222,12 @@ def _chain(world, up, local, at, to):
 
 
 @inline
-def _displacement(world, shells, at, place):
+def _displacement(
+    world: Doubles,
+    shells: Doubles,
+    at: Whole,
+    place: Doubles,
+) -> Real:
     """How far the points around a node are off; shells: reach of each axis (3,)."""
     x, y, z = (
         world[at + 3] - place[3],
@@ -181,9 +247,9 @@ def _displacement(world, shells, at, place):
 
 @inline
 def _fit_node(
-    node: int,
-    parent: int,
-    frame: int,
+    node: Whole,
+    parent: Whole,
+    frame: Whole,
     original: Original,
     forms: Forms,
     steps: Doubles,
@@ -193,7 +259,7 @@ def _fit_node(
     world: Doubles,
     world_q: Doubles,
     numbers: Ints,
-) -> float:
+) -> Real:
     """Fit one node of a frame whose parent is fitted; how far it is off."""
     drivers, local, places = original.drivers, original.local[frame], original.places
     still, bases, follows = original.still, forms.bases, forms.follows
@@ -201,7 +267,7 @@ def _fit_node(
     for i in range(10):
         driver = vector if i < 3 else rotation if i < 7 else scale
         part[i] = still[node, i] if driver == STILL else local[node, i]
-    turning = np.int64(forms.count)
+    turning = np.int64(forms.turning)
     if vector >= 0:
         _pack_vector(bases, steps, turning, vector, nudges, part, 0, numbers)
     if scale >= 0:
@@ -265,7 +331,7 @@ def fit_frames(
         world[12 * total + i] = 1.0 if i % 5 == 0 else 0.0
     for i in range(4):
         world_q[4 * total + i] = 1.0 if i == 3 else 0.0
-    over = np.int64(-1)
+    over: Whole = np.int64(-1)
     for f in range(len(frames)):
         frame = np.int64(frames[f])
         limit = original.limits[frame]

@@ -36,7 +36,7 @@ from flexor.pose.kernels.sample import (
 )
 
 if TYPE_CHECKING:
-    from flexor.arrays import Floats, Ints
+    from flexor.arrays import Floats, Ints, Real, Whole
     from flexor.pose.play.layout import Motion, Packs
 
 TRACK_KIND = 2  # column of the track tables
@@ -58,8 +58,8 @@ FREE, KEPT = -1, -2
 
 @inline
 def step_clock(
-    position: float, delta: float, mode: int, duration: float
-) -> tuple[float, int]:
+    position: Real, delta: Real, mode: Whole, duration: Real
+) -> tuple[Real, Whole]:
     """The position after `delta` seconds, and how often it went round (backward < 0).
 
     `fmod` is exact, so nothing adds up over hours but the rounding of one sum a step.
@@ -84,7 +84,7 @@ def step_clock(
 
 
 @inline
-def clip_time(position: float, mode: int, duration: float) -> float:
+def clip_time(position: Real, mode: Whole, duration: Real) -> Real:
     """Seconds in the clip at a position."""
     if mode == PING_PONG and position > duration:
         return 2 * duration - position
@@ -92,7 +92,7 @@ def clip_time(position: float, mode: int, duration: float) -> float:
 
 
 @inline
-def fill_rest(rest: Floats, scratch: Floats, lanes: int) -> None:
+def fill_rest(rest: Floats, scratch: Floats, lanes: Whole) -> None:
     """Make the slerp's scratch ready for a clip: every lane stands still at rest."""
     still, inverse = splat8(STILL_ANGLE), splat8(STILL_INVERSE)
     zero = splat8(np.float32(0))
@@ -107,7 +107,7 @@ def fill_rest(rest: Floats, scratch: Floats, lanes: int) -> None:
 @inline
 def sample_plain(
     row: Ints,
-    moment: float,
+    moment: Real,
     motion: Motion,
     rest: Floats,
     cursor: Ints,
@@ -148,7 +148,7 @@ def sample_plain(
 
 @inline
 def sample_bits(
-    clip: int, moment: float, packed: Packs, held: Ints, work: Floats, pose: Floats
+    clip: Whole, moment: Real, packed: Packs, held: Ints, work: Floats, pose: Floats
 ) -> None:
     """What of a clip is packed, at a moment, over a pose (10 * L,).
 
