@@ -13,13 +13,17 @@ __all__ = [
     "Bools",
     "Bytes",
     "Doubles",
+    "Eight",
     "Floats",
+    "Four",
     "Ints",
     "Longs",
     "Masks",
     "Pixels",
+    "Real",
     "Rows",
     "Shorts",
+    "Whole",
     "Words",
     "address",
     "check_array",
@@ -40,6 +44,14 @@ Rows = NDArray[np.intp]  # that index others
 Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
 Pixels = NDArray[np.uint8]  # (H, W, 3 or 4)
+
+# What parts of kernels hand each other beside arrays: numbers, which mypy cannot follow
+# (an element of an array is none of Python's, and becomes one or the other), and eight
+# or four of them at once (see maths.kernels.lanes).
+Whole = Any
+Real = Any
+Eight = NDArray[np.float32]
+Four = NDArray[np.float32]
 
 Shape = tuple[int | None, ...]
 

@@ -154,7 +154,8 @@ def compiler_in_kernels(source: Source) -> list[str]:
 
 def kernels_stand_alone(source: Source) -> list[str]:
     """Kernels take and give arrays: of ours they know kernels alone, those of maths and
-    of their own part of the package, and layouts, which are numbers, also of scene.
+    of their own part of the package, layouts, which are numbers and records, also those
+    of scene, and the names of arrays.
     """
     if not source.is_kernel:
         return []
@@ -163,6 +164,7 @@ def kernels_stand_alone(source: Source) -> list[str]:
         f"{source.module}: a kernel may not import {module}"
         for module, _ in imports(source)
         if _is_ours(module)
+        and module not in ("flexor.arrays", "flexor.maths.records")
         and not (
             (".kernels" in module and module.startswith((own, "flexor.maths.")))
             or (module.endswith(".layout") and module.startswith((own, *below)))

@@ -120,7 +120,7 @@ BAD = [
     (
         rules.kernels_stand_alone,
         "flexor.pose.kernels.sample",
-        "from flexor.arrays import Floats",
+        "from flexor.errors import ShapeError",
     ),
     (
         rules.kernels_stand_alone,

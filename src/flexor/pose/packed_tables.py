@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints
+from flexor.arrays import Bytes, Doubles, Floats, Ints, Longs
 from flexor.maths import quaternions
 from flexor.pose.kernels.layout import AS_LANES, FIRST_ROW, TURNS, WIDTH
 from flexor.pose.layout import ROWS, Layout
@@ -44,7 +44,7 @@ class PackedTables:
         """Numbers in one of the seven rows that a character keeps."""
         return int(self.whole[WIDTH])
 
-    def arguments(self) -> tuple[NDArray[np.generic], ...]:
+    def arguments(self) -> tuple[Doubles, Ints, Longs, Bytes, Bytes, Floats]:
         """What the kernel takes first."""
         return (
             self.timing,

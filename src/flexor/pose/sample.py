@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints, check_input
+from flexor.arrays import Bytes, Doubles, Floats, Ints, Longs, check_input
 from flexor.errors import ShapeError
 from flexor.pose.clip_tables import ClipTables
 from flexor.pose.kernels import packed as kernel_packed
@@ -44,7 +43,7 @@ class PackedState:
     float32 (32,).
     """
 
-    tables: tuple[NDArray[np.generic], ...]
+    tables: tuple[Doubles, Ints, Longs, Bytes, Bytes, Floats]
     blocks: Ints
     rows: Ints
     work: Floats

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Doubles, Shorts
 from flexor.convert.motion.kernels import reduce as kernel_reduce
+from flexor.convert.motion.layout import Fitted, Forms, Original
 from flexor.convert.motion.pack_numbers import pack_numbers
 from flexor.convert.motion.plan import MotionPlan, middle_rotation
 from flexor.maths import quaternions
+from flexor.maths.records import check_record
 from flexor.scene.character.clip import Track
 from flexor.scene.character.tree import children_of
 from flexor.scene.runtime.packed_clip import BITS, PATHS, PackedClip
@@ -329,45 +331,55 @@ class _Fitter:
             drivers[track.node, 1 if track.path == "translation" else 2] = row
         factors = columns.turns.reshape(-1, 2, 4).astype(np.float64)
         self.frames = np.arange(plan.grid.frames, dtype=np.int32)
-        self.before = (
-            plan.nodes,
-            _padded(_chains(plan)),
-            drivers,
-            plan.parts,
-            plan.turned,
-            plan.world,
-            plan.shells,
-            plan.still,
-            quaternions.normalise(factors).ravel(),
-            columns.gains.ravel(),
-        )
         self.limits = limits
-        self.behind = columns.bases.ravel(), turning, follows, limits
-        self.work = np.zeros(16 * count + 60)
-        self.nudges = np.zeros((2, 3 * total))
-        self.trial = np.zeros(3 * total, np.int32)
-        self.found = np.zeros(count)
+        self.original = check_record(
+            Original(
+                plan.nodes,
+                _padded(_chains(plan)),
+                drivers,
+                plan.parts,
+                plan.turned,
+                plan.world,
+                plan.shells,
+                plan.still,
+                limits,
+            )
+        )
+        self.forms = check_record(
+            Forms(
+                quaternions.normalise(factors).ravel(),
+                columns.gains.ravel(),
+                columns.bases.ravel(),
+                turning,
+                follows,
+            )
+        )
         self.errors = np.zeros((plan.grid.frames, count))
         self.numbers = np.zeros((plan.grid.frames, 3 * total), np.int32)
+        self.fitted = check_record(
+            Fitted(
+                self.errors,
+                self.numbers,
+                np.zeros(16 * count + 60),
+                np.zeros((2, 3 * total)),
+                np.zeros(3 * total, np.int32),
+                np.zeros(count),
+            )
+        )
 
     def run(self, steps: Doubles, stops: bool, tries: int = TRIES) -> bool:
         """Fill numbers and errors (F, J) with these steps; whether all is within the
         limits; stops: whether to give up at the first frame that is not; tries: other
         roundings of such a frame.
         """
-        over: int = kernel_reduce.fit_frames(
+        over = kernel_reduce.fit_frames(
             self.frames,
-            *self.before,
+            self.original,
+            self.forms,
             steps.ravel(),
-            *self.behind,
             tries,
             stops,
-            self.work,
-            self.nudges,
-            self.trial,
-            self.found,
-            self.errors,
-            self.numbers,
+            self.fitted,
         )
         if over >= 0:
             # It is likely to be over again: next time it is the first.

@@ -9,6 +9,10 @@ shuffles across halves 1.16; by shuffles inside of halves 1.02; normals scaled w
 they leave, as here, 0.95 (in a small crowd 1.2); stores past the cache 0.97 (1.5).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from flexor.deform.kernels.vertices import (
@@ -28,9 +32,18 @@ from flexor.maths.kernels.lanes import (
 )
 from flexor.maths.kernels.points import points8
 
+if TYPE_CHECKING:
+    from flexor.arrays import Floats, Ints, Whole
+
 
 @inline
-def _hand_out(block, at, place, positions, normals):
+def _hand_out(
+    block: Floats,
+    at: Whole,
+    place: Whole,
+    positions: Floats,
+    normals: Floats,
+) -> None:
     """Put a block of vertices behind those before it, normals of unit length."""
     x, y, z = load8(block, at), load8(block, at + 8), load8(block, at + 16)
     points8(positions, 24 * place, x, y, z)
@@ -43,14 +56,23 @@ def _hand_out(block, at, place, positions, normals):
     "i8(f4[:, ::1], i4[:, ::1], i4[::1], f4[::1],"
     " out f4[::1], out f4[::1], out f4[:, ::1], out f4[:, ::1])"
 )
-def skin_places(matrices, runs, joints, data, turns, m, positions, normals):
+def skin_places(
+    matrices: Floats,
+    runs: Ints,
+    joints: Ints,
+    data: Floats,
+    turns: Floats,
+    m: Floats,
+    positions: Floats,
+    normals: Floats,
+) -> int:
     """Skin n characters; gives how many vertices were touched.
 
     matrices: palettes (n, S * 12); runs, joints, data: (D,), see `kernel`; turns:
     (S * 12,) and m: (24 * K + 96,) work space; positions, normals: (n, B * 24).
     """
     work = m[len(m) - 96 :]
-    touched = 0
+    touched: Whole = 0
     for c in range(len(matrices)):
         place, turn = positions[c], normals[c]
         is_uneven = normal_palette(matrices[c], turns)

@@ -17,6 +17,10 @@ Where all matrices only turn and scale by one factor, what is left is that facto
 the first blend is saved; runs with one joint are those of vertices.py.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from flexor.deform.kernels.vertices import (
@@ -43,13 +47,18 @@ from flexor.maths.kernels.lanes import (
     take,
 )
 
+if TYPE_CHECKING:
+    from flexor.arrays import Floats, Ints, Masks, Real, Whole
+
 STEPS = 16  # at most, of finding a turn; 1 to 8 are taken
 FLAT = 1e-6  # share of the longest axis below which there is no second one
 MIRROR = 1e-5  # share of it by which a third one must point backwards to be a mirror
 
 
 @inline
-def _cofactors(m):
+def _cofactors(
+    m: tuple[Real, ...],
+) -> tuple[Real, ...]:
     """Cofactors of a matrix of nine numbers."""
     a, b, c, d, e, f, g, h, i = m
     x, y, z = e * i - f * h, f * g - d * i, d * h - e * g
@@ -58,7 +67,10 @@ def _cofactors(m):
 
 
 @inline
-def _dot(m, n):
+def _dot(
+    m: tuple[Real, ...],
+    n: tuple[Real, ...],
+) -> Real:
     """Sum of the products of nine numbers."""
     first = m[0] * n[0] + m[1] * n[1] + m[2] * n[2]
     second = m[3] * n[3] + m[4] * n[4] + m[5] * n[5]
@@ -66,7 +78,12 @@ def _dot(m, n):
 
 
 @inline
-def _sum(m, u, n, v):
+def _sum(
+    m: tuple[Real, ...],
+    u: Real,
+    n: tuple[Real, ...],
+    v: Real,
+) -> tuple[Real, ...]:
     """The sum u * m + v * n of nine numbers each."""
     a, b, c = u * m[0] + v * n[0], u * m[1] + v * n[1], u * m[2] + v * n[2]
     d, e, f = u * m[3] + v * n[3], u * m[4] + v * n[4], u * m[5] + v * n[5]
@@ -75,7 +92,10 @@ def _sum(m, u, n, v):
 
 
 @inline
-def _linear(matrices, at):
+def _linear(
+    matrices: Floats,
+    at: Whole,
+) -> tuple[Real, ...]:
     """The nine numbers beside the place of the matrix at `at`, float64."""
     a, b, c = take(matrices, at), take(matrices, at + 1), take(matrices, at + 2)
     d, e, f = take(matrices, at + 4), take(matrices, at + 5), take(matrices, at + 6)
@@ -86,7 +106,10 @@ def _linear(matrices, at):
 
 
 @inline
-def find_turn(m, other):
+def find_turn(
+    m: tuple[Real, ...],
+    other: tuple[Real, ...],
+) -> tuple[Real, ...]:
     """The turn nearest to a matrix, to its negative if it mirrors; else `other`.
 
     A matrix and its cofactors share the turn and differ in scale, so their sum, each
@@ -112,7 +135,11 @@ def find_turn(m, other):
 
 
 @inline
-def _put_quaternion(m, out, to):
+def _put_quaternion(
+    m: tuple[Real, ...],
+    out: Floats,
+    to: Whole,
+) -> None:
     """The quaternion of a turn, x y z w of unit length."""
     a, b, c, d, e, f, g, h, i = m
     # Four times one of the four times each: the largest, which no rounding spoils.
@@ -132,7 +159,9 @@ def _put_quaternion(m, out, to):
 
 
 @inline
-def _one_factor(matrices):
+def _one_factor(
+    matrices: Floats,
+) -> Real:
     """The factor of an even palette, below zero if all of it mirrors; else NaN."""
     factor = 1.0
     for at in range(0, len(matrices), 12):
@@ -149,7 +178,12 @@ def _one_factor(matrices):
 
 
 @inline
-def split_palette(matrices, is_uneven, left, quaternions):
+def split_palette(
+    matrices: Floats,
+    is_uneven: bool,
+    left: Floats,
+    quaternions: Floats,
+) -> Real:
     """Turns of one character, and the factor that is left, or NaN if that is more.
 
     matrices: (S * 12,); quaternions: (S * 4,); left: (S * 12,), filled if it is more,
@@ -177,7 +211,14 @@ def split_palette(matrices, is_uneven, left, quaternions):
 
 
 @inline
-def fetch_duals(matrices, quaternions, joints, first, count, out):
+def fetch_duals(
+    matrices: Floats,
+    quaternions: Floats,
+    joints: Ints,
+    first: Whole,
+    count: Whole,
+    out: Floats,
+) -> None:
     """A run's first quaternion and place, and eight numbers for each further joint.
 
     out: x y z w of the first, its place, 0; then what the quaternion of each further
@@ -218,7 +259,18 @@ def fetch_duals(matrices, quaternions, joints, first, count, out):
 
 
 @inline
-def _move(duals, count, weights, place, data, at, factor, is_unit, out, to):
+def _move(
+    duals: Floats,
+    count: Whole,
+    weights: Floats,
+    place: Whole,
+    data: Floats,
+    at: Whole,
+    factor: Real,
+    is_unit: bool,
+    out: Floats,
+    to: Whole,
+) -> None:
     """Eight positions and normals; their weights are at `place`."""
     x, y = spread8(duals, 0), spread8(duals, 1)
     z, w = spread8(duals, 2), spread8(duals, 3)
@@ -255,7 +307,17 @@ def _move(duals, count, weights, place, data, at, factor, is_unit, out, to):
 
 
 @inline
-def _fetch(runs, r, joints, matrices, space, is_uneven, is_left_uneven, factor, m):
+def _fetch(
+    runs: Ints,
+    r: Whole,
+    joints: Ints,
+    matrices: Floats,
+    space: Floats,
+    is_uneven: bool,
+    is_left_uneven: bool,
+    factor: Real,
+    m: Floats,
+) -> Whole:
     """Fill `m` for a run; give where its normal matrices start, 0 for none.
 
     m: matrices at the front; duals from 96 and 8 * K floats before the end on.
@@ -273,7 +335,10 @@ def _fetch(runs, r, joints, matrices, space, is_uneven, is_left_uneven, factor, 
 
 
 @inline
-def _prepare(matrices, space):
+def _prepare(
+    matrices: Floats,
+    space: Floats,
+) -> tuple[bool, bool, Real]:
     """Split a palette; whether it is uneven, whether what is left is, its factor."""
     size = len(matrices)
     left, quaternions = space[size : 2 * size], space[3 * size :]
@@ -286,7 +351,17 @@ def _prepare(matrices, space):
 
 
 @inline
-def _skin_block(m, n, count, data, at, factor, is_unit, out, to):
+def _skin_block(
+    m: Floats,
+    n: Whole,
+    count: Whole,
+    data: Floats,
+    at: Whole,
+    factor: Real,
+    is_unit: bool,
+    out: Floats,
+    to: Whole,
+) -> None:
     """One block, with what was fetched for its run."""
     end = len(m) - 96
     duals, work = m[3 * end // 4 : end], m[end:]
@@ -304,7 +379,16 @@ def _skin_block(m, n, count, data, at, factor, is_unit, out, to):
     "void(f4[:, ::1], i4[:, ::1], i4[::1], f4[:, ::1], bool,"
     " out f4[::1], out f4[::1], out f4[:, ::1])"
 )
-def skin_blocks_dual(matrices, runs, joints, data, is_unit, space, m, out):
+def skin_blocks_dual(
+    matrices: Floats,
+    runs: Ints,
+    joints: Ints,
+    data: Floats,
+    is_unit: bool,
+    space: Floats,
+    m: Floats,
+    out: Floats,
+) -> None:
     """Skin N characters, results in blocks of x y z nx ny nz.
 
     As `skin_blocks` of vertices.py, with other work space: space: (S * 40,) for
@@ -330,8 +414,17 @@ def skin_blocks_dual(matrices, runs, joints, data, is_unit, space, m, out):
     " out f4[::1], out f4[::1], out f4[:, ::1], out f4[:, ::1])"
 )
 def skin_vertices_dual(
-    matrices, runs, joints, data, order, is_unit, space, m, positions, normals
-):
+    matrices: Floats,
+    runs: Ints,
+    joints: Ints,
+    data: Floats,
+    order: Masks,
+    is_unit: bool,
+    space: Floats,
+    m: Floats,
+    positions: Floats,
+    normals: Floats,
+) -> None:
     """Skin N characters, results in the file's vertex order.
 
     As `skin_vertices` of vertices.py, with the work space of `skin_blocks_dual`.

@@ -11,6 +11,10 @@ last block takes the way over the work space. So does all that is added if a mat
 not finite: zero times that would spoil the vertices of others.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from flexor.deform.kernels.vertices import normal_palette, unit_scale8
@@ -40,6 +44,9 @@ from flexor.scene.runtime.layout import (
     START,
 )
 
+if TYPE_CHECKING:
+    from flexor.arrays import Eight, Floats, Ints, Longs, Masks, Whole
+
 # One more column of steps, behind those of the layout: it marks a run that must not be
 # stored beyond its end. The model is a row of the models that are used, and a command
 # names its part.
@@ -53,7 +60,14 @@ POSITIONS, NORMALS, LENGTH = range(3)
 
 
 @jit("void(i4[:, ::1], i4[::1], f4[::1], f4[::1], f4[::1], out f4[::1])")
-def morph_data(morphs, columns, weights, data, deltas, out):
+def morph_data(
+    morphs: Ints,
+    columns: Ints,
+    weights: Floats,
+    data: Floats,
+    deltas: Floats,
+    out: Floats,
+) -> None:
     """Data of an envelope with morphs added.
 
     morphs: (R, 5), see scene/runtime/envelope.py; columns: (R,), of `weights` (W,);
@@ -73,7 +87,12 @@ def morph_data(morphs, columns, weights, data, deltas, out):
 
 
 @inline
-def _fetch_models(world, models, matrices, turns):
+def _fetch_models(
+    world: Floats,
+    models: Masks,
+    matrices: Floats,
+    turns: Floats,
+) -> bool:
     for s in range(len(models)):
         at = 12 * np.int64(take(models, s))
         for i in range(0, 12, 4):
@@ -82,7 +101,12 @@ def _fetch_models(world, models, matrices, turns):
 
 
 @jit("bool(f4[::1], u4[::1], out f4[::1], out f4[::1])")
-def fetch_models(world, models, matrices, turns):
+def fetch_models(
+    world: Floats,
+    models: Masks,
+    matrices: Floats,
+    turns: Floats,
+) -> bool:
     """Matrices (S * 12,) of the models that are used, and those for their normals.
 
     Gives whether the second differ from the first and are filled in.
@@ -91,7 +115,15 @@ def fetch_models(world, models, matrices, turns):
 
 
 @inline
-def _put_three(p, q, r, out, to, stride, is_added):
+def _put_three(
+    p: Eight,
+    q: Eight,
+    r: Eight,
+    out: Floats,
+    to: Whole,
+    stride: Whole,
+    is_added: bool,
+) -> None:
     """Eight numbers to each of three rows, stored or added."""
     if is_added:
         p, q = p + load8(out, to), q + load8(out, to + stride)
@@ -102,7 +134,18 @@ def _put_three(p, q, r, out, to, stride, is_added):
 
 
 @inline
-def _place(m, base, data, at, step, blocks, out, to, stride, is_added):
+def _place(
+    m: Floats,
+    base: Whole,
+    data: Floats,
+    at: Whole,
+    step: Whole,
+    blocks: Whole,
+    out: Floats,
+    to: Whole,
+    stride: Whole,
+    is_added: bool,
+) -> None:
     """Positions of a run of blocks: one matrix, held in registers."""
     a, b, c, d = (
         spread8(m, base),
@@ -137,7 +180,18 @@ def _place(m, base, data, at, step, blocks, out, to, stride, is_added):
 
 
 @inline
-def _turn(n, base, data, at, step, blocks, out, to, stride, is_added):
+def _turn(
+    n: Floats,
+    base: Whole,
+    data: Floats,
+    at: Whole,
+    step: Whole,
+    blocks: Whole,
+    out: Floats,
+    to: Whole,
+    stride: Whole,
+    is_added: bool,
+) -> None:
     """Normals of a run of blocks."""
     a, b, c = spread8(n, base), spread8(n, base + 1), spread8(n, base + 2)
     e, f, g = spread8(n, base + 4), spread8(n, base + 5), spread8(n, base + 6)
@@ -154,13 +208,26 @@ def _turn(n, base, data, at, step, blocks, out, to, stride, is_added):
 
 
 @inline
-def _store(m, n, base, data, at, step, blocks, out, to, stride):
+def _store(
+    m: Floats,
+    n: Floats,
+    base: Whole,
+    data: Floats,
+    at: Whole,
+    step: Whole,
+    blocks: Whole,
+    out: Floats,
+    to: Whole,
+    stride: Whole,
+) -> None:
     _place(m, base, data, at, step, blocks, out, to, stride, False)
     _turn(n, base, data, at, step, blocks, out, to, stride, False)
 
 
 @inline
-def _is_wild(matrices):
+def _is_wild(
+    matrices: Floats,
+) -> bool:
     """Whether a number is not finite."""
     total = np.float32(0)
     for i in range(len(matrices)):
@@ -169,7 +236,17 @@ def _is_wild(matrices):
 
 
 @inline
-def _pull(steps, s, m, n, is_wild, data, buffer, stride, work):
+def _pull(
+    steps: Ints,
+    s: Whole,
+    m: Floats,
+    n: Floats,
+    is_wild: bool,
+    data: Floats,
+    buffer: Floats,
+    stride: Whole,
+    work: Floats,
+) -> None:
     """One run of vertices that a model pulls."""
     op, base = steps[s, OP], 12 * np.int64(steps[s, MODEL])
     to, at = np.int64(steps[s, ENTRY]), np.int64(steps[s, DATA])
@@ -199,7 +276,15 @@ def _pull(steps, s, m, n, is_wild, data, buffer, stride, work):
 
 
 @inline
-def _hand_out_block(buffer, place, stride, order, row, positions, normals):
+def _hand_out_block(
+    buffer: Floats,
+    place: Whole,
+    stride: Whole,
+    order: Masks,
+    row: Whole,
+    positions: Floats,
+    normals: Floats,
+) -> None:
     """Eight places as vertices of the file, normals of unit length."""
     x, y = load8(buffer, place), load8(buffer, place + stride)
     scatter8(positions, order, row, x, y, load8(buffer, place + 2 * stride))
@@ -210,7 +295,17 @@ def _hand_out_block(buffer, place, stride, order, row, positions, normals):
 
 
 @inline
-def _hand_out(buffer, place, stride, order, row, count, work, positions, normals):
+def _hand_out(
+    buffer: Floats,
+    place: Whole,
+    stride: Whole,
+    order: Masks,
+    row: Whole,
+    count: Whole,
+    work: Floats,
+    positions: Floats,
+    normals: Floats,
+) -> None:
     """A finished area as vertices of the file."""
     for i in range(0, count - 7, 8):
         _hand_out_block(buffer, place + i, stride, order, row + i, positions, normals)
@@ -237,20 +332,20 @@ def _hand_out(buffer, place, stride, order, row, count, work, positions, normals
     " i8[:, ::1], i8, i8, out f4[::1], out f4[::1], out f4[::1], out f4[::1])"
 )
 def skin_envelope(
-    world,
-    models,
-    steps,
-    data,
-    parts,
-    order,
-    surfaces,
-    first,
-    stride,
-    matrices,
-    turns,
-    work,
-    buffer,
-):
+    world: Floats,
+    models: Masks,
+    steps: Ints,
+    data: Floats,
+    parts: Ints,
+    order: Masks,
+    surfaces: Longs,
+    first: int,
+    stride: int,
+    matrices: Floats,
+    turns: Floats,
+    work: Floats,
+    buffer: Floats,
+) -> None:
     """Work N characters, results in the file's vertex order.
 
     world: (N, J * 12); models: (S,); steps: (S, 6), see the module; data: (D,); parts,
@@ -285,7 +380,16 @@ def skin_envelope(
 
 
 @jit("i8(i8, i4[:, ::1], f4[::1], f4[::1], f4[::1], i8, out f4[::1], out f4[::1])")
-def run_to_draw(first, steps, matrices, turns, data, stride, work, buffer):
+def run_to_draw(
+    first: int,
+    steps: Ints,
+    matrices: Floats,
+    turns: Floats,
+    data: Floats,
+    stride: int,
+    work: Floats,
+    buffer: Floats,
+) -> int:
     """Do steps from `first` on up to the next that draws; gives its number.
 
     turns: for normals; the matrices themselves if they will do.
@@ -300,7 +404,12 @@ def run_to_draw(first, steps, matrices, turns, data, stride, work, buffer):
 
 
 @jit("void(i8, i8, i8, out f4[::1])")
-def make_units(place, count, stride, buffer):
+def make_units(
+    place: int,
+    count: int,
+    stride: int,
+    buffer: Floats,
+) -> None:
     """Scale normals of `count` places to unit length."""
     for i in range(place, place + count):
         u, v = take(buffer, i + 3 * stride), take(buffer, i + 4 * stride)

@@ -21,6 +21,10 @@ gather for eight normals 2.4 and 2.1, eight loads 2.7 and 2.4. With one joint th
 is level (1.2 beside 1.2 to 1.25, V = 20,000). So there is no table.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from flexor.maths.kernels.affine import multiply_affine
@@ -39,12 +43,20 @@ from flexor.maths.kernels.lanes import (
 )
 from flexor.maths.kernels.points import scatter8
 
+if TYPE_CHECKING:
+    from flexor.arrays import Eight, Floats, Ints, Masks, Real, Whole
+
 # Columns of the run table.
 JOINT_COUNT, BLOCKS, DATA, BLOCK, FIRST_JOINT = range(5)
 
 
 @jit("void(f4[:, ::1], u4[::1], f4[:, ::1], out f4[:, ::1])")
-def palette(world, nodes, binds, out):
+def palette(
+    world: Floats,
+    nodes: Masks,
+    binds: Floats,
+    out: Floats,
+) -> None:
     """Matrices world_from_mesh = world_from_node * node_from_mesh.
 
     world: (N, J * 12); nodes: (S,); binds: (S, 12); out: (N, S * 12).
@@ -57,7 +69,9 @@ def palette(world, nodes, binds, out):
 
 
 @inline
-def _is_even(matrices):
+def _is_even(
+    matrices: Floats,
+) -> bool:
     """Whether every matrix only turns and scales evenly, all by the same factor.
 
     Three rows at right angles and of one length say as much as three columns.
@@ -68,7 +82,7 @@ def _is_even(matrices):
     for i in range(3):
         first += take(matrices, i) * take(matrices, i)
     limit = np.float32(1e-4) * first
-    worst = np.float32(0)
+    worst: Real = np.float32(0)
     for at in range(0, len(matrices), 12):
         a, b = take(matrices, at), take(matrices, at + 1)
         c, d = take(matrices, at + 2), take(matrices, at + 4)
@@ -85,7 +99,10 @@ def _is_even(matrices):
 
 
 @inline
-def normal_palette(matrices, out):
+def normal_palette(
+    matrices: Floats,
+    out: Floats,
+) -> bool:
     """Normal matrices of one character; False if the palette itself will do.
 
     matrices: (S * 12,); out: (S * 12,), the inverse transpose of each, scaled to
@@ -119,7 +136,13 @@ def normal_palette(matrices, out):
 
 
 @jit("void(i4[:, ::1], f4[::1], f4[:, ::1], f4[:, ::1], out f4[:, ::1])")
-def morph_blocks(runs, data, deltas, weights, out):
+def morph_blocks(
+    runs: Ints,
+    data: Floats,
+    deltas: Floats,
+    weights: Floats,
+    out: Floats,
+) -> None:
     """Skin data of N characters with morphs added.
 
     data: (D,); deltas: (M, B * 48) in blocks of x y z nx ny nz; weights: (N, M);
@@ -145,7 +168,14 @@ def morph_blocks(runs, data, deltas, weights, out):
 
 
 @inline
-def _fetch(matrices, joints, first, count, to, out):
+def _fetch(
+    matrices: Floats,
+    joints: Ints,
+    first: Whole,
+    count: Whole,
+    to: Whole,
+    out: Floats,
+) -> None:
     """A run's first matrix, and what each further one differs from it by."""
     base = 12 * np.int64(take(joints, first))
     for i in range(0, 12, 4):
@@ -157,7 +187,13 @@ def _fetch(matrices, joints, first, count, to, out):
 
 
 @inline
-def _blend_row(m, row, count, data, at):
+def _blend_row(
+    m: Floats,
+    row: Whole,
+    count: Whole,
+    data: Floats,
+    at: Whole,
+) -> tuple[Eight, ...]:
     """Four numbers of a row of the blended matrices of one block."""
     a, b = spread8(m, row), spread8(m, row + 1)
     c, d = spread8(m, row + 2), spread8(m, row + 3)
@@ -170,7 +206,14 @@ def _blend_row(m, row, count, data, at):
 
 
 @inline
-def _blend_row_twice(m, row, count, data, at, step):
+def _blend_row_twice(
+    m: Floats,
+    row: Whole,
+    count: Whole,
+    data: Floats,
+    at: Whole,
+    step: Whole,
+) -> tuple[Eight, ...]:
     """The same for two blocks, the second `step` floats after the first."""
     a, b = spread8(m, row), spread8(m, row + 1)
     c, d = spread8(m, row + 2), spread8(m, row + 3)
@@ -190,7 +233,16 @@ def _blend_row_twice(m, row, count, data, at, step):
 
 
 @inline
-def _apply_row(a, b, c, d, data, at, out, to):
+def _apply_row(
+    a: Eight,
+    b: Eight,
+    c: Eight,
+    d: Eight,
+    data: Floats,
+    at: Whole,
+    out: Floats,
+    to: Whole,
+) -> None:
     """One coordinate of eight positions, and of their normals, not of unit length."""
     z = fma8(c, load8(data, at + 16), d)
     z = fma8(a, load8(data, at), fma8(b, load8(data, at + 8), z))
@@ -199,7 +251,15 @@ def _apply_row(a, b, c, d, data, at, out, to):
 
 
 @inline
-def _turn_row(a, b, c, data, at, out, to):
+def _turn_row(
+    a: Eight,
+    b: Eight,
+    c: Eight,
+    data: Floats,
+    at: Whole,
+    out: Floats,
+    to: Whole,
+) -> None:
     """One coordinate of eight normals, not of unit length."""
     z = c * load8(data, at + 40)
     z = fma8(a, load8(data, at + 24), fma8(b, load8(data, at + 32), z))
@@ -207,14 +267,21 @@ def _turn_row(a, b, c, data, at, out, to):
 
 
 @inline
-def unit_scale8(u, v, t):
+def unit_scale8(
+    u: Eight,
+    v: Eight,
+    t: Eight,
+) -> Eight:
     """What to multiply eight normals by; one without a direction stays zero."""
     square = fma8(u, u, fma8(v, v, t * t))
     return splat8(np.float32(1)) / sqrt8(max8(square, splat8(np.float32(1e-30))))
 
 
 @inline
-def unit_block(out, to):
+def unit_block(
+    out: Floats,
+    to: Whole,
+) -> None:
     """Scale eight normals to unit length."""
     u, v, t = load8(out, to + 24), load8(out, to + 32), load8(out, to + 40)
     scale = unit_scale8(u, v, t)
@@ -224,7 +291,15 @@ def unit_block(out, to):
 
 
 @inline
-def skin_two(m, count, data, at, is_unit, out, to):
+def skin_two(
+    m: Floats,
+    count: Whole,
+    data: Floats,
+    at: Whole,
+    is_unit: bool,
+    out: Floats,
+    to: Whole,
+) -> None:
     """Two blocks with the matrices of their run, m: (K * 12,)."""
     step = 40 + 8 * count
     for row in range(3):
@@ -239,7 +314,16 @@ def skin_two(m, count, data, at, is_unit, out, to):
 
 
 @inline
-def skin_one(m, turns, count, data, at, is_unit, out, to):
+def skin_one(
+    m: Floats,
+    turns: Whole,
+    count: Whole,
+    data: Floats,
+    at: Whole,
+    is_unit: bool,
+    out: Floats,
+    to: Whole,
+) -> None:
     """One block; the matrices for normals start at `turns` in m, 0 for the same."""
     for row in range(3):
         a, b, c, d = _blend_row(m, 4 * row, count, data, at + 48)
@@ -252,7 +336,15 @@ def skin_one(m, turns, count, data, at, is_unit, out, to):
 
 
 @inline
-def fetch_run(runs, r, joints, matrices, normals, is_uneven, m):
+def fetch_run(
+    runs: Ints,
+    r: Whole,
+    joints: Ints,
+    matrices: Floats,
+    normals: Floats,
+    is_uneven: bool,
+    m: Floats,
+) -> Whole:
     """Fill `m` for a run; give where its normal matrices start, 0 for none."""
     count, first = np.int64(runs[r, JOINT_COUNT]), np.int64(runs[r, FIRST_JOINT])
     _fetch(matrices, joints, first, count, 0, m)
@@ -266,7 +358,16 @@ def fetch_run(runs, r, joints, matrices, normals, is_uneven, m):
     "void(f4[:, ::1], i4[:, ::1], i4[::1], f4[:, ::1], bool,"
     " out f4[::1], out f4[::1], out f4[:, ::1])"
 )
-def skin_blocks(matrices, runs, joints, data, is_unit, turns, m, out):
+def skin_blocks(
+    matrices: Floats,
+    runs: Ints,
+    joints: Ints,
+    data: Floats,
+    is_unit: bool,
+    turns: Floats,
+    m: Floats,
+    out: Floats,
+) -> None:
     """Skin N characters, results in blocks of x y z nx ny nz.
 
     matrices: palettes (N, S * 12); runs, joints: see the module; data: (N or 1, D),
@@ -294,7 +395,14 @@ def skin_blocks(matrices, runs, joints, data, is_unit, turns, m, out):
 
 
 @inline
-def hand_out(block, at, order, place, positions, normals):
+def hand_out(
+    block: Floats,
+    at: Whole,
+    order: Masks,
+    place: Whole,
+    positions: Floats,
+    normals: Floats,
+) -> None:
     """Put a finished block of vertices into their places in the file."""
     x, y, z = load8(block, at), load8(block, at + 8), load8(block, at + 16)
     scatter8(positions, order, place, x, y, z)
@@ -307,8 +415,17 @@ def hand_out(block, at, order, place, positions, normals):
     " out f4[::1], out f4[::1], out f4[:, ::1], out f4[:, ::1])"
 )
 def skin_vertices(
-    matrices, runs, joints, data, order, is_unit, turns, m, positions, normals
-):
+    matrices: Floats,
+    runs: Ints,
+    joints: Ints,
+    data: Floats,
+    order: Masks,
+    is_unit: bool,
+    turns: Floats,
+    m: Floats,
+    positions: Floats,
+    normals: Floats,
+) -> None:
     """Skin N characters, results in the file's vertex order.
 
     As `skin_blocks`, but finished blocks go through the end of the work space m:

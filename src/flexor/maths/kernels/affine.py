@@ -1,16 +1,30 @@
 """Affine matrices (3, 4) in flat arrays, twelve numbers each, four at a time."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from flexor.maths.kernels.jit import inline
 from flexor.maths.kernels.lanes import fma4, load4, spread4, store4
+
+if TYPE_CHECKING:
+    from flexor.arrays import Floats, Whole
 
 # Lane 3 of a row is the translation: it takes the left matrix's own as well.
 LAST_ROW = np.array([0, 0, 0, 1], np.float32)
 
 
 @inline
-def multiply_affine(c_from_b, left, b_from_a, right, c_from_a, to):
+def multiply_affine(
+    c_from_b: Floats,
+    left: Whole,
+    b_from_a: Floats,
+    right: Whole,
+    c_from_a: Floats,
+    to: Whole,
+) -> None:
     """The product of the matrices at `left` and `right`, written at `to`."""
     r0, r1 = load4(b_from_a, right), load4(b_from_a, right + 4)
     r2, r3 = load4(b_from_a, right + 8), load4(LAST_ROW, 0)

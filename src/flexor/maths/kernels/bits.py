@@ -31,7 +31,7 @@ def _load_bytes(typing: Any, array: Any, at: Any) -> Any:
 
 if config.DISABLE_JIT:
 
-    def load_bytes(array: Any, at: int) -> Any:
+    def load_bytes(array: Any, at: Any) -> Any:
         """Eight bytes from `at` on as one number, the first being the lowest."""
         assert 0 <= at <= len(array) - 8
         return np.int64(

@@ -308,7 +308,7 @@ for _symbol, _name in (
     _overload_operator(_symbol, _name)
 
 
-def window(array: Any, at: int, count: int) -> Any:
+def window(array: Any, at: Any, count: int) -> Any:
     """The part of a flat array that lanes stand for, bounds checked."""
     assert array.ndim == 1
     assert 0 <= at <= len(array) - count
@@ -317,23 +317,23 @@ def window(array: Any, at: int, count: int) -> Any:
 
 if config.DISABLE_JIT:
 
-    def take(array: Any, at: int) -> Any:
+    def take(array: Any, at: Any) -> Any:
         """One number of a flat array."""
         return window(array, at, 1)[0]
 
-    def put(array: Any, at: int, value: Any) -> None:
+    def put(array: Any, at: Any, value: Any) -> None:
         """Write one number of a flat array."""
         window(array, at, 1)[0] = value
 
-    def load8(array: Any, at: int) -> Any:
+    def load8(array: Any, at: Any) -> Any:
         """Eight numbers of a flat array, from `at` on."""
         return window(array, at, 8).copy()
 
-    def store8(array: Any, at: int, value: Any) -> None:
+    def store8(array: Any, at: Any, value: Any) -> None:
         """Put eight numbers into a flat array, from `at` on."""
         window(array, at, 8)[:] = value
 
-    def spread8(array: Any, at: int) -> Any:
+    def spread8(array: Any, at: Any) -> Any:
         """One number of a flat array eight times."""
         return np.full(8, take(array, at), np.float32)
 
@@ -361,15 +361,15 @@ if config.DISABLE_JIT:
         """The larger of two; b where a is NaN."""
         return np.where(a > b, a, b)
 
-    def load4(array: Any, at: int) -> Any:
+    def load4(array: Any, at: Any) -> Any:
         """Four numbers of a flat array, from `at` on."""
         return window(array, at, 4).copy()
 
-    def store4(array: Any, at: int, value: Any) -> None:
+    def store4(array: Any, at: Any, value: Any) -> None:
         """Put four numbers into a flat array, from `at` on."""
         window(array, at, 4)[:] = value
 
-    def spread4(array: Any, at: int) -> Any:
+    def spread4(array: Any, at: Any) -> Any:
         """One number of a flat array four times."""
         return np.full(4, take(array, at), np.float32)
 
@@ -386,7 +386,7 @@ if config.DISABLE_JIT:
         assert 0 <= lane < 4
         return value[lane]
 
-    def words4(array: Any, at: int) -> Any:
+    def words4(array: Any, at: Any) -> Any:
         """Four numbers of a flat array of uint16, from `at` on."""
         return window(array, at, 4).astype(np.float32)
 

@@ -109,17 +109,17 @@ def _scatter8(
 
 if config.DISABLE_JIT:
 
-    def rows8(array: Any, at: int, a: Any, b: Any, c: Any, d: Any) -> None:
+    def rows8(array: Any, at: Any, a: Any, b: Any, c: Any, d: Any) -> None:
         """Eight rows of four numbers, each row twelve numbers after the one before."""
         for lane in range(8):
             row = (a[lane], b[lane], c[lane], d[lane])
             window(array, at + 12 * lane, 4)[:] = row
 
-    def points8(array: Any, at: int, x: Any, y: Any, z: Any) -> None:
+    def points8(array: Any, at: Any, x: Any, y: Any, z: Any) -> None:
         """Eight points one behind the other, three numbers each."""
         window(array, at, 24)[:] = np.stack([x, y, z], 1).ravel()
 
-    def scatter8(array: Any, rows: Any, at: int, x: Any, y: Any, z: Any) -> None:
+    def scatter8(array: Any, rows: Any, at: Any, x: Any, y: Any, z: Any) -> None:
         """Put eight points into the rows of an array (V * 3,) that a table names."""
         places = window(rows, at, 8)
         array.reshape(-1, 3)[places] = np.stack([x, y, z], 1)

@@ -1,13 +1,28 @@
 """Unit quaternions (x, y, z, w) as four numbers, for kernels that take one by one."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 from flexor.maths.kernels.jit import inline
 from flexor.maths.layout import TINY
 
+if TYPE_CHECKING:
+    from flexor.arrays import Real
+
 
 @inline
-def turn_both(ax, ay, az, aw, bx, by, bz, bw):
+def turn_both(
+    ax: Real,
+    ay: Real,
+    az: Real,
+    aw: Real,
+    bx: Real,
+    by: Real,
+    bz: Real,
+    bw: Real,
+) -> tuple[Real, ...]:
     """The rotation that turns by b first, then by a."""
     return (
         aw * bx + ax * bw + ay * bz - az * by,
@@ -18,7 +33,15 @@ def turn_both(ax, ay, az, aw, bx, by, bz, bw):
 
 
 @inline
-def turn_vector(x, y, z, w, vx, vy, vz):
+def turn_vector(
+    x: Real,
+    y: Real,
+    z: Real,
+    w: Real,
+    vx: Real,
+    vy: Real,
+    vz: Real,
+) -> tuple[Real, Real, Real]:
     """The vector v, turned."""
     tx, ty, tz = 2 * (y * vz - z * vy), 2 * (z * vx - x * vz), 2 * (x * vy - y * vx)
     return (
@@ -29,7 +52,12 @@ def turn_vector(x, y, z, w, vx, vy, vz):
 
 
 @inline
-def make_unit(x, y, z, w):
+def make_unit(
+    x: Real,
+    y: Real,
+    z: Real,
+    w: Real,
+) -> tuple[Real, ...]:
     """The same rotation at unit length; no rotation where all are 0."""
     square = x * x + y * y + z * z + w * w
     if square < 1e-30:
@@ -39,7 +67,13 @@ def make_unit(x, y, z, w):
 
 
 @inline
-def part_turn(x, y, z, w, fraction):
+def part_turn(
+    x: Real,
+    y: Real,
+    z: Real,
+    w: Real,
+    fraction: Real,
+) -> tuple[Real, ...]:
     """A part of a rotation, the shorter way round."""
     if w < 0:
         x, y, z, w = -x, -y, -z, -w
@@ -52,7 +86,12 @@ def part_turn(x, y, z, w, fraction):
 
 
 @inline
-def angles_zyx(x, y, z, w):
+def angles_zyx(
+    x: Real,
+    y: Real,
+    z: Real,
+    w: Real,
+) -> tuple[Real, Real, Real]:
     """Angles about Z, Y and X, radians, as `euler.to_euler` gives them."""
     near = math.sqrt((w - y) * (w - y) + (z + x) * (z + x))
     far = math.sqrt((w + y) * (w + y) + (z - x) * (z - x))
@@ -71,7 +110,11 @@ def angles_zyx(x, y, z, w):
 
 
 @inline
-def from_angles_zyx(about_z, about_y, about_x):
+def from_angles_zyx(
+    about_z: Real,
+    about_y: Real,
+    about_x: Real,
+) -> tuple[Real, ...]:
     """The rotation of angles about Z, Y and X."""
     cz, sz = math.cos(about_z / 2), math.sin(about_z / 2)
     cy, sy = math.cos(about_y / 2), math.sin(about_y / 2)

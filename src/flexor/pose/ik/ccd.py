@@ -9,8 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexor.arrays import Floats, Ints, check_array
 from flexor.errors import SettingError
+from flexor.maths.records import check_record
 from flexor.pose.ik.kernels import ccd as kernel_ik
 from flexor.pose.ik.kernels.descent import BONE_WORK, PAIR_WORK
+from flexor.pose.ik.layout import Chains, Memory, Work
 from flexor.pose.ik.reach import Reach, as_floats, as_turns, as_weights
 from flexor.pose.model_space import WorldState
 
@@ -62,7 +64,9 @@ class CcdState:
     _upright: Floats = field(repr=False)
     _no_poles: Floats = field(repr=False)
     _full: Floats = field(repr=False)
-    _work: tuple[NDArray[np.float64], ...] = field(repr=False)
+    _chains: Chains = field(repr=False)
+    _work: Work = field(repr=False)
+    _memory: Memory = field(repr=False)
 
     def forget(self) -> None:
         """Start afresh: no last solution, no limit to the speed of the next turn."""
@@ -73,25 +77,42 @@ def init_ccd(reach: Reach, count: int) -> CcdState:
     """State for `count` characters that have not reached for anything yet."""
     bones, points, goals = len(reach.bones), len(reach.points), len(reach.effectors)
     upright = np.array([0, 0, 0, 1], np.float32)
-    return CcdState(
-        reach,
+    chains = Chains(
+        reach.bones,
+        reach.table,
+        reach.effector_table,
+        reach.point_lanes,
+        reach.base,
+        reach.is_chain,
+    )
+    work = Work(
+        reach.points.copy(),
+        np.zeros((bones, BONE_WORK)),
+        np.zeros((bones * points, PAIR_WORK)),
+        np.zeros((points, 3)),
+        np.zeros((points, 3)),
+        np.zeros((goals, 3)),
+        np.zeros((3 * points, 3 * points)),
+        np.zeros(3 * points),
+    )
+    memory = Memory(
+        np.zeros(count, np.uint8),
+        np.tile(upright, (count, bones)),
         np.zeros((count, goals), np.float32),
         np.zeros(count, np.int32),
-        np.tile(upright, (count, bones, 1)),
-        np.zeros(count, np.uint8),
+    )
+    return CcdState(
+        reach,
+        memory.off,
+        memory.passes,
+        memory.last.reshape(count, bones, 4),
+        memory.started,
         np.tile(upright, (count, goals)),
         np.zeros((count, 3 * goals), np.float32),
         np.ones(count, np.float32),
-        (
-            reach.points.copy(),
-            np.zeros((bones, BONE_WORK)),
-            np.zeros((bones * points, PAIR_WORK)),
-            np.zeros((points, 3)),
-            np.zeros((points, 3)),
-            np.zeros((goals, 3)),
-            np.zeros((3 * points, 3 * points)),
-            np.zeros(3 * points),
-        ),
+        check_record(chains),
+        check_record(work),
+        check_record(memory),
     )
 
 
@@ -130,12 +151,7 @@ def solve_ccd(
     if poles is not None:
         ways = as_floats(poles, (count, goals, 3), "poles").reshape(count, -1)
     kernel_ik.solve_reach(
-        reach.bones,
-        reach.table,
-        reach.effector_table,
-        reach.point_lanes,
-        reach.base,
-        reach.is_chain,
+        state._chains,
         settings.passes,
         settings.tolerance,
         seconds,
@@ -146,11 +162,8 @@ def solve_ccd(
         turned,
         ways,
         pull,
-        *state._work,
-        state.started,
-        state.last.reshape(count, -1),
-        state.off,
-        state.passes,
+        state._work,
+        state._memory,
         local,
     )
     return state

@@ -12,6 +12,10 @@ Accurate Algorithm for Computing SLERP, with the coefficients of a fit between 0
 degrees, off by 4e-8). No arc cosine, no sine, no division by a sine of nearly 0.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from flexor.maths.kernels.jit import inline, jit
@@ -29,6 +33,9 @@ from flexor.maths.kernels.lanes import (
 )
 from flexor.pose.kernels.layout import DEGREES
 
+if TYPE_CHECKING:
+    from flexor.arrays import Eight, Floats, Ints, Whole
+
 # Columns of the table of blocks.
 COLUMN, LANE, WIDTH = range(3)
 # The rows of eight that a block has: the fraction, then the coefficients of the
@@ -39,7 +46,13 @@ COSINE = 10
 
 
 @inline
-def _gather_joints(local, lanes, joints, rest, work):
+def _gather_joints(
+    local: Floats,
+    lanes: Whole,
+    joints: Ints,
+    rest: Floats,
+    work: Floats,
+) -> None:
     """Joints into columns, rotations unit and on their rest's side."""
     columns = len(joints)
     for c in range(columns):
@@ -67,7 +80,11 @@ def _gather_joints(local, lanes, joints, rest, work):
 
 
 @inline
-def _weight8(curves, at, x):
+def _weight8(
+    curves: Floats,
+    at: Whole,
+    x: Eight,
+) -> Eight:
     """One weight of the slerp of eight links."""
     weight = load8(curves, at)
     for k in range(1, DEGREES):
@@ -76,7 +93,17 @@ def _weight8(curves, at, x):
 
 
 @inline
-def _blend8(curves, at, rest, work, columns, c, to, step, first):
+def _blend8(
+    curves: Floats,
+    at: Whole,
+    rest: Floats,
+    work: Floats,
+    columns: Whole,
+    c: Whole,
+    to: Floats,
+    step: Whole,
+    first: Whole,
+) -> None:
     """Blend the joints of eight columns; row by row `step` apart from to[first] on."""
     fraction, x = load8(curves, at), load8(work, COSINE * columns + c)
     joint = _weight8(curves, at + 8, x)
@@ -95,7 +122,14 @@ def _blend8(curves, at, rest, work, columns, c, to, step, first):
 @jit(
     "void(i4[::1], i4[:, ::1], f4[::1], f4[::1], out f4[::1], out f4[:, ::1])",
 )
-def follow_links(joints, blocks, rest, curves, work, local):
+def follow_links(
+    joints: Ints,
+    blocks: Ints,
+    rest: Floats,
+    curves: Floats,
+    work: Floats,
+    local: Floats,
+) -> None:
     """Put the links of N characters between their joints' rest and their joints.
 
     joints: (C,) lane of the joint in each column, C a multiple of 8; blocks: (B, 3)

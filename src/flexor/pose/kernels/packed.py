@@ -12,6 +12,10 @@ Tried: rows as float32 (predictions of large numbers are not exact); the same bi
 eight columns, so that those can be spread at once (a fifth more bits).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from flexor.maths.kernels.bits import load_bytes
@@ -35,6 +39,9 @@ from flexor.pose.kernels.layout import (
     WIDTH,
 )
 
+if TYPE_CHECKING:
+    from flexor.arrays import Bytes, Doubles, Eight, Floats, Ints, Longs, Real, Whole
+
 # Rows that a character keeps: four stored frames, each at its number modulo four, then
 # those in between.
 MIDDLE, EARLY, LATE = 4, 5, 6
@@ -45,7 +52,16 @@ PART = 6
 
 
 @inline
-def _read_row(words, bit, codes, at, whole, pairs, rows, to):
+def _read_row(
+    words: Bytes,
+    bit: Whole,
+    codes: Bytes,
+    at: Whole,
+    whole: Ints,
+    pairs: Whole,
+    rows: Ints,
+    to: Whole,
+) -> None:
     """Spread the numbers of one row, two columns at a time."""
     for pair in range(pairs):
         both = np.int64(take(codes, at + pair))
@@ -63,7 +79,18 @@ def _read_row(words, bit, codes, at, whole, pairs, rows, to):
 
 
 @inline
-def _read_both(words, bit, more, codes, at, whole, pairs, rows, to, apart):
+def _read_both(
+    words: Bytes,
+    bit: Whole,
+    more: Whole,
+    codes: Bytes,
+    at: Whole,
+    whole: Ints,
+    pairs: Whole,
+    rows: Ints,
+    to: Whole,
+    apart: Whole,
+) -> None:
     """The same for two rows of one level and segment, the second `more` bits behind,
     written `apart` numbers behind.
     """
@@ -85,13 +112,24 @@ def _read_both(words, bit, more, codes, at, whole, pairs, rows, to, apart):
 
 
 @inline
-def _first_bit(parts, part, inside):
+def _first_bit(
+    parts: Longs,
+    part: Whole,
+    inside: Whole,
+) -> Whole:
     """Where a block begins, which is the given one of its segment."""
     return take(parts, PART * part) + inside * take(parts, PART * part + 4)
 
 
 @inline
-def _read_inner(whole, parts, codes, words, block, rows):
+def _read_inner(
+    whole: Ints,
+    parts: Longs,
+    codes: Bytes,
+    words: Bytes,
+    block: Whole,
+    rows: Ints,
+) -> None:
     """The three frames inside a block whose stored ones are there."""
     pairs, width = np.int64(take(whole, PAIRS)), np.int64(take(whole, WIDTH))
     segment = np.int64(take(whole, SEGMENT))
@@ -118,7 +156,16 @@ def _read_inner(whole, parts, codes, words, block, rows):
 
 
 @inline
-def _enter_block(whole, parts, codes, words, block, last, spot, rows):
+def _enter_block(
+    whole: Ints,
+    parts: Longs,
+    codes: Bytes,
+    words: Bytes,
+    block: Whole,
+    last: Whole,
+    spot: Ints,
+    rows: Ints,
+) -> None:
     """Bring the rows of a block; spot: (1,), the block that is there, or -1."""
     pairs, width = np.int64(take(whole, PAIRS)), np.int64(take(whole, WIDTH))
     segment = np.int64(take(whole, SEGMENT))
@@ -146,7 +193,10 @@ def _enter_block(whole, parts, codes, words, block, last, spot, rows):
 
 
 @inline
-def _row_of(block, inside):
+def _row_of(
+    block: Whole,
+    inside: Whole,
+) -> Whole:
     """The row of a frame of the block, 0 to 4."""
     row = block & 3
     if inside == 1:
@@ -161,14 +211,23 @@ def _row_of(block, inside):
 
 
 @inline
-def _slerp_term8(v, x, p, j):
+def _slerp_term8(
+    v: Eight,
+    x: Eight,
+    p: Eight,
+    j: Whole,
+) -> Eight:
     """One more term of the series, before those that are there."""
     a, b = np.float32(1 / (j * (2 * j + 1))), np.float32(-j / (2 * j + 1))
     return fma8(fma8(v, splat8(a), splat8(b)) * x, p, splat8(np.float32(1)))
 
 
 @inline
-def _slerp_weight8(u, x, is_close):
+def _slerp_weight8(
+    u: Eight,
+    x: Eight,
+    is_close: bool,
+) -> Eight:
     """sin(u a) / sin(a), with x = cos(a) - 1: its series, the last term made larger for
     those left out. Off by at most 2e-7 for close frames (a below 20 degrees), else by
     4e-5 at 90 degrees and 3e-7 below 60.
@@ -188,7 +247,18 @@ def _slerp_weight8(u, x, is_close):
 
 
 @inline
-def _turn_eight(rows, one, other, u, floats, at, run, i, is_close, work):
+def _turn_eight(
+    rows: Ints,
+    one: Whole,
+    other: Whole,
+    u: Real,
+    floats: Floats,
+    at: Whole,
+    run: Whole,
+    i: Whole,
+    is_close: bool,
+    work: Floats,
+) -> None:
     """Eight rotations between two rows, the i-th and those behind it, into work (32,).
 
     at: where the turns are: a matrix for the axis, and what is multiplied from the
@@ -240,18 +310,18 @@ def _turn_eight(rows, one, other, u, floats, at, run, i, is_close, work):
 
 @inline
 def sample_one(
-    timing,
-    whole,
-    parts,
-    codes,
-    words,
-    floats,
-    time,
-    spot,
-    rows,
-    work,
-    local,
-):
+    timing: Doubles,
+    whole: Ints,
+    parts: Longs,
+    codes: Bytes,
+    words: Bytes,
+    floats: Floats,
+    time: Real,
+    spot: Ints,
+    rows: Ints,
+    work: Floats,
+    local: Floats,
+) -> None:
     """Sample a packed clip for one character; all arrays are flat.
 
     timing, whole, parts, codes, words, floats: of `PackedTables`; time: seconds; spot:
@@ -276,7 +346,7 @@ def sample_one(
     other = _row_of(block, inside + 1) * width if u > 0 else one
     is_close = take(parts, PART * (block >> np.int64(take(whole, SEGMENT))) + 5) != 0
     lanes, run = len(local) // 10, np.int64(take(whole, RUN))
-    turning = np.int64(take(whole, TURNING))
+    turning: Whole = np.int64(take(whole, TURNING))
     to = SLOTS + 2 * np.int64(take(whole, PAIRS))
     for i in range(0, run, 8):
         _turn_eight(rows, one, other, u, floats, width, run, i, is_close, work)
@@ -308,18 +378,18 @@ def sample_one(
     " out i4[:, ::1], out i4[:, ::1], out f4[::1], out f4[:, ::1])"
 )
 def sample_packed(
-    timing,
-    whole,
-    parts,
-    codes,
-    words,
-    floats,
-    moments,
-    spots,
-    rows,
-    work,
-    local,
-):
+    timing: Doubles,
+    whole: Ints,
+    parts: Longs,
+    codes: Bytes,
+    words: Bytes,
+    floats: Floats,
+    moments: Floats,
+    spots: Ints,
+    rows: Ints,
+    work: Floats,
+    local: Floats,
+) -> None:
     """Sample one packed clip for N characters.
 
     moments: (N,) seconds; spots: (N, 1), rows: (N, 7 * width), what they keep; work:

@@ -9,6 +9,10 @@ Tried for the slerp: acos and sin per node (28 ns), key pairs with their angle c
 when the clip is packed and a sine polynomial on eight lanes (2 ns).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from flexor.maths.kernels.affine import multiply_affine
@@ -35,6 +39,9 @@ from flexor.pose.kernels.layout import (
     TIMELINE,
 )
 
+if TYPE_CHECKING:
+    from flexor.arrays import Eight, Floats, Ints, Masks, Real, Whole
+
 # Rows of the slerp scratch: q0 (4), q1 (4), angle, 1 / sin(angle), fraction.
 ANGLE, INVERSE, FRACTION = 8, 9, 10
 # A span that stands still: sine of the angle times the inverse is 1 to the last bit.
@@ -43,7 +50,13 @@ STILL_INVERSE = np.float32(1 / SMALLEST_ANGLE)
 
 
 @inline
-def _find_key(times, start, count, cursor, time):
+def _find_key(
+    times: Floats,
+    start: Whole,
+    count: Whole,
+    cursor: Whole,
+    time: Real,
+) -> Whole:
     """The last key not after `time`, from the cursor on if that is near."""
     if time < take(times, start + cursor):
         cursor = 0
@@ -64,7 +77,9 @@ def _find_key(times, start, count, cursor, time):
 
 
 @inline
-def _sine8(x):
+def _sine8(
+    x: Eight,
+) -> Eight:
     """Sine on 0 to pi/2, off by at most 4e-9 before rounding."""
     y = x * x
     p = fma8(splat8(np.float32(2.59048836e-06)), y, splat8(np.float32(-1.98008977e-04)))
@@ -74,7 +89,13 @@ def _sine8(x):
 
 
 @inline
-def _hermite(values, at, width, length, u):
+def _hermite(
+    values: Floats,
+    at: Whole,
+    width: Whole,
+    length: Real,
+    u: Real,
+) -> Real:
     """One component of a cubic span; `at` is its value in the first key."""
     p0, m0 = take(values, at), take(values, at + width) * length
     p1, m1 = take(values, at + 3 * width), take(values, at + 2 * width) * length
@@ -89,7 +110,13 @@ def _hermite(values, at, width, length, u):
 
 
 @inline
-def _place(times, timelines, line, cursors, time):
+def _place(
+    times: Floats,
+    timelines: Ints,
+    line: Whole,
+    cursors: Ints,
+    time: Real,
+) -> tuple[Whole, Real, Real]:
     """Move a timeline's cursor; give the key, the fraction after it and the span."""
     start, count = np.int64(timelines[line, 0]), np.int64(timelines[line, 1])
     key = _find_key(times, start, count, np.int64(take(cursors, line)), time)
@@ -103,7 +130,15 @@ def _place(times, timelines, line, cursors, time):
 
 
 @inline
-def _gather_cubic(values, at, u, length, scratch, lanes, lane):
+def _gather_cubic(
+    values: Floats,
+    at: Whole,
+    u: Real,
+    length: Real,
+    scratch: Floats,
+    lanes: Whole,
+    lane: Whole,
+) -> None:
     """A cubic rotation, at unit length, as a key that stands still."""
     norm = np.float32(0)
     for c in range(4):
@@ -118,7 +153,14 @@ def _gather_cubic(values, at, u, length, scratch, lanes, lane):
 
 
 @inline
-def _gather_rotations(rotations, values, cursor, spots, scratch, lanes):
+def _gather_rotations(
+    rotations: Ints,
+    values: Floats,
+    cursor: Ints,
+    spots: Floats,
+    scratch: Floats,
+    lanes: Whole,
+) -> None:
     """Bring the keys around the moment into the slerp scratch."""
     for t in range(len(rotations)):
         line, lane = np.int64(rotations[t, TIMELINE]), np.int64(rotations[t, LANE])
@@ -147,7 +189,14 @@ def _gather_rotations(rotations, values, cursor, spots, scratch, lanes):
 
 
 @inline
-def _sample_vectors(vectors, values, cursor, spots, local, lanes):
+def _sample_vectors(
+    vectors: Ints,
+    values: Floats,
+    cursor: Ints,
+    spots: Floats,
+    local: Floats,
+    lanes: Whole,
+) -> None:
     """Translations and scales, straight into their rows."""
     for t in range(len(vectors)):
         line, lane = np.int64(vectors[t, TIMELINE]), np.int64(vectors[t, LANE])
@@ -173,7 +222,11 @@ def _sample_vectors(vectors, values, cursor, spots, local, lanes):
 
 
 @inline
-def _slerp_lanes(scratch, lanes, local):
+def _slerp_lanes(
+    scratch: Floats,
+    lanes: Whole,
+    local: Floats,
+) -> None:
     """Interpolate eight rotations at a time into rows 3 to 6 of `local`."""
     one = splat8(np.float32(1))
     for i in range(0, lanes, 8):
@@ -193,17 +246,17 @@ def _slerp_lanes(scratch, lanes, local):
     " out i4[:, ::1], out f4[::1], out f4[::1], out f4[:, ::1])"
 )
 def sample(
-    times,
-    timelines,
-    rotations,
-    vectors,
-    values,
-    moments,
-    cursors,
-    spots,
-    scratch,
-    local,
-):
+    times: Floats,
+    timelines: Ints,
+    rotations: Ints,
+    vectors: Ints,
+    values: Floats,
+    moments: Floats,
+    cursors: Ints,
+    spots: Floats,
+    scratch: Floats,
+    local: Floats,
+) -> None:
     """Sample one clip for N characters.
 
     times: key times of all timelines; timelines: (G, 2) start and count; rotations,
@@ -228,7 +281,15 @@ def sample(
     "void(f4[::1], i4[:, ::1], i4[:, ::1], f4[::1], f4[::1],"
     " out i4[:, ::1], out f4[:, ::1])"
 )
-def sample_weights(times, timelines, tracks, values, moments, cursors, weights):
+def sample_weights(
+    times: Floats,
+    timelines: Ints,
+    tracks: Ints,
+    values: Floats,
+    moments: Floats,
+    cursors: Ints,
+    weights: Floats,
+) -> None:
     """Sample the morph weights of one clip for N characters.
 
     tracks: rows of timeline, first column in `weights`, kind, number of targets, offset
@@ -253,7 +314,11 @@ def sample_weights(times, timelines, tracks, values, moments, cursors, weights):
 
 
 @inline
-def _matrix_lanes(local, lanes, matrices):
+def _matrix_lanes(
+    local: Floats,
+    lanes: Whole,
+    matrices: Floats,
+) -> None:
     """Matrices parent_from_node (L * 12,) of all lanes, eight at a time."""
     one, two = splat8(np.float32(1)), splat8(np.float32(2))
     for i in range(0, lanes, 8):
@@ -277,7 +342,13 @@ def _matrix_lanes(local, lanes, matrices):
 
 
 @jit("void(f4[:, ::1], u4[:, ::1], f4[:, ::1], out f4[::1], out f4[:, ::1])")
-def world_from_local(local, nodes, places, matrices, world):
+def world_from_local(
+    local: Floats,
+    nodes: Masks,
+    places: Floats,
+    matrices: Floats,
+    world: Floats,
+) -> None:
     """Matrices of every node in world space.
 
     local: (N, 10 * L); nodes: (J, 2) node and parent of each lane, the parent being J

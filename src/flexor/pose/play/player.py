@@ -17,14 +17,14 @@ grow with the number of characters.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
 from flexor.errors import SettingError
+from flexor.maths.records import check_record
 from flexor.pose.kernels import sample as kernel
 from flexor.pose.layout import ROWS
 from flexor.pose.play.events import Event, EventTable, make_events
@@ -34,6 +34,17 @@ from flexor.pose.play.kernels import player as at
 from flexor.pose.play.kernels import travel as kernel_travel
 from flexor.pose.play.kernels.voice import FREE, ONCE, PING_PONG
 from flexor.pose.play.layers import Layer, layer_mask
+from flexor.pose.play.layout import (
+    Cast,
+    Fades,
+    Kept,
+    Layers,
+    Motion,
+    Packs,
+    Room,
+    Travel,
+    Voices,
+)
 from flexor.pose.play.motion_set import MotionSet
 
 __all__ = ["PlayerState", "advance", "init_player"]
@@ -43,6 +54,8 @@ __all__ = ["PlayerState", "advance", "init_player"]
 MOST_EVENTS, MOST_ROUNDS = 1_000_000, 2.0**53
 LONGEST_STEP, FASTEST = 86_400.0, 1e6
 MOST_VOICES = np.iinfo(np.int32).max  # rows of tables are numbered in 32 bits
+
+Tables = tuple[Motion, Layers, Fades, Voices, Kept, Room, Travel, Cast]
 
 
 @dataclass(slots=True, eq=False)
@@ -83,7 +96,7 @@ class PlayerState:
     _fastest: float = 0.0
     _shortest: float = 1.0
     _busiest: int = 0
-    _tables: tuple[Any, ...] = ()
+    _tables: Tables = field(init=False, repr=False)
 
     @property
     def count(self) -> int:
@@ -176,7 +189,7 @@ def _make_state(
     return state
 
 
-def _kernel_tables(state: PlayerState) -> tuple[Any, ...]:
+def _kernel_tables(state: PlayerState) -> Tables:
     """What the kernel takes after the step: the same arrays in every frame."""
     motions, layout = state.motions, state.motions.layout
     lanes, width = layout.lane_count, len(layout.rest_weights)
@@ -192,8 +205,7 @@ def _kernel_tables(state: PlayerState) -> tuple[Any, ...]:
         settings[k, at.ADDITIVE] = layer.additive
         settings[k, at.REFERENCE] = layer.reference == "rest"
         settings[k, at.IS_WHOLE] = bool((mask == 1).all())
-    return (
-        state.speeds,
+    motion = Motion(
         motions.clips,
         motions.durations,
         motions.times,
@@ -204,30 +216,31 @@ def _kernel_tables(state: PlayerState) -> tuple[Any, ...]:
         motions.values,
         motions.starts,
         motions.start_weights,
-        *motions.packed,
-        motions.paths,
-        settings,
-        masks.ravel(),
-        morph_masks.ravel(),
-        state._targets,
-        state._fades,
-        state._marks,
-        state._voices,
-        state._steps,
-        state._played,
-        np.zeros((rows, ROWS * lanes), np.float32),
-        np.zeros((rows, width), np.float32),
+        Packs(*motions.packed),
+    )
+    of_layers = Layers(settings, masks.ravel(), morph_masks.ravel())
+    kept = Kept(
+        np.zeros((rows, ROWS * lanes), np.float32), np.zeros((rows, width), np.float32)
+    )
+    room = Room(
         state._cursors,
         state._held,
         state._turns,
         np.zeros(2 * motions.line_count + at.PACK_WORK, np.float32),
         np.zeros(kernel.FRACTION * lanes + lanes, np.float32),
         np.full(1, FREE, np.int32),
-        np.zeros((ROWS + ROWS + kernel_blend.MIX_ROWS) * lanes + 2 * width, np.float32),
-        state._places,
-        state.travel,
-        state.local,
-        state.weights,
+    )
+    work = (ROWS + ROWS + kernel_blend.MIX_ROWS) * lanes + 2 * width
+    cast = Cast(state.speeds, state.local, state.weights, np.zeros(work, np.float32))
+    return (
+        check_record(motion),
+        check_record(of_layers),
+        check_record(Fades(state._targets, state._fades)),
+        check_record(Voices(state._marks, state._voices, state._steps, state._played)),
+        check_record(kept),
+        check_record(room),
+        check_record(Travel(motions.paths, state._places, state.travel)),
+        check_record(cast),
     )
 
 

@@ -6,16 +6,31 @@ add up along a chain. A frame that is off by more than allowed is tried again wi
 numbers rounded otherwise.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from flexor.convert.motion.layout import Fitted, Forms, Original
 from flexor.maths.kernels.jit import inline, jit
+
+if TYPE_CHECKING:
+    from flexor.arrays import Doubles, Ints, Real, Whole
 
 # What drives a property of a node, if not a row of the packed ones.
 EXACT, STILL = -1, -2
 
 
 @inline
-def _multiply(a, i, b, j, out, k):
+def _multiply(
+    a: Doubles,
+    i: Whole,
+    b: Doubles,
+    j: Whole,
+    out: Doubles,
+    k: Whole,
+) -> None:
     """The product of two quaternions of flat arrays into a third."""
     x, y, z, w = a[i], a[i + 1], a[i + 2], a[i + 3]
     p, q, r, s = b[j], b[j + 1], b[j + 2], b[j + 3]
@@ -26,12 +41,23 @@ def _multiply(a, i, b, j, out, k):
 
 
 @inline
-def _conjugate(a, i, out, k):
+def _conjugate(
+    a: Doubles,
+    i: Whole,
+    out: Doubles,
+    k: Whole,
+) -> None:
     out[k], out[k + 1], out[k + 2], out[k + 3] = -a[i], -a[i + 1], -a[i + 2], a[i + 3]
 
 
 @inline
-def _turn(q, i, x, y, z):
+def _turn(
+    q: Doubles,
+    i: Whole,
+    x: Real,
+    y: Real,
+    z: Real,
+) -> tuple[Real, Real, Real]:
     """A vector turned by a unit quaternion."""
     a, b, c, w = q[i], q[i + 1], q[i + 2], q[i + 3]
     u, v, t = 2 * (b * z - c * y), 2 * (c * x - a * z), 2 * (a * y - b * x)
@@ -43,7 +69,10 @@ def _turn(q, i, x, y, z):
 
 
 @inline
-def _dither(seed, amount):
+def _dither(
+    seed: Whole,
+    amount: Real,
+) -> Real:
     """A number that looks random, from -amount to amount."""
     seed = (seed * 747796405 + 2891336453) & 0xFFFFFFFF
     seed = ((seed >> ((seed >> 28) + 4)) ^ seed) * 277803737 & 0xFFFFFFFF
@@ -52,7 +81,13 @@ def _dither(seed, amount):
 
 
 @inline
-def _nudge(chains, node, seed, best, trial):
+def _nudge(
+    chains: Ints,
+    node: Whole,
+    seed: Whole,
+    best: Doubles,
+    trial: Doubles,
+) -> None:
     """Round the numbers that move one node otherwise than before."""
     for i in range(len(trial)):
         trial[i] = best[i]
@@ -68,7 +103,15 @@ def _nudge(chains, node, seed, best, trial):
 
 
 @inline
-def _aim(turned, world_q, up, gains, row, off, q):
+def _aim(
+    turned: Doubles,
+    world_q: Doubles,
+    up: Whole,
+    gains: Doubles,
+    row: Whole,
+    off: tuple[Real, Real, Real],
+    q: Doubles,
+) -> None:
     """The local rotation that takes back what the node's place is off by, q (8,)."""
     x, y, z = off
     _conjugate(turned, 0, q, 4)
@@ -89,7 +132,14 @@ def _aim(turned, world_q, up, gains, row, off, q):
 
 
 @inline
-def _pack_rotation(turns, steps, row, nudges, q, numbers):
+def _pack_rotation(
+    turns: Doubles,
+    steps: Doubles,
+    row: Whole,
+    nudges: Doubles,
+    q: Doubles,
+    numbers: Ints,
+) -> None:
     """The numbers of a rotation in q[0:4], which becomes what they stand for."""
     _conjugate(turns, 8 * row, q, 4)
     _multiply(q, 4, q, 0, q, 8)
@@ -98,7 +148,7 @@ def _pack_rotation(turns, steps, row, nudges, q, numbers):
     square = 0.0
     for c in range(3):
         step = steps[3 * row + c]
-        number = 0
+        number: Whole = 0
         if step > 0:
             v = q[c] / (1 + q[3])
             number = np.int64(np.rint(v / step + nudges[3 * row + c]))
@@ -113,11 +163,20 @@ def _pack_rotation(turns, steps, row, nudges, q, numbers):
 
 
 @inline
-def _pack_vector(bases, steps, first, row, nudges, value, at, numbers):
+def _pack_vector(
+    bases: Doubles,
+    steps: Doubles,
+    first: Whole,
+    row: Whole,
+    nudges: Doubles,
+    value: Doubles,
+    at: Whole,
+    numbers: Ints,
+) -> None:
     """The numbers of a vector in value[at : at + 3], which becomes theirs."""
     for c in range(3):
         i = 3 * (first + row) + c
-        number = 0
+        number: Whole = 0
         if steps[i] > 0:
             v = (value[at + c] - bases[3 * row + c]) / steps[i]
             number = np.int64(np.rint(v + nudges[i]))
@@ -126,7 +185,11 @@ def _pack_vector(bases, steps, first, row, nudges, value, at, numbers):
 
 
 @inline
-def _compose(part, matrix, at):
+def _compose(
+    part: Doubles,
+    matrix: Doubles,
+    at: Whole,
+) -> None:
     """The matrix (12,) of a translation, rotation and scale (10,)."""
     x, y, z, w = part[3], part[4], part[5], part[6]
     a, b, c = part[7], part[8], part[9]
@@ -141,7 +204,13 @@ def _compose(part, matrix, at):
 
 
 @inline
-def _chain(world, up, local, at, to):
+def _chain(
+    world: Doubles,
+    up: Whole,
+    local: Doubles,
+    at: Whole,
+    to: Whole,
+) -> None:
     """The product of a parent's matrix and a local one, into `world`."""
     for row in range(0, 12, 4):
         a, b, c = world[up + row], world[up + row + 1], world[up + row + 2]
@@ -153,7 +222,12 @@ def _chain(world, up, local, at, to):
 
 
 @inline
-def _displacement(world, shells, at, place):
+def _displacement(
+    world: Doubles,
+    shells: Doubles,
+    at: Whole,
+    place: Doubles,
+) -> Real:
     """How far the points around a node are off; shells: reach of each axis (3,)."""
     x, y, z = (
         world[at + 3] - place[3],
@@ -173,33 +247,27 @@ def _displacement(world, shells, at, place):
 
 @inline
 def _fit_node(
-    node,
-    parent,
-    drivers,
-    local,
-    turned,
-    places,
-    shells,
-    still,
-    turns,
-    gains,
-    steps,
-    bases,
-    count,
-    follows,
-    nudges,
-    q,
-    part,
-    world,
-    world_q,
-    numbers,
-):
+    node: Whole,
+    parent: Whole,
+    frame: Whole,
+    original: Original,
+    forms: Forms,
+    steps: Doubles,
+    nudges: Doubles,
+    q: Doubles,
+    part: Doubles,
+    world: Doubles,
+    world_q: Doubles,
+    numbers: Ints,
+) -> Real:
     """Fit one node of a frame whose parent is fitted; how far it is off."""
+    drivers, local, places = original.drivers, original.local[frame], original.places
+    still, bases, follows = original.still, forms.bases, forms.follows
     rotation, vector, scale = drivers[node, 0], drivers[node, 1], drivers[node, 2]
     for i in range(10):
         driver = vector if i < 3 else rotation if i < 7 else scale
         part[i] = still[node, i] if driver == STILL else local[node, i]
-    turning = np.int64(count)
+    turning = np.int64(forms.turning)
     if vector >= 0:
         _pack_vector(bases, steps, turning, vector, nudges, part, 0, numbers)
     if scale >= 0:
@@ -210,7 +278,7 @@ def _fit_node(
             q[i] = part[3 + i]
         if follows:
             x, y, z = part[0], part[1], part[2]
-            place = places[node]
+            place = places[frame, node]
             off = (
                 place[3]
                 - (world[up] * x + world[up + 1] * y + world[up + 2] * z)
@@ -222,68 +290,40 @@ def _fit_node(
                 - (world[up + 8] * x + world[up + 9] * y + world[up + 10] * z)
                 - world[up + 11],
             )
-            _aim(turned[node], world_q, 4 * parent, gains, rotation, off, q)
+            turned = original.turned[frame, node]
+            _aim(turned, world_q, 4 * parent, forms.gains, rotation, off, q)
             same = q[0] * part[3] + q[1] * part[4] + q[2] * part[5] + q[3] * part[6]
             if same < 0:
                 for i in range(4):
                     q[i] = -q[i]
-        _pack_rotation(turns, steps, rotation, nudges, q, numbers)
+        _pack_rotation(forms.turns, steps, rotation, nudges, q, numbers)
         for i in range(4):
             part[3 + i] = q[i]
     _compose(part, q, 12)
     _chain(world, up, q, 12, 12 * node)
     if follows:
         _multiply(world_q, 4 * parent, part, 3, world_q, 4 * node)
-    return _displacement(world, shells[node], 12 * node, places[node])
+    shell = original.shells[frame, node]
+    return _displacement(world, shell, 12 * node, places[frame, node])
 
 
-@jit(
-    "i8(i4[::1], i4[:, ::1], i4[:, ::1], i4[:, ::1], f8[:, :, ::1], f8[:, :, ::1],"
-    " f8[:, :, ::1], f8[:, :, ::1], f8[:, ::1], f8[::1], f8[::1], f8[::1], f8[::1],"
-    " i8, bool, f8[::1], i8, bool, out f8[::1], out f8[:, ::1], out i4[::1],"
-    " out f8[::1], out f8[:, ::1], out i4[:, ::1])"
-)
+@jit("i8(i4[::1], Original, Forms, f8[::1], i8, bool, Fitted)")
 def fit_frames(
-    frames,
-    nodes,
-    chains,
-    drivers,
-    local,
-    turned,
-    places,
-    shells,
-    still,
-    turns,
-    gains,
-    steps,
-    bases,
-    count,
-    follows,
-    limits,
-    tries,
-    stops,
-    work,
-    nudges,
-    trial,
-    found,
-    errors,
-    numbers,
-):
-    """Find the numbers of frames.
+    frames: Ints,
+    original: Original,
+    forms: Forms,
+    steps: Doubles,
+    tries: int,
+    stops: bool,
+    fitted: Fitted,
+) -> int:
+    """Find the numbers of frames; give a frame over its limit, or -1.
 
-    frames: which; nodes: (J, 2) node and parent, parents first, J for none; chains:
-    (J, any), packed rows that move a node, nearest first, then -1; drivers: (J, 3), row
-    of a node's rotation, translation, scale, or how it is known; local: (F, J, 10),
-    turned: (F, J, 4), places: (F, J, 12), shells: (F, J, 3), the original: local parts,
-    world rotations and matrices, and the reach of the points around a node in its own
-    units; still: (J, 10), parts that are held; turns: (R * 8,) factors; gains:
-    (R * 12,), how a rotation answers to a place that is off; steps, bases: of numbers;
-    count: R; follows: whether errors are taken back; limits: (F,), metres; tries: how
-    often a frame over its own is tried again; stops: whether to give up at the first
-    that stays over it; work: (16 * J + 60,); nudges: (2, columns); trial, found:
-    numbers and errors of one try. Results: errors (F, J), metres; numbers (F, columns);
-    a frame over its limit, or -1.
+    frames: which; steps: of the numbers, (columns,); tries: how often a frame over its
+    limit is tried again; stops: whether to give up at the first that stays over it.
     """
+    nodes, trial, found = original.nodes, fitted.trial, fitted.found
+    work, nudges = fitted.work, fitted.nudges
     total = len(nodes)
     world, world_q = work[: 12 * total + 12], work[12 * total + 12 : 16 * total + 16]
     q, part = work[16 * total + 16 : 16 * total + 46], work[16 * total + 46 :]
@@ -291,10 +331,10 @@ def fit_frames(
         world[12 * total + i] = 1.0 if i % 5 == 0 else 0.0
     for i in range(4):
         world_q[4 * total + i] = 1.0 if i == 3 else 0.0
-    over = np.int64(-1)
+    over: Whole = np.int64(-1)
     for f in range(len(frames)):
         frame = np.int64(frames[f])
-        limit = limits[frame]
+        limit = original.limits[frame]
         best, at = np.inf, np.int64(0)
         for i in range(len(trial)):
             nudges[0, i] = 0.0
@@ -302,25 +342,17 @@ def fit_frames(
         for attempt in range(tries + 1):
             if attempt > 0:
                 seed = (frame * 7919 + attempt) * 4099
-                _nudge(chains, at, seed, nudges[0], nudges[1])
+                _nudge(original.chains, at, seed, nudges[0], nudges[1])
             worst, where = 0.0, np.int64(0)
             for lane in range(total):
                 node, parent = np.int64(nodes[lane, 0]), np.int64(nodes[lane, 1])
                 found[node] = _fit_node(
                     node,
                     parent,
-                    drivers,
-                    local[frame],
-                    turned[frame],
-                    places[frame],
-                    shells[frame],
-                    still,
-                    turns,
-                    gains,
+                    frame,
+                    original,
+                    forms,
                     steps,
-                    bases,
-                    count,
-                    follows,
                     nudges[1],
                     q,
                     part,
@@ -335,10 +367,10 @@ def fit_frames(
             if worst < best:
                 best, at = worst, where
                 for i in range(len(trial)):
-                    numbers[frame, i] = trial[i]
+                    fitted.numbers[frame, i] = trial[i]
                     nudges[0, i] = nudges[1, i]
                 for i in range(total):
-                    errors[frame, i] = found[i]
+                    fitted.errors[frame, i] = found[i]
             if best <= limit:
                 break
         if best > limit:

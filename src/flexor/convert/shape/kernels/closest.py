@@ -14,15 +14,28 @@ as far from all triangles as from any, such as a sphere's middle, cost as much a
 all.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from flexor.maths.kernels.jit import inline, jit
+
+if TYPE_CHECKING:
+    from flexor.arrays import Doubles, Ints, Real, Whole
 
 DEPTH = 64  # of the stack; trees of 2^31 triangles are 30 levels deep
 
 
 @inline
-def _box_distance(boxes, node, x, y, z):
+def _box_distance(
+    boxes: Doubles,
+    node: Whole,
+    x: Real,
+    y: Real,
+    z: Real,
+) -> Real:
     """The squared distance from a box: three least, three largest coordinates."""
     dx = max(max(boxes[node, 0] - x, x - boxes[node, 3]), 0.0)
     dy = max(max(boxes[node, 1] - y, y - boxes[node, 4]), 0.0)
@@ -31,7 +44,14 @@ def _box_distance(boxes, node, x, y, z):
 
 
 @inline
-def _along(px, py, pz, ex, ey, ez):
+def _along(
+    px: Real,
+    py: Real,
+    pz: Real,
+    ex: Real,
+    ey: Real,
+    ez: Real,
+) -> Real:
     """How far along a side e its point nearest to p is, 0 to 1; both from its start."""
     square = ex * ex + ey * ey + ez * ez
     if square <= 0:
@@ -40,12 +60,22 @@ def _along(px, py, pz, ex, ey, ez):
 
 
 @inline
-def _square(x, y, z):
+def _square(
+    x: Real,
+    y: Real,
+    z: Real,
+) -> Real:
     return x * x + y * y + z * z
 
 
 @inline
-def _closest(triangle, x, y, z, weights):
+def _closest(
+    triangle: Doubles,
+    x: Real,
+    y: Real,
+    z: Real,
+    weights: Doubles,
+) -> Real:
     """The squared distance from a triangle (9,); weights (3,): where it is nearest."""
     ax, ay, az = triangle[0], triangle[1], triangle[2]
     bx, by, bz = triangle[3] - ax, triangle[4] - ay, triangle[5] - az
@@ -89,8 +119,17 @@ def _closest(triangle, x, y, z, weights):
     " out i4[::1], out f8[:, ::1], out f8[::1], out i4[::1], out f8[::1])"
 )
 def closest_points(
-    points, triangles, faces, starts, boxes, face, weights, squares, stack, room
-):
+    points: Doubles,
+    triangles: Doubles,
+    faces: Ints,
+    starts: Ints,
+    boxes: Doubles,
+    face: Ints,
+    weights: Doubles,
+    squares: Doubles,
+    stack: Ints,
+    room: Doubles,
+) -> None:
     """The nearest surface point of each point.
 
     points: (P, 3); triangles: (F, 9), in the order of the leaves; faces: (F,), their

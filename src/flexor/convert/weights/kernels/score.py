@@ -5,17 +5,28 @@ and the offsets along Y and Z at the base, the same at the tip (8), how fast the
 falls beyond base and tip (2).
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from flexor.maths.kernels.jit import inline, jit
 
+if TYPE_CHECKING:
+    from flexor.arrays import Floats, Ints, Real
+
 LENGTH, RADII, OFFSETS, FALLS, WIDTH = 12, 13, 17, 21, 23
 
 
 @inline
-def _score(bone, x, y, z):
+def _score(
+    bone: Floats,
+    x: Real,
+    y: Real,
+    z: Real,
+) -> Real:
     """The score of a point (x, y, z): 1 on the axis, 0.5 on the ellipse, above 0.
 
     Inside it falls with the square of the distance from the axis, outside gently with
@@ -46,7 +57,13 @@ def _score(bone, x, y, z):
 
 
 @jit("void(f4[:, ::1], f4[:, ::1], i4[::1], out i4[:, ::1], out f4[:, ::1])")
-def best_bones(points, bones, rows, joints, scores):
+def best_bones(
+    points: Floats,
+    bones: Floats,
+    rows: Ints,
+    joints: Ints,
+    scores: Floats,
+) -> None:
     """The best bones of each point, the best first.
 
     points: (P, 3); bones: (B, 23); rows: (B,), the joint of each; joints: (P, K), -1
@@ -73,7 +90,14 @@ def best_bones(points, bones, rows, joints, scores):
 
 
 @jit("void(f4[:, ::1], f4[:, ::1], i4[::1], i4[::1], i4[::1], out i4[::1])")
-def best_near(points, bones, labels, starts, rows, best):
+def best_near(
+    points: Floats,
+    bones: Floats,
+    labels: Ints,
+    starts: Ints,
+    rows: Ints,
+    best: Ints,
+) -> None:
     """The best of the bones around the one that each point was given before.
 
     points: (P, 3); bones: (S, 23), of all joints; labels: (P,), joints; starts: (S +
@@ -91,7 +115,12 @@ def best_near(points, bones, labels, starts, rows, best):
 
 
 @jit("void(f4[:, ::1], f4[:, ::1], i4[:, ::1], out f4[:, ::1])")
-def tie_scores(points, bones, joints, scores):
+def tie_scores(
+    points: Floats,
+    bones: Floats,
+    joints: Ints,
+    scores: Floats,
+) -> None:
     """The score of every tie: points: (P, 3); bones: (S, 23), of all joints; joints:
     (P, K), -1 for none; scores: (P, K), 0 for none.
     """
@@ -104,7 +133,11 @@ def tie_scores(points, bones, joints, scores):
 
 
 @jit("void(f4[:, ::1], f4[:, :, ::1], out f4[::1])")
-def winding_numbers(points, triangles, turns):
+def winding_numbers(
+    points: Floats,
+    triangles: Floats,
+    turns: Floats,
+) -> None:
     """How often a surface goes around each point: 0 outside, 1 inside, or between.
 
     points: (P, 3); triangles: (F, 3, 3), corners; turns: (P,). The solid angle of each

@@ -4,16 +4,29 @@ Every point reads its neighbours' old weights and writes its own new ones, so po
 be worked in any order and by any number of threads with the same result.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from flexor.maths.kernels.jit import inline, jit
+
+if TYPE_CHECKING:
+    from flexor.arrays import Floats, Ints, Real, Whole
 
 TRACE = np.float32(1e-5)  # a weight that is not kept
 LEAST = np.float32(1e-3)  # differences are not compared with less than this
 
 
 @inline
-def _keep_largest(own, met, count, joints, weights):
+def _keep_largest(
+    own: Floats,
+    met: Ints,
+    count: Whole,
+    joints: Ints,
+    weights: Floats,
+) -> None:
     """Write the largest of `count` weights as a row that sums to 1, the largest first.
 
     own: weights by joint; met: the joints, in the order in which they were met.
@@ -50,20 +63,20 @@ def _keep_largest(own, met, count, joints, weights):
     " out f4[:, ::1], out i4[:, ::1], out i4[:, ::1], out f4[:, ::1], out f4[::1])"
 )
 def smooth_step(
-    first,
-    last,
-    starts,
-    neighbours,
-    lengths,
-    slopes,
-    joints,
-    weights,
-    own,
-    marks,
-    new_joints,
-    new_weights,
-    over,
-):
+    first: int,
+    last: int,
+    starts: Ints,
+    neighbours: Ints,
+    lengths: Floats,
+    slopes: Floats,
+    joints: Ints,
+    weights: Floats,
+    own: Floats,
+    marks: Ints,
+    new_joints: Ints,
+    new_weights: Floats,
+    over: Floats,
+) -> None:
     """Smooth the points first..last - 1 of P by one step.
 
     starts: (P + 1,), neighbours, lengths: (E,), see Surface; slopes: (P,), the largest
@@ -130,7 +143,11 @@ def smooth_step(
 
 
 @jit("i8(i4[::1], i4[::1], out i4[::1])")
-def gather_clusters(starts, neighbours, clusters):
+def gather_clusters(
+    starts: Ints,
+    neighbours: Ints,
+    clusters: Ints,
+) -> int:
     """Group points with their neighbours; gives the number of clusters.
 
     clusters: (P,), the cluster of each point, from 0. A point that is in none takes its
@@ -161,7 +178,16 @@ def gather_clusters(starts, neighbours, clusters):
     "void(i4[::1], i4[::1], i4[:, ::1], f4[:, ::1], out f4[::1], out i4[:, ::1],"
     " out i4[:, ::1], out f4[:, ::1])"
 )
-def mean_weights(starts, members, joints, weights, own, marks, new_joints, new_weights):
+def mean_weights(
+    starts: Ints,
+    members: Ints,
+    joints: Ints,
+    weights: Floats,
+    own: Floats,
+    marks: Ints,
+    new_joints: Ints,
+    new_weights: Floats,
+) -> None:
     """The mean weights of each cluster's members.
 
     starts: (C + 1,), members: (P,), points by cluster; joints, weights: (P, K); own:
@@ -185,7 +211,15 @@ def mean_weights(starts, members, joints, weights, own, marks, new_joints, new_w
 
 
 @inline
-def _add_row(joints, weights, factor, own, seen, met, count):
+def _add_row(
+    joints: Ints,
+    weights: Floats,
+    factor: Real,
+    own: Floats,
+    seen: Ints,
+    met: Ints,
+    count: Whole,
+) -> Whole:
     """Add a row of weights to `own`; gives the number of joints met so far."""
     for k in range(len(joints)):
         b = joints[k]
@@ -203,20 +237,20 @@ def _add_row(joints, weights, factor, own, seen, met, count):
     " f4[:, ::1], out f4[::1], out i4[:, ::1], out i4[:, ::1], out f4[:, ::1])"
 )
 def add_change(
-    first,
-    last,
-    clusters,
-    slopes,
-    reaches,
-    old_joints,
-    old_weights,
-    now_joints,
-    now_weights,
-    own,
-    marks,
-    joints,
-    weights,
-):
+    first: int,
+    last: int,
+    clusters: Ints,
+    slopes: Floats,
+    reaches: Floats,
+    old_joints: Ints,
+    old_weights: Floats,
+    now_joints: Ints,
+    now_weights: Floats,
+    own: Floats,
+    marks: Ints,
+    joints: Ints,
+    weights: Floats,
+) -> None:
     """Change points first..last - 1 as their clusters were changed.
 
     clusters, slopes: (P,); reaches: (P,), how far each is from its cluster's middle;

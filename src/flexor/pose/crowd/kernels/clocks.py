@@ -1,15 +1,28 @@
 """The clocks of a crowd, and how far its clips carry it."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from flexor.maths.kernels.jit import inline, jit
 from flexor.pose.play.kernels.travel import back, path_at, rounds, then
 
+if TYPE_CHECKING:
+    from flexor.arrays import Bools, Doubles, Ints, Real, Whole
+
 
 @inline
-def _travel(paths, first, count, before, after, turns):
+def _travel(
+    paths: Doubles,
+    first: Whole,
+    count: Whole,
+    before: Real,
+    after: Real,
+    turns: Whole,
+) -> tuple[Real, ...]:
     """The movement from one time in a clip to another, `turns` ends on."""
     x, y, z, h = path_at(paths, first, count, before)
     x, y, z, h = back(x, y, z, h)
@@ -31,8 +44,18 @@ def _travel(paths, first, count, before, after, turns):
     " f8[:, ::1], out f8[::1], out f8[:, ::1], out f8[::1])"
 )
 def advance_crowd(
-    dt, clip, speed, loops, size, durations, ways, paths, time, place, heading
-):
+    dt: float,
+    clip: Ints,
+    speed: Doubles,
+    loops: Bools,
+    size: Doubles,
+    durations: Doubles,
+    ways: Ints,
+    paths: Doubles,
+    time: Doubles,
+    place: Doubles,
+    heading: Doubles,
+) -> None:
     """Move the clocks of N characters on by `dt` seconds, and them with their clips.
 
     clip: (N,), below 0 for none; speed: (N,), factors of time; loops: (N,), whether a
@@ -49,7 +72,8 @@ def advance_crowd(
         if loops[n] and duration > 0.0:
             before -= math.floor(before / duration) * duration
         before = min(max(before, 0.0), duration)
-        after, turns = before + dt * speed[n], 0
+        turns: Whole = 0
+        after = before + dt * speed[n]
         if loops[n] and duration > 0.0:
             spot = math.floor(after / duration)
             turns = np.int64(spot)

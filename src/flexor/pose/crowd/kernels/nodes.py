@@ -8,7 +8,10 @@ a matrix and place). Between frames turns go the short way, evenly; expanded mat
 and places go straight.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,9 +35,17 @@ from flexor.pose.crowd.layout import (
     FRAMES,
 )
 
+if TYPE_CHECKING:
+    from flexor.arrays import Doubles, Eight, Floats, Ints, Real, Whole
+
 
 @inline
-def _turn(frames, at, after, u):
+def _turn(
+    frames: Floats,
+    at: Whole,
+    after: Whole,
+    u: Real,
+) -> tuple[Eight, ...]:
     """Rotation matrices of eight lanes between two frames: nine numbers each."""
     one, two = splat8(np.float32(1)), splat8(np.float32(2))
     ax, ay, az = load8(frames, at), load8(frames, at + 8), load8(frames, at + 16)
@@ -67,14 +78,26 @@ def _turn(frames, at, after, u):
 
 
 @inline
-def _between(numbers, at, after, u):
+def _between(
+    numbers: Floats,
+    at: Whole,
+    after: Whole,
+    u: Real,
+) -> Eight:
     """Eight numbers, straight between two frames."""
     a = load8(numbers, at)
     return fma8(load8(numbers, after) - a, splat8(u), a)
 
 
 @inline
-def _bound_row(a, b, c, d, binds, at):
+def _bound_row(
+    a: Eight,
+    b: Eight,
+    c: Eight,
+    d: Eight,
+    binds: Floats,
+    at: Whole,
+) -> tuple[Eight, ...]:
     """A row of a matrix times the bind matrices of eight lanes."""
     p, q = load8(binds, at), load8(binds, at + 8)
     r, s = load8(binds, at + 16), load8(binds, at + 24)
@@ -91,7 +114,15 @@ def _bound_row(a, b, c, d, binds, at):
 
 
 @inline
-def _put(m, p, binds, bind, place, out, to):
+def _put(
+    m: tuple[Eight, ...],
+    p: tuple[Eight, Eight, Eight],
+    binds: Floats,
+    bind: Whole,
+    place: tuple[Real, ...],
+    out: Floats,
+    to: Whole,
+) -> None:
     """Eight matrices, bound, at a place in the world.
 
     m: nine numbers, p: three, of eight lanes; place: cosine and sine of the heading
@@ -115,7 +146,11 @@ def _put(m, p, binds, bind, place, out, to):
 
 
 @inline
-def _frame_at(time, duration, frames):
+def _frame_at(
+    time: Real,
+    duration: Real,
+    frames: Whole,
+) -> tuple[Whole, Real]:
     """The frame before a time in a clip, and how far the next is gone to."""
     if frames < 2 or not duration > 0.0:
         return 0, np.float32(0)
@@ -132,22 +167,22 @@ def _frame_at(time, duration, frames):
     " f8[::1], i4[::1], i8, f4[::1], f4[::1], f4[::1], f4[::1], out f4[:, ::1])"
 )
 def move_nodes(
-    who,
-    clip,
-    time,
-    place,
-    heading,
-    size,
-    clips,
-    durations,
-    groups,
-    group_count,
-    frames,
-    data,
-    bound,
-    binds,
-    out,
-):
+    who: Ints,
+    clip: Ints,
+    time: Doubles,
+    place: Doubles,
+    heading: Doubles,
+    size: Doubles,
+    clips: Ints,
+    durations: Doubles,
+    groups: Ints,
+    group_count: int,
+    frames: Floats,
+    data: Floats,
+    bound: Floats,
+    binds: Floats,
+    out: Floats,
+) -> int:
     """Matrices world_from_mesh of a level's nodes for n characters; gives how many
     nodes were touched.
 
@@ -160,7 +195,7 @@ def move_nodes(
     touched = 0
     for row in range(len(who)):
         n = np.int64(who[row])
-        number = np.int64(clip[n])
+        number: Whole = np.int64(clip[n])
         if number < 0:
             number = len(clips) - 1
         first, count = np.int64(clips[number, FIRST]), np.int64(clips[number, FRAMES])

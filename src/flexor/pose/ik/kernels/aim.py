@@ -5,7 +5,10 @@ place; the last takes all of the rest. All in the world, from the matrices of th
 before; what the joints above have turned is kept as one rotation and one place.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +28,9 @@ from flexor.pose.ik.kernels.turns import (
     pole_turn,
 )
 
+if TYPE_CHECKING:
+    from flexor.arrays import Doubles, Floats, Ints, Real, Whole
+
 # Columns of the joint table.
 NODE, LANE, KIND = range(3)
 # Radians over which interest in a target fades.
@@ -32,7 +38,15 @@ FADE = math.radians(40)
 
 
 @inline
-def _apart(m, one, other, x, y, z, w):
+def _apart(
+    m: Floats,
+    one: Whole,
+    other: Whole,
+    x: Real,
+    y: Real,
+    z: Real,
+    w: Real,
+) -> tuple[Real, Real, Real]:
     """From one node to another, turned."""
     return turn_vector(
         x,
@@ -46,7 +60,13 @@ def _apart(m, one, other, x, y, z, w):
 
 
 @inline
-def _vector(m, at, x, y, z):
+def _vector(
+    m: Floats,
+    at: Whole,
+    x: Real,
+    y: Real,
+    z: Real,
+) -> tuple[Real, Real, Real]:
     """A vector of a node's frame in the world."""
     return (
         take(m, at) * x + take(m, at + 1) * y + take(m, at + 2) * z,
@@ -56,7 +76,15 @@ def _vector(m, at, x, y, z):
 
 
 @inline
-def _sight(ox, oy, oz, fx, fy, fz, far):
+def _sight(
+    ox: Real,
+    oy: Real,
+    oz: Real,
+    fx: Real,
+    fy: Real,
+    fz: Real,
+    far: Real,
+) -> tuple[Real, Real, Real]:
     """The point of the line of sight that is `far` from the joint, or the nearest.
 
     o: from the joint to the eye; f: the line's unit direction.
@@ -68,7 +96,14 @@ def _sight(ox, oy, oz, fx, fy, fz, far):
 
 
 @inline
-def _look(eye, way, high, to, up, share):
+def _look(
+    eye: tuple[Real, Real, Real],
+    way: tuple[Real, Real, Real],
+    high: tuple[Real, Real, Real],
+    to: tuple[Real, Real, Real],
+    up: tuple[Real, Real, Real],
+    share: Real,
+) -> tuple[Real, ...]:
     """The turn that brings a line of sight to a point; all vectors from the joint.
 
     eye: where the line begins; way: its unit direction; high: what is to come to the
@@ -96,7 +131,18 @@ def _look(eye, way, high, to, up, share):
 
 
 @inline
-def _turn_joint(m, at, table, b, kind, local, to, lanes, so_far, turn):
+def _turn_joint(
+    m: Floats,
+    at: Whole,
+    table: Doubles,
+    b: Whole,
+    kind: Whole,
+    local: Floats,
+    to: Whole,
+    lanes: Whole,
+    so_far: tuple[Real, ...],
+    turn: tuple[Real, ...],
+) -> tuple[Real, ...]:
     """Turn a joint below others that have turned; give what it turned after all."""
     rx, ry, rz, rw = so_far
     x, y, z, w = turn
@@ -119,7 +165,13 @@ def _turn_joint(m, at, table, b, kind, local, to, lanes, so_far, turn):
 
 
 @inline
-def _interest(way, x, y, z, most):
+def _interest(
+    way: tuple[Real, Real, Real],
+    x: Real,
+    y: Real,
+    z: Real,
+    most: Real,
+) -> Real:
     """How much a target at (x, y, z) is looked at: less and less beyond an angle."""
     length = math.sqrt(x * x + y * y + z * z)
     if most >= math.pi or length < 1e-30:
@@ -130,7 +182,13 @@ def _interest(way, x, y, z, most):
 
 
 @inline
-def _blend(joints, before, weight, lanes, local):
+def _blend(
+    joints: Ints,
+    before: Doubles,
+    weight: Real,
+    lanes: Whole,
+    local: Floats,
+) -> None:
     """Joints a part of the way from how they stood to how they look."""
     for b in range(len(joints)):
         to = 3 * lanes + np.int64(joints[b, LANE])
@@ -151,8 +209,19 @@ def _blend(joints, before, weight, lanes, local):
     " f4[:, ::1], f4[::1], out f8[:, ::1], out f4[::1], out f4[:, ::1])"
 )
 def solve_aim(
-    joints, table, shares, axes, most, world, targets, ups, weights, before, off, local
-):
+    joints: Ints,
+    table: Doubles,
+    shares: Doubles,
+    axes: Doubles,
+    most: float,
+    world: Floats,
+    targets: Floats,
+    ups: Floats,
+    weights: Floats,
+    before: Doubles,
+    off: Floats,
+    local: Floats,
+) -> None:
     """Turn the joints of N characters so that the last one looks at its target.
 
     joints: (B, 3), see the columns above, each below the one before; table: (B, 19),

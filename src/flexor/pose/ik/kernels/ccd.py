@@ -7,18 +7,18 @@ for a single free chain that is not long enough yet, stretching: all bones turn 
 the goal by one part, found so that the chain becomes exactly as long as it must be.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from flexor.maths.kernels.jit import inline, jit, part
 from flexor.maths.kernels.quaternions import (
     make_unit,
-    part_turn,
-    turn_both,
     turn_vector,
 )
-from flexor.maths.layout import ROUNDED
 from flexor.pose.ik.kernels.descent import (
     EARLIER,
     FREE,
@@ -30,7 +30,6 @@ from flexor.pose.ik.kernels.descent import (
     PLACE,
     POINT,
     POINTS,
-    RATE,
     SCALE,
     TRIED,
     WEIGHT,
@@ -38,6 +37,7 @@ from flexor.pose.ik.kernels.descent import (
     descend,
     measure,
 )
+from flexor.pose.ik.kernels.pace import store_turns, toward
 from flexor.pose.ik.kernels.steps import (
     bend,
     centre,
@@ -46,6 +46,10 @@ from flexor.pose.ik.kernels.steps import (
     stretch,
     swing,
 )
+from flexor.pose.ik.layout import Chains, Memory, Work
+
+if TYPE_CHECKING:
+    from flexor.arrays import Doubles, Floats, Ints, Real, Whole
 
 # A step is worth going on with when it leaves less than this of the squares.
 GOOD = 0.25
@@ -63,7 +67,10 @@ BEND = 0.5
 
 
 @inline
-def _off(ends, goals):
+def _off(
+    ends: Doubles,
+    goals: Doubles,
+) -> Real:
     """The largest square of a distance that is left."""
     most = 0.0
     for k in range(len(goals)):
@@ -75,7 +82,11 @@ def _off(ends, goals):
 
 
 @inline
-def _copy(work, one, other):
+def _copy(
+    work: Doubles,
+    one: Whole,
+    other: Whole,
+) -> None:
     """Copy rotations from column `one` to column `other`."""
     for b in range(len(work)):
         for i in range(4):
@@ -83,24 +94,14 @@ def _copy(work, one, other):
 
 
 @part
-def _reach(
-    bones,
-    table,
-    pulls,
-    is_chain,
-    most,
-    square,
-    work,
-    pairs,
-    ends,
-    goals,
-    system,
-    right,
-):
+def _reach(chains: Chains, most: Whole, square: Real, room: Work) -> Whole:
     """Turn the bones until all points are near their goals; give the passes made.
 
-    square: how near, as the square of a distance in the base's frame.
+    most: passes; square: how near, as the square of a distance in the base's frame.
     """
+    bones, table, is_chain = chains.bones, chains.table, chains.is_chain
+    pulls, work, pairs = room.pulls, room.bones, room.pairs
+    ends, goals = room.ends, room.goals
     left = measure(bones, pulls, NOW, work, pairs, ends, goals)
     damping, passes, still = DAMPING, 0, 0
     is_fresh, wants_descent, wants_stretch, is_straight = True, True, False, False
@@ -144,7 +145,16 @@ def _reach(
             is_straight, wants_stretch = found == 2, False
         if found == 0:
             is_there = step_all(
-                bones, table, pulls, damping, work, pairs, ends, goals, system, right
+                bones,
+                table,
+                pulls,
+                damping,
+                work,
+                pairs,
+                ends,
+                goals,
+                room.system,
+                room.right,
             )
             found = 1 if is_there else 0
         new = left
@@ -164,7 +174,16 @@ def _reach(
 
 
 @inline
-def _bring_goals(m, targets, turns, effectors, pulls, world, determinant, goals):
+def _bring_goals(
+    m: Floats,
+    targets: Floats,
+    turns: Floats,
+    effectors: Ints,
+    pulls: Doubles,
+    world: Floats,
+    determinant: Real,
+    goals: Doubles,
+) -> None:
     """Goals in the base's frame; m: (12,) world_from_base."""
     # The inverse of the linear part, from its cofactors.
     scale = 1 / determinant
@@ -207,16 +226,16 @@ def _bring_goals(m, targets, turns, effectors, pulls, world, determinant, goals)
 
 
 @inline
-def _toward(ax, ay, az, aw, bx, by, bz, bw, fraction):
-    """The rotation a, turned toward b by a part of the way."""
-    dx, dy, dz, dw = turn_both(bx, by, bz, bw, -ax, -ay, -az, aw)
-    dx, dy, dz, dw = part_turn(dx, dy, dz, dw, fraction)
-    x, y, z, w = turn_both(dx, dy, dz, dw, ax, ay, az, aw)
-    return make_unit(x, y, z, w)
-
-
-@inline
-def _load(bones, table, point_lanes, local, last, keeps, pulls, work):
+def _load(
+    bones: Ints,
+    table: Doubles,
+    point_lanes: Ints,
+    local: Floats,
+    last: Floats,
+    keeps: Real,
+    pulls: Doubles,
+    work: Doubles,
+) -> None:
     """Bones as they stand in the pose; those that turn a part of the way, `keeps`, to
     how they were left.
     """
@@ -237,7 +256,7 @@ def _load(bones, table, point_lanes, local, last, keeps, pulls, work):
             lx, ly = np.float64(last[4 * b]), np.float64(last[4 * b + 1])
             lz, lw = np.float64(last[4 * b + 2]), last[4 * b + 3]
             lx, ly, lz, lw = make_unit(lx, ly, lz, lw)
-            x, y, z, w = _toward(x, y, z, w, lx, ly, lz, lw, keeps)
+            x, y, z, w = toward(x, y, z, w, lx, ly, lz, lw, keeps)
         if table[b, WEIGHT] > 0 and bones[b, KIND] != FREE:
             x, y, z, w = clamp(table, b, x, y, z, w)
         work[b, NOW], work[b, NOW + 1] = x, y
@@ -245,80 +264,12 @@ def _load(bones, table, point_lanes, local, last, keeps, pulls, work):
 
 
 @inline
-def _apart(ax, ay, az, aw, bx, by, bz, bw):
-    """The angle between two rotations, radians."""
-    x, y, z, w = turn_both(bx, by, bz, bw, -ax, -ay, -az, aw)
-    return 2 * math.atan2(math.sqrt(x * x + y * y + z * z), abs(w))
-
-
-@inline
-def _is_allowed(table, b, x, y, z, w):
-    """Whether the limits of bone b allow a rotation, but for rounding."""
-    cx, cy, cz, cw = clamp(table, b, x, y, z, w)
-    return _apart(x, y, z, w, cx, cy, cz, cw) < ROUNDED
-
-
-@inline
-def _slow_down(table, b, kind, most, lx, ly, lz, lw, x, y, z, w):
-    """The rotation, or how far it can be come toward from the last one."""
-    angle = _apart(lx, ly, lz, lw, x, y, z, w)
-    if angle <= most:
-        return x, y, z, w
-    part_of = most / angle
-    # From where limits do not allow it, it comes back at its own pace.
-    is_bound = kind != FREE and _is_allowed(table, b, lx, ly, lz, lw)
-    for _ in range(8):
-        qx, qy, qz, qw = _toward(lx, ly, lz, lw, x, y, z, w, part_of)
-        if not is_bound:
-            return qx, qy, qz, qw
-        # Between two allowed rotations there may be some that are not; and what the
-        # limits make of those may be too far again.
-        qx, qy, qz, qw = clamp(table, b, qx, qy, qz, qw)
-        if _apart(lx, ly, lz, lw, qx, qy, qz, qw) <= most * (1 + 1e-6):
-            return qx, qy, qz, qw
-        part_of *= 0.5
-    return lx, ly, lz, lw
-
-
-@part
-def _store(bones, table, weight, seconds, has_last, work, last, local):
-    """Write the rotations back: by a part, and no quicker than their rates allow."""
-    lanes = len(local) // 10
-    for b in range(len(bones)):
-        at, kind = 3 * lanes + np.int64(bones[b, LANE]), bones[b, KIND]
-        x, y, z, w = work[b, NOW], work[b, NOW + 1], work[b, NOW + 2], work[b, NOW + 3]
-        if weight < 1:
-            ox, oy = np.float64(local[at]), np.float64(local[at + lanes])
-            oz, ow = np.float64(local[at + 2 * lanes]), local[at + 3 * lanes]
-            ox, oy, oz, ow = make_unit(ox, oy, oz, ow)
-            if weight > 0:
-                x, y, z, w = _toward(ox, oy, oz, ow, x, y, z, w, weight)
-                # Between two allowed rotations there may be some that are not.
-                if kind != FREE and _is_allowed(table, b, ox, oy, oz, ow):
-                    x, y, z, w = clamp(table, b, x, y, z, w)
-            else:
-                x, y, z, w = ox, oy, oz, ow
-        is_touched = weight > 0 and table[b, WEIGHT] > 0
-        most = table[b, RATE] * seconds
-        if has_last and most < math.pi and table[b, WEIGHT] > 0:
-            lx, ly = np.float64(last[4 * b]), np.float64(last[4 * b + 1])
-            lz, lw = np.float64(last[4 * b + 2]), last[4 * b + 3]
-            lx, ly, lz, lw = make_unit(lx, ly, lz, lw)
-            sx, sy, sz, sw = _slow_down(
-                table, b, kind, most, lx, ly, lz, lw, x, y, z, w
-            )
-            is_touched |= sx != x or sy != y or sz != z or sw != w
-            x, y, z, w = sx, sy, sz, sw
-        work[b, NOW], work[b, NOW + 1] = x, y
-        work[b, NOW + 2], work[b, NOW + 3] = z, w
-        for i in range(4):
-            if is_touched:
-                local[at + i * lanes] = work[b, NOW + i]
-            last[4 * b + i] = work[b, NOW + i]
-
-
-@inline
-def _bring_near(effectors, work, pulls, goals):
+def _bring_near(
+    effectors: Ints,
+    work: Doubles,
+    pulls: Doubles,
+    goals: Doubles,
+) -> None:
     """Goals that are very far are brought nearer, in the same direction: what a chain
     gains would be lost in the rounding of the distance.
     """
@@ -347,7 +298,14 @@ def _bring_near(effectors, work, pulls, goals):
 
 
 @inline
-def _put_off(m, ends, k, targets, e, off):
+def _put_off(
+    m: Floats,
+    ends: Doubles,
+    k: Whole,
+    targets: Floats,
+    e: Whole,
+    off: Floats,
+) -> None:
     """How far point k is from its target, in the world."""
     square = 0.0
     for i in range(3):
@@ -362,8 +320,11 @@ def _put_off(m, ends, k, targets, e, off):
 
 
 @part
-def _swing_all(bones, table, effectors, pulls, ways, near, work, pairs, ends, goals):
+def _swing_all(chains: Chains, near: Real, room: Work) -> None:
     """Swing the limbs toward their poles, where that does not lose their goals."""
+    bones, table, effectors = chains.bones, chains.table, chains.effectors
+    pulls, work, pairs = room.pulls, room.bones, room.pairs
+    ends, goals, ways = room.ends, room.goals, room.ways
     for e in range(len(effectors)):
         if ways[e, 0] == 0 and ways[e, 1] == 0 and ways[e, 2] == 0:
             continue
@@ -376,62 +337,43 @@ def _swing_all(bones, table, effectors, pulls, ways, near, work, pairs, ends, go
 
 
 @jit(
-    "void(i4[:, ::1], f8[:, ::1], i4[:, ::1], i4[::1], i8, bool, i8, f8, f8, f8,"
-    " f4[:, ::1], f4[:, ::1], f4[:, ::1], f4[:, ::1], f4[:, ::1], f4[::1],"
-    " out f8[:, ::1], out f8[:, ::1], out f8[:, ::1], out f8[:, ::1], out f8[:, ::1],"
-    " out f8[:, ::1], out f8[:, ::1], out f8[::1], out u1[::1], out f4[:, ::1],"
-    " out f4[:, ::1], out i4[::1], out f4[:, ::1])"
+    "void(Chains, i8, f8, f8, f8, f4[:, ::1], f4[:, ::1], f4[:, ::1], f4[:, ::1],"
+    " f4[:, ::1], f4[::1], Work, Memory, out f4[:, ::1])"
 )
 def solve_reach(
-    bones,
-    table,
-    effectors,
-    point_lanes,
-    base,
-    is_chain,
-    most,
-    tolerance,
-    seconds,
-    keeps,
-    world,
-    places,
-    targets,
-    turns,
-    poles,
-    weights,
-    pulls,
-    work,
-    pairs,
-    ends,
-    goals,
-    ways,
-    system,
-    right,
-    started,
-    last,
-    off,
-    passes,
-    local,
-):
+    chains: Chains,
+    most: int,
+    tolerance: float,
+    seconds: float,
+    keeps: float,
+    world: Floats,
+    places: Floats,
+    targets: Floats,
+    turns: Floats,
+    poles: Floats,
+    weights: Floats,
+    room: Work,
+    memory: Memory,
+    local: Floats,
+) -> None:
     """Bring the effectors of N characters to their targets.
 
-    bones, table, effectors: see the columns of `kernels.descent`; point_lanes: (K,)
-    the lane whose translation a point is, or -1; base: the node whose frame the first
-    bone is in, -1 for the character's place; is_chain: one point, free bones in a row,
-    the first willing; most: passes; tolerance: metres; seconds: since the last call;
-    keeps: how much of the last solution bones start from, 0 for the pose alone; world:
-    (N, 12 J) before the call; places: (N, 12); targets: (N, 3 M) and turns: (N, 4 M),
-    world space; poles: (N, 3 M) world directions, 0 for none; weights: (N,) how much of
-    it is done; pulls: (K, 4) points in the frames of their bones, and weights; then
-    work space; started: (N,); last: (N, 4 B) rotations of the last call; off: (N, M)
-    metres that are left; passes: (N,); local: (N, 10 L).
+    most: passes; tolerance: metres; seconds: since the last call; keeps: how much of
+    the last solution bones start from, 0 for the pose alone; world: (N, 12 J) before
+    the call; places: (N, 12); targets: (N, 3 M) and turns: (N, 4 M), world space;
+    poles: (N, 3 M) world directions, 0 for none; weights: (N,) how much of it is done;
+    local: (N, 10 L).
     """
+    bones, table, effectors = chains.bones, chains.table, chains.effectors
+    base, pulls, work, pairs = chains.base, room.pulls, room.bones, room.pairs
+    ends, goals, ways = room.ends, room.goals, room.ways
+    started, passes = memory.started, memory.passes
     for n in range(len(local)):
-        mine, before = local[n], last[n]
+        mine, before = local[n], memory.last[n]
         m = places[n] if base < 0 else world[n, 12 * base : 12 * base + 12]
         has_last = started[n] != 0
         was = keeps if has_last else 0.0
-        _load(bones, table, point_lanes, mine, before, was, pulls, work)
+        _load(bones, table, chains.point_lanes, mine, before, was, pulls, work)
         determinant = np.float64(m[0]) * (m[5] * m[10] - m[6] * m[9])
         determinant -= np.float64(m[1]) * (m[4] * m[10] - m[6] * m[8])
         determinant += np.float64(m[2]) * (m[4] * m[9] - m[5] * m[8])
@@ -454,25 +396,10 @@ def solve_reach(
                     ways[e, i] = m[i] * poles[n, 3 * e]
                     ways[e, i] += m[4 + i] * poles[n, 3 * e + 1]
                     ways[e, i] += m[8 + i] * poles[n, 3 * e + 2]
-            passes[n] = _reach(
-                bones,
-                table,
-                pulls,
-                is_chain,
-                most,
-                near,
-                work,
-                pairs,
-                ends,
-                goals,
-                system,
-                right,
-            )
-            _swing_all(
-                bones, table, effectors, pulls, ways, near, work, pairs, ends, goals
-            )
-            _store(bones, table, weights[n], seconds, has_last, work, before, mine)
+            passes[n] = _reach(chains, most, near, room)
+            _swing_all(chains, near, room)
+            store_turns(bones, table, weights[n], seconds, has_last, work, before, mine)
             started[n] = 1
         measure(bones, pulls, NOW, work, pairs, ends, goals)
         for e in range(len(effectors)):
-            _put_off(m, ends, effectors[e, POINT], targets[n], e, off[n])
+            _put_off(m, ends, effectors[e, POINT], targets[n], e, memory.off[n])

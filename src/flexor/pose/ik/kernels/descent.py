@@ -9,7 +9,10 @@ angle that is best for all of them: what is left of the weighted squares of the
 distances cannot grow.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 from flexor.maths.kernels.jit import inline, part
 from flexor.maths.kernels.quaternions import (
@@ -21,6 +24,9 @@ from flexor.maths.kernels.quaternions import (
     turn_vector,
 )
 from flexor.maths.layout import ROUNDED
+
+if TYPE_CHECKING:
+    from flexor.arrays import Doubles, Ints, Real, Whole
 
 # Columns of the bone tables: whole numbers,
 LANE, UP, FIRST, LAST, KIND = range(5)
@@ -43,7 +49,11 @@ PAIR_WORK = 15
 
 
 @inline
-def _clamp_angle(angle, low, high):
+def _clamp_angle(
+    angle: Real,
+    low: Real,
+    high: Real,
+) -> Real:
     """The angle, or the nearer end of its limits, going round."""
     if low <= angle <= high:
         return angle
@@ -56,7 +66,14 @@ def _clamp_angle(angle, low, high):
 
 
 @inline
-def clamp(table, b, x, y, z, w):
+def clamp(
+    table: Doubles,
+    b: Whole,
+    x: Real,
+    y: Real,
+    z: Real,
+    w: Real,
+) -> tuple[Real, ...]:
     """The rotation of bone b nearest to a given one that its limits allow."""
     px, py, pz, pw = table[b, 1], table[b, 2], table[b, 3], table[b, 4]
     fx, fy, fz, fw = table[b, 5], table[b, 6], table[b, 7], table[b, 8]
@@ -74,7 +91,11 @@ def clamp(table, b, x, y, z, w):
 
 
 @inline
-def _set_turn(work, b, at):
+def _set_turn(
+    work: Doubles,
+    b: Whole,
+    at: Whole,
+) -> None:
     """Rotation times scale of bone b, for the rotation in column `at`."""
     x, y, z, w = work[b, at], work[b, at + 1], work[b, at + 2], work[b, at + 3]
     sx, sy, sz = work[b, SCALE], work[b, SCALE + 1], work[b, SCALE + 2]
@@ -90,19 +111,37 @@ def _set_turn(work, b, at):
 
 
 @inline
-def row_times(work, b, at, x, y, z):
+def row_times(
+    work: Doubles,
+    b: Whole,
+    at: Whole,
+    x: Real,
+    y: Real,
+    z: Real,
+) -> Real:
     """One row of a matrix times a vector."""
     return work[b, at] * x + work[b, at + 1] * y + work[b, at + 2] * z
 
 
 @inline
-def column_times(work, b, at, x, y, z):
+def column_times(
+    work: Doubles,
+    b: Whole,
+    at: Whole,
+    x: Real,
+    y: Real,
+    z: Real,
+) -> Real:
     """One row of a matrix's transpose times a vector."""
     return work[b, at] * x + work[b, at + 3] * y + work[b, at + 6] * z
 
 
 @inline
-def _left(pulls, ends, goals):
+def _left(
+    pulls: Doubles,
+    ends: Doubles,
+    goals: Doubles,
+) -> Real:
     """The weighted squares of the distances that are left."""
     left = 0.0
     for k in range(len(goals)):
@@ -114,13 +153,24 @@ def _left(pulls, ends, goals):
 
 
 @inline
-def _begin(pulls, ends):
+def _begin(
+    pulls: Doubles,
+    ends: Doubles,
+) -> None:
     for k in range(len(ends)):
         ends[k, 0], ends[k, 1], ends[k, 2] = pulls[k, 0], pulls[k, 1], pulls[k, 2]
 
 
 @part
-def measure(bones, pulls, at, work, pairs, ends, goals):
+def measure(
+    bones: Ints,
+    pulls: Doubles,
+    at: Whole,
+    work: Doubles,
+    pairs: Doubles,
+    ends: Doubles,
+    goals: Doubles,
+) -> Real:
     """Carry the points home by the rotations in column `at`; give what is left."""
     count = len(ends)
     for b in range(len(bones)):
@@ -148,7 +198,12 @@ def measure(bones, pulls, at, work, pairs, ends, goals):
 
 
 @inline
-def _carry_goals(bones, work, pairs, goals):
+def _carry_goals(
+    bones: Ints,
+    work: Doubles,
+    pairs: Doubles,
+    goals: Doubles,
+) -> None:
     """Bring the goals into the frame of each bone's parent."""
     count = len(goals)
     for b in range(len(bones)):
@@ -172,7 +227,18 @@ def _carry_goals(bones, work, pairs, goals):
 
 
 @inline
-def _best_turn(table, kind, work, b, first, last, count, pulls, pairs, ends):
+def _best_turn(
+    table: Doubles,
+    kind: Whole,
+    work: Doubles,
+    b: Whole,
+    first: Whole,
+    last: Whole,
+    count: Whole,
+    pulls: Doubles,
+    pairs: Doubles,
+    ends: Doubles,
+) -> tuple[Real, ...]:
     """The turn of bone b that brings its points nearest their goals; ends: arms."""
     cx, cy, cz, cosine, pull = 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(first, last):
@@ -222,7 +288,15 @@ def _best_turn(table, kind, work, b, first, last, count, pulls, pairs, ends):
 
 
 @part
-def descend(bones, table, pulls, work, pairs, ends, goals):
+def descend(
+    bones: Ints,
+    table: Doubles,
+    pulls: Doubles,
+    work: Doubles,
+    pairs: Doubles,
+    ends: Doubles,
+    goals: Doubles,
+) -> Real:
     """One pass of cyclic coordinate descent; give what is left."""
     count = len(ends)
     _carry_goals(bones, work, pairs, goals)
@@ -250,7 +324,21 @@ def descend(bones, table, pulls, work, pairs, ends, goals):
 
 
 @inline
-def _turn_bone(table, kind, work, b, first, last, pairs, pulls, ends, x, y, z, w):
+def _turn_bone(
+    table: Doubles,
+    kind: Whole,
+    work: Doubles,
+    b: Whole,
+    first: Whole,
+    last: Whole,
+    pairs: Doubles,
+    pulls: Doubles,
+    ends: Doubles,
+    x: Real,
+    y: Real,
+    z: Real,
+    w: Real,
+) -> None:
     """Turn bone b and the points it carries, as far as its limits let it."""
     count = len(ends)
     ox, oy, oz, ow = work[b, NOW], work[b, NOW + 1], work[b, NOW + 2], work[b, NOW + 3]
@@ -279,7 +367,16 @@ def _turn_bone(table, kind, work, b, first, last, pairs, pulls, ends, x, y, z, w
 
 
 @inline
-def try_turn(table, kind, work, b, x, y, z, w):
+def try_turn(
+    table: Doubles,
+    kind: Whole,
+    work: Doubles,
+    b: Whole,
+    x: Real,
+    y: Real,
+    z: Real,
+    w: Real,
+) -> None:
     """Write into the tried rotation of bone b the present one, turned."""
     ox, oy, oz, ow = work[b, NOW], work[b, NOW + 1], work[b, NOW + 2], work[b, NOW + 3]
     qx, qy, qz, qw = turn_both(x, y, z, w, ox, oy, oz, ow)

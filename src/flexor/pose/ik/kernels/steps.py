@@ -5,7 +5,10 @@ is for the caller, who measures what they leave. They enter with arms and bases 
 `measure` leaves them for the present rotations.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -36,13 +39,23 @@ from flexor.pose.ik.kernels.descent import (
 )
 from flexor.pose.ik.kernels.turns import arc_between
 
+if TYPE_CHECKING:
+    from flexor.arrays import Doubles, Ints, Real, Whole
+
 # The square of the part of a limb's length by which its middle is aside, below which
 # its pole counts less.
 STRAIGHT = 4e-4
 
 
 @inline
-def _set_slopes(bones, table, pulls, work, pairs, count):
+def _set_slopes(
+    bones: Ints,
+    table: Doubles,
+    pulls: Doubles,
+    work: Doubles,
+    pairs: Doubles,
+    count: Whole,
+) -> None:
     """How each point moves with a turn of each bone above it, times its weights."""
     for b in range(len(bones)):
         weight = table[b, WEIGHT]
@@ -65,7 +78,12 @@ def _set_slopes(bones, table, pulls, work, pairs, count):
 
 
 @inline
-def _fill_system(bones, pairs, count, system):
+def _fill_system(
+    bones: Ints,
+    pairs: Doubles,
+    count: Whole,
+    system: Doubles,
+) -> None:
     """The products of the points' slopes, lower half: system (3 K, 3 K)."""
     for i in range(3 * count):
         for j in range(i + 1):
@@ -84,7 +102,11 @@ def _fill_system(bones, pairs, count, system):
 
 
 @inline
-def _solve_system(system, size, right):
+def _solve_system(
+    system: Doubles,
+    size: Whole,
+    right: Doubles,
+) -> bool:
     """Solve in place by Cholesky's method; False where it cannot be done."""
     for i in range(size):
         for j in range(i + 1):
@@ -111,7 +133,18 @@ def _solve_system(system, size, right):
 
 
 @part
-def step_all(bones, table, pulls, damping, work, pairs, ends, goals, system, right):
+def step_all(
+    bones: Ints,
+    table: Doubles,
+    pulls: Doubles,
+    damping: Real,
+    work: Doubles,
+    pairs: Doubles,
+    ends: Doubles,
+    goals: Doubles,
+    system: Doubles,
+    right: Doubles,
+) -> bool:
     """Try the least turning of all bones that closes the gap; False where it cannot.
 
     damping: how much of the mean of the squares is added to each of them.
@@ -145,7 +178,13 @@ def step_all(bones, table, pulls, damping, work, pairs, ends, goals, system, rig
 
 
 @inline
-def _segment(bones, table, work, pairs, b):
+def _segment(
+    bones: Ints,
+    table: Doubles,
+    work: Doubles,
+    pairs: Doubles,
+    b: Whole,
+) -> tuple[Real, Real, Real]:
     """From the joint of bone b to the next that turns, in the base's frame."""
     x, y, z = pairs[b, ARM], pairs[b, ARM + 1], pairs[b, ARM + 2]
     sx = row_times(work, b, BASE, x, y, z)
@@ -163,7 +202,17 @@ def _segment(bones, table, work, pairs, b):
 
 
 @inline
-def _stretched(table, b, part_of, sx, sy, sz, ux, uy, uz):
+def _stretched(
+    table: Doubles,
+    b: Whole,
+    part_of: Real,
+    sx: Real,
+    sy: Real,
+    sz: Real,
+    ux: Real,
+    uy: Real,
+    uz: Real,
+) -> tuple[Real, Real, Real]:
     """A segment turned by a part toward the direction u, at its length."""
     length = math.sqrt(sx * sx + sy * sy + sz * sz)
     weight = table[b, WEIGHT] * part_of
@@ -179,7 +228,16 @@ def _stretched(table, b, part_of, sx, sy, sz, ux, uy, uz):
 
 
 @inline
-def _stretched_end(bones, table, part_of, work, pairs, ux, uy, uz):
+def _stretched_end(
+    bones: Ints,
+    table: Doubles,
+    part_of: Real,
+    work: Doubles,
+    pairs: Doubles,
+    ux: Real,
+    uy: Real,
+    uz: Real,
+) -> tuple[Real, Real, Real]:
     """Where a chain ends whose segments are stretched by a part."""
     ex, ey, ez = 0.0, 0.0, 0.0
     for b in range(len(bones)):
@@ -192,14 +250,27 @@ def _stretched_end(bones, table, part_of, work, pairs, ux, uy, uz):
 
 
 @inline
-def _arc(ax, ay, az, bx, by, bz):
+def _arc(
+    ax: Real,
+    ay: Real,
+    az: Real,
+    bx: Real,
+    by: Real,
+    bz: Real,
+) -> tuple[Real, ...]:
     """The shortest turn of a toward b; none where they are opposite, or 0."""
     length = math.sqrt((ax * ax + ay * ay + az * az) * (bx * bx + by * by + bz * bz))
     return arc_between(ax, ay, az, bx, by, bz, length, 0.0, 0.0, 0.0)
 
 
 @part
-def stretch(bones, table, work, pairs, goals):
+def stretch(
+    bones: Ints,
+    table: Doubles,
+    work: Doubles,
+    pairs: Doubles,
+    goals: Doubles,
+) -> Whole:
     """Try a chain that is just long enough, or straight where it cannot be.
 
     For one point and free bones, one after another, the first willing. Gives 0 where
@@ -257,7 +328,12 @@ def stretch(bones, table, work, pairs, goals):
 
 
 @part
-def bend(bones, table, angle, work):
+def bend(
+    bones: Ints,
+    table: Doubles,
+    angle: Real,
+    work: Doubles,
+) -> None:
     """Bend a chain that does not know where to: to and fro about its own axes."""
     for b in range(len(bones)):
         if table[b, WEIGHT] > 0:
@@ -271,7 +347,11 @@ def bend(bones, table, angle, work):
 
 
 @part
-def centre(bones, table, work):
+def centre(
+    bones: Ints,
+    table: Doubles,
+    work: Doubles,
+) -> bool:
     """Put limited bones in the middle of what they may, to begin from elsewhere."""
     has_any = False
     for b in range(len(bones)):
@@ -292,7 +372,15 @@ def centre(bones, table, work):
 
 
 @part
-def is_balanced(bones, table, pulls, work, pairs, ends, goals):
+def is_balanced(
+    bones: Ints,
+    table: Doubles,
+    pulls: Doubles,
+    work: Doubles,
+    pairs: Doubles,
+    ends: Doubles,
+    goals: Doubles,
+) -> bool:
     """Whether no willing bone is drawn to either side, though goals are not reached."""
     count = len(goals)
     for b in range(len(bones)):
@@ -319,7 +407,16 @@ def is_balanced(bones, table, pulls, work, pairs, ends, goals):
 
 
 @part
-def swing(bones, table, effectors, m, poles, count, work, pairs):
+def swing(
+    bones: Ints,
+    table: Doubles,
+    effectors: Ints,
+    m: Whole,
+    poles: Doubles,
+    count: Whole,
+    work: Doubles,
+    pairs: Doubles,
+) -> bool:
     """Try to swing the middle of a limb about the line to its end, toward its pole.
 
     poles: (M, 3) directions in the base's frame. False where there is nothing to do:

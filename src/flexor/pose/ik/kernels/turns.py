@@ -3,15 +3,27 @@
 A turn is a unit quaternion in four numbers; frames are matrices (3, 4) in flat arrays.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 from flexor.maths.kernels.jit import inline
 from flexor.maths.kernels.lanes import take
 from flexor.maths.kernels.quaternions import make_unit
 
+if TYPE_CHECKING:
+    from flexor.arrays import Floats, Real, Whole
+
 
 @inline
-def into_frame(m, at, x, y, z):
+def into_frame(
+    m: Floats,
+    at: Whole,
+    x: Real,
+    y: Real,
+    z: Real,
+) -> tuple[Real, Real, Real]:
     """A vector about which the world turns, in the frame of the matrix at `at`."""
     # For rotation times one scale the transpose is the inverse but for the scale; where
     # the frame is a mirror image, turns go round the other way.
@@ -31,7 +43,13 @@ def into_frame(m, at, x, y, z):
 
 
 @inline
-def out_of_frame(m, at, x, y, z):
+def out_of_frame(
+    m: Floats,
+    at: Whole,
+    x: Real,
+    y: Real,
+    z: Real,
+) -> tuple[Real, Real, Real]:
     """The other way round: a vector about which a frame turns, in the world."""
     a, b, c = take(m, at), take(m, at + 1), take(m, at + 2)
     d, e, f = take(m, at + 4), take(m, at + 5), take(m, at + 6)
@@ -45,7 +63,18 @@ def out_of_frame(m, at, x, y, z):
 
 
 @inline
-def arc_between(ax, ay, az, bx, by, bz, length, nx, ny, nz):
+def arc_between(
+    ax: Real,
+    ay: Real,
+    az: Real,
+    bx: Real,
+    by: Real,
+    bz: Real,
+    length: Real,
+    nx: Real,
+    ny: Real,
+    nz: Real,
+) -> tuple[Real, ...]:
     """The shortest turn of a toward b; half a circle about n where they are opposite.
 
     length: that of a times that of b; n: across a.
@@ -63,7 +92,17 @@ def arc_between(ax, ay, az, bx, by, bz, length, nx, ny, nz):
 
 
 @inline
-def pole_turn(tx, ty, tz, bx, by, bz, px, py, pz):
+def pole_turn(
+    tx: Real,
+    ty: Real,
+    tz: Real,
+    bx: Real,
+    by: Real,
+    bz: Real,
+    px: Real,
+    py: Real,
+    pz: Real,
+) -> tuple[Real, ...]:
     """The turn about t that brings b to the side of p."""
     square = tx * tx + ty * ty + tz * tz
     if square < 1e-30:

@@ -5,7 +5,10 @@ the joints' own frames: there a turn comes after the joint's rotation, and what 
 above the joint need not be known. No angle is computed where its cosine will do.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +22,9 @@ from flexor.maths.kernels.quaternions import (
 )
 from flexor.pose.ik.kernels.turns import arc_between, into_frame, pole_turn
 
+if TYPE_CHECKING:
+    from flexor.arrays import Doubles, Floats, Ints, Real, Whole
+
 # Columns of the limb table: nodes and lanes of start, middle and end; whether the end
 # keeps its orientation.
 START, MIDDLE, END, START_LANE, MIDDLE_LANE, END_LANE, KEEPS = range(7)
@@ -27,7 +33,18 @@ NEARLY_STRAIGHT = 0.01
 
 
 @inline
-def _turn_lane(local, lanes, lane, m, at, x, y, z, w, weight):
+def _turn_lane(
+    local: Floats,
+    lanes: Whole,
+    lane: Whole,
+    m: Floats,
+    at: Whole,
+    x: Real,
+    y: Real,
+    z: Real,
+    w: Real,
+    weight: Real,
+) -> None:
     """Turn a joint by a part of a turn of the world."""
     x, y, z = into_frame(m, at, x, y, z)
     if weight < 1:
@@ -56,7 +73,22 @@ def _turn_lane(local, lanes, lane, m, at, x, y, z, w, weight):
 
 
 @inline
-def _axis(m, at, axes, limb, ux, uy, uz, vx, vy, vz, inverse, px, py, pz):
+def _axis(
+    m: Floats,
+    at: Whole,
+    axes: Doubles,
+    limb: Whole,
+    ux: Real,
+    uy: Real,
+    uz: Real,
+    vx: Real,
+    vy: Real,
+    vz: Real,
+    inverse: Real,
+    px: Real,
+    py: Real,
+    pz: Real,
+) -> tuple[Real, Real, Real]:
     """About which the middle bends: across the limb, or as it is made if that is not
     plain: unit and across u.
 
@@ -94,7 +126,17 @@ def _axis(m, at, axes, limb, ux, uy, uz, vx, vy, vz, inverse, px, py, pz):
     "void(i4[:, ::1], f8[:, ::1], f4[:, ::1], f4[:, ::1], f4[:, ::1], f4[:, ::1],"
     " f4[:, ::1], out f4[:, ::1], out f4[:, ::1])"
 )
-def solve_two_bone(limbs, axes, world, targets, poles, tilts, weights, off, local):
+def solve_two_bone(
+    limbs: Ints,
+    axes: Doubles,
+    world: Floats,
+    targets: Floats,
+    poles: Floats,
+    tilts: Floats,
+    weights: Floats,
+    off: Floats,
+    local: Floats,
+) -> None:
     """Bring the ends of M limbs of N characters to their targets.
 
     limbs: (M, 7), see the columns above; axes: (M, 4), what a straight limb bends

@@ -10,6 +10,10 @@ is left alone. So `a * (1 - w) + b * w` is written with `fma8`, which the compil
 not turn into `a + (b - a) * w`.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from flexor.maths.kernels.jit import inline
@@ -26,6 +30,9 @@ from flexor.maths.kernels.lanes import (
     take,
 )
 
+if TYPE_CHECKING:
+    from flexor.arrays import Eight, Floats, Real, Whole
+
 # The row of a mix after the ten of a pose: squared lengths of rotations.
 SQUARE = 10
 MIX_ROWS = 11
@@ -34,14 +41,22 @@ HUGE = np.float32(1e20)
 
 
 @inline
-def side8(dot):
+def side8(
+    dot: Eight,
+) -> Eight:
     """1, or -1 where a number is below 0."""
     zero, one = splat8(np.float32(0)), splat8(np.float32(1))
     return splat8(np.float32(2)) * max8(min8(floor8(dot) + one, one), zero) - one
 
 
 @inline
-def dot8(a, i, b, k, lanes):
+def dot8(
+    a: Floats,
+    i: Whole,
+    b: Floats,
+    k: Whole,
+    lanes: Whole,
+) -> Eight:
     """Products of the rotations in rows 3 to 6 of two poses."""
     dot = load8(a, 3 * lanes + i) * load8(b, 3 * lanes + k)
     dot = fma8(load8(a, 4 * lanes + i), load8(b, 4 * lanes + k), dot)
@@ -50,7 +65,14 @@ def dot8(a, i, b, k, lanes):
 
 
 @inline
-def begin_mix(pose, weight, mix, turns, is_known, lanes):
+def begin_mix(
+    pose: Floats,
+    weight: Real,
+    mix: Floats,
+    turns: Floats,
+    is_known: bool,
+    lanes: Whole,
+) -> None:
     """The first pose of a mix (11 * L,); see `add_mix`."""
     against, shift = (turns, -3 * lanes) if is_known else (pose, 0)
     w = splat8(weight)
@@ -67,7 +89,14 @@ def begin_mix(pose, weight, mix, turns, is_known, lanes):
 
 
 @inline
-def add_mix(pose, weight, mix, turns, is_known, lanes):
+def add_mix(
+    pose: Floats,
+    weight: Real,
+    mix: Floats,
+    turns: Floats,
+    is_known: bool,
+    lanes: Whole,
+) -> None:
     """One more pose, its rotations on the side of what is there.
 
     turns: (4 * L,), its rotations as they were added in the frame before, if is_known;
@@ -92,7 +121,11 @@ def add_mix(pose, weight, mix, turns, is_known, lanes):
 
 
 @inline
-def end_mix(mix, pose, lanes):
+def end_mix(
+    mix: Floats,
+    pose: Floats,
+    lanes: Whole,
+) -> None:
     """The mix as a pose; its weights must have had a sum of 1."""
     least = splat8(np.float32(1e-30))
     for i in range(0, 3 * lanes, 8):
@@ -106,7 +139,14 @@ def end_mix(mix, pose, lanes):
 
 
 @inline
-def cover(pose, weight, mask, first, out, lanes):
+def cover(
+    pose: Floats,
+    weight: Real,
+    mask: Floats,
+    first: Whole,
+    out: Floats,
+    lanes: Whole,
+) -> None:
     """Lay a pose over another, by `weight` times the mask (L,) that begins at `first`.
 
     Where that is 1 the pose is taken as it is, where it is 0 nothing changes.
@@ -138,7 +178,16 @@ def cover(pose, weight, mask, first, out, lanes):
 
 
 @inline
-def _turn8(ax, ay, az, aw, bx, by, bz, bw):
+def _turn8(
+    ax: Eight,
+    ay: Eight,
+    az: Eight,
+    aw: Eight,
+    bx: Eight,
+    by: Eight,
+    bz: Eight,
+    bw: Eight,
+) -> tuple[Eight, ...]:
     """Turns by b first, then by a."""
     x = fma8(aw, bx, fma8(ax, bw, ay * bz - az * by))
     y = fma8(aw, by, fma8(ay, bw, az * bx - ax * bz))
@@ -148,7 +197,11 @@ def _turn8(ax, ay, az, aw, bx, by, bz, bw):
 
 
 @inline
-def subtract(pose, reference, lanes):
+def subtract(
+    pose: Floats,
+    reference: Floats,
+    lanes: Whole,
+) -> None:
     """What a pose adds to a reference (10 * L,), in place.
 
     Translations are a difference, scales a quotient (1 where the reference is 0), and
@@ -190,7 +243,14 @@ def subtract(pose, reference, lanes):
 
 
 @inline
-def add_pose(pose, weight, mask, first, out, lanes):
+def add_pose(
+    pose: Floats,
+    weight: Real,
+    mask: Floats,
+    first: Whole,
+    out: Floats,
+    lanes: Whole,
+) -> None:
     """Add what `subtract` made, by `weight` times the mask (L,) that begins at `first`.
 
     Rotations turn before what is there, in the joint's own frame, on the short way.
@@ -227,21 +287,34 @@ def add_pose(pose, weight, mask, first, out, lanes):
 
 
 @inline
-def scale_numbers(numbers, weight):
+def scale_numbers(
+    numbers: Floats,
+    weight: Real,
+) -> None:
     """Morph weights (W,) times a weight, in place."""
     for i in range(len(numbers)):
         put(numbers, i, take(numbers, i) * weight)
 
 
 @inline
-def add_numbers(numbers, weight, mix):
+def add_numbers(
+    numbers: Floats,
+    weight: Real,
+    mix: Floats,
+) -> None:
     """Morph weights (W,) times a weight, added to others."""
     for i in range(len(numbers)):
         put(mix, i, take(mix, i) + take(numbers, i) * weight)
 
 
 @inline
-def cover_numbers(numbers, weight, mask, first, out):
+def cover_numbers(
+    numbers: Floats,
+    weight: Real,
+    mask: Floats,
+    first: Whole,
+    out: Floats,
+) -> None:
     """Lay morph weights (W,) over others, by `weight` times their mask."""
     for i in range(len(numbers)):
         w = take(mask, first + i) * weight
@@ -253,7 +326,13 @@ def cover_numbers(numbers, weight, mask, first, out):
 
 
 @inline
-def add_masked_numbers(numbers, weight, mask, first, out):
+def add_masked_numbers(
+    numbers: Floats,
+    weight: Real,
+    mask: Floats,
+    first: Whole,
+    out: Floats,
+) -> None:
     """Add morph weights (W,), by `weight` times their mask."""
     for i in range(len(numbers)):
         put(out, i, take(out, i) + take(numbers, i) * (take(mask, first + i) * weight))

@@ -7,15 +7,27 @@ what is after its start up to and with its end; backward, what is before its sta
 to and with its end. A voice that has not moved yet also passes where it starts.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from flexor.maths.kernels.jit import inline, jit
 from flexor.pose.play.kernels.player import BEFORE, DELTA, FRESH, MODE, POSITION, TURNS
 from flexor.pose.play.kernels.voice import clip_time
 
+if TYPE_CHECKING:
+    from flexor.arrays import Doubles, Ints, Real, Whole
+
 
 @inline
-def _note(row, event, found, count):
+def _note(
+    row: Whole,
+    event: Whole,
+    found: Ints,
+    count: Whole,
+) -> Whole:
     """Write down an event of a voice, if there is room; count it in any case."""
     if count < len(found):
         found[count, 0] = row
@@ -24,7 +36,18 @@ def _note(row, event, found, count):
 
 
 @inline
-def _pass(row, spots, first, last, low, high, is_open_low, is_forward, found, count):
+def _pass(
+    row: Whole,
+    spots: Doubles,
+    first: Whole,
+    last: Whole,
+    low: Real,
+    high: Real,
+    is_open_low: bool,
+    is_forward: bool,
+    found: Ints,
+    count: Whole,
+) -> Whole:
     """Events from `low` to `high`, one end of which is left out: the one it came from.
 
     first, last: the events' rows; forward the low end can be left out, backward the
@@ -46,7 +69,17 @@ def _pass(row, spots, first, last, low, high, is_open_low, is_forward, found, co
     "i8(i4[:, ::1], f8[::1], f8[::1], f8[::1], i4[::1], f8[:, ::1], f8[:, ::1],"
     " out i4[:, ::1], out i4[:, ::1])"
 )
-def find_events(ranges, spots, times, durations, played, voices, steps, marks, found):
+def find_events(
+    ranges: Ints,
+    spots: Doubles,
+    times: Doubles,
+    durations: Doubles,
+    played: Ints,
+    voices: Doubles,
+    steps: Doubles,
+    marks: Ints,
+    found: Ints,
+) -> int:
     """Write the events that voices passed into found (X, 2): voice and event.
 
     ranges: (C, 6) first event and number of events for each mode of a clip; spots,
@@ -54,7 +87,8 @@ def find_events(ranges, spots, times, durations, played, voices, steps, marks, f
     marks: see `kernels.player`. Gives the number of events, which may be larger than X:
     then nothing else is changed, else voices that moved have done so from now on.
     """
-    beyond, count = np.inf, np.int64(0)
+    count: Whole = np.int64(0)
+    beyond = np.inf
     for r in range(len(played)):
         clip, delta = np.int64(played[r]), steps[r, DELTA]
         if clip < 0 or delta == 0.0:

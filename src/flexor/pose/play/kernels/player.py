@@ -6,12 +6,14 @@ fade began to its target, a voice or nothing (-1): the target's weight rises to 
 a straight line and all others sink in proportion. So a fade that begins in the middle
 of another starts from the weights that are there.
 
-Many tables go to every stage; they go there as tuples:
-motion: clips, durations, times, timelines, rotations, vectors, morphs, values,
-references (C + 1, 10 * L) and reference_weights (C + 1, W), of which the last rows are
-the rest pose, and what is packed (see `kernels.voice`); room: cursors, held, turns,
-spots, scratch, last.
+Many tables go to every stage; they go there as the records of `play.layout`. A stage
+that is called is handed no more than it uses: every array costs it a few nanoseconds
+(with all state in one record, a crowd of 256 took 9 % longer).
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -44,6 +46,19 @@ from flexor.pose.play.kernels.voice import (
     sample_plain,
     step_clock,
 )
+from flexor.pose.play.layout import (
+    Cast,
+    Fades,
+    Kept,
+    Layers,
+    Motion,
+    Room,
+    Travel,
+    Voices,
+)
+
+if TYPE_CHECKING:
+    from flexor.arrays import Doubles, Floats, Ints, Real, Whole
 
 # Columns of the whole numbers of a voice, and of its other numbers. AGE: the number of
 # the act that began it, of all acts of the player; KNOWN: whether its turns are those
@@ -65,15 +80,15 @@ NEARLY = 1 - 1e-9
 
 
 @inline
-def faded(layers, row):
+def faded(fades: Doubles, row: Whole) -> Real:
     """How far a layer's fade has gone, 0 to 1."""
-    if layers[row, ELAPSED] >= layers[row, LENGTH] * NEARLY:
+    if fades[row, ELAPSED] >= fades[row, LENGTH] * NEARLY:
         return 1.0
-    return layers[row, ELAPSED] / layers[row, LENGTH]
+    return fades[row, ELAPSED] / fades[row, LENGTH]
 
 
 @inline
-def weight_now(share, is_target, done):
+def weight_now(share: Real, is_target: bool, done: Real) -> Real:
     """A voice's weight in a fade; exactly 1 or 0 when that is done."""
     if done >= 1.0:
         return 1.0 if is_target else 0.0
@@ -83,155 +98,179 @@ def weight_now(share, is_target, done):
 
 
 @inline
-def _shared_pace(layers, row, target, done, voices, marks, durations, count):
+def _shared_pace(
+    row: Whole,
+    target: Whole,
+    done: Real,
+    voices: Voices,
+    durations: Doubles,
+    count: Whole,
+) -> Real:
     """The clips a second of the voices in step, or 0 if there are not several."""
+    marks, numbers = voices.marks, voices.numbers
     pace, total, many = 0.0, 0.0, 0
     for v in range(count):
         r = row * count + v
         clip = marks[r, CLIP]
         if clip >= 0 and marks[r, SYNC] and durations[clip] > 0.0:
-            weight = weight_now(voices[r, SHARE], v == target, done)
-            pace += weight * voices[r, SPEED] / durations[clip]
+            weight = weight_now(numbers[r, SHARE], v == target, done)
+            pace += weight * numbers[r, SPEED] / durations[clip]
             total += weight
             many += 1
     return pace / total if many > 1 and total > 0.0 else 0.0
 
 
 @part
-def move_voices(dt, row, durations, targets, layers, marks, voices, steps, played):
+def move_voices(
+    dt: Real, row: Whole, durations: Doubles, layers: Fades, voices: Voices
+) -> None:
     """Move one layer of one character on by `dt` seconds of its own."""
-    count = len(voices) // len(layers)
-    target, done = np.int64(targets[row]), faded(layers, row)
-    left, span = layers[row, LENGTH] - layers[row, ELAPSED], abs(dt)
+    fades, targets = layers.numbers, layers.targets
+    marks, numbers = voices.marks, voices.numbers
+    steps, played = voices.steps, voices.played
+    count = len(numbers) // len(fades)
+    target, done = np.int64(targets[row]), faded(fades, row)
+    left, span = fades[row, LENGTH] - fades[row, ELAPSED], abs(dt)
     pace = 0.0
     if done < 1.0:
-        pace = _shared_pace(layers, row, target, done, voices, marks, durations, count)
-    layers[row, ELAPSED] += span
-    now = faded(layers, row)
+        pace = _shared_pace(row, target, done, voices, durations, count)
+    fades[row, ELAPSED] += span
+    now = faded(fades, row)
     for v in range(count):
         r = row * count + v
         clip, is_target = np.int64(marks[r, CLIP]), v == target
         played[r] = clip
         if clip == FREE:
             continue
-        weight = weight_now(voices[r, SHARE], is_target, now)
-        mean = 0.5 * (weight_now(voices[r, SHARE], is_target, done) + weight)
-        voices[r, WEIGHT], steps[r, MEAN] = weight, mean
+        weight = weight_now(numbers[r, SHARE], is_target, now)
+        mean = 0.5 * (weight_now(numbers[r, SHARE], is_target, done) + weight)
+        numbers[r, WEIGHT], steps[r, MEAN] = weight, mean
         steps[r, DELTA], steps[r, TURNS] = 0.0, 0.0
         if clip >= 0:
             mode, length = marks[r, MODE], durations[clip]
-            delta = voices[r, SPEED] * dt
+            delta = numbers[r, SPEED] * dt
             if pace != 0.0 and marks[r, SYNC]:
                 delta = pace * length * dt
             if not is_target and left < span:  # it is gone before the step is over
                 delta *= left / span
-            position, turns = step_clock(voices[r, POSITION], delta, mode, length)
-            steps[r, BEFORE], steps[r, DELTA] = voices[r, POSITION], delta
-            steps[r, TURNS], voices[r, POSITION] = turns, position
+            position, turns = step_clock(numbers[r, POSITION], delta, mode, length)
+            steps[r, BEFORE], steps[r, DELTA] = numbers[r, POSITION], delta
+            steps[r, TURNS], numbers[r, POSITION] = turns, position
         if now >= 1.0 and not is_target:
             marks[r, CLIP] = FREE
     if now >= 1.0:
-        layers[row, ELAPSED], layers[row, LENGTH] = 0.0, 0.0
-        layers[row, SILENT] = 1.0 if target < 0 else 0.0
+        fades[row, ELAPSED], fades[row, LENGTH] = 0.0, 0.0
+        fades[row, SILENT] = 1.0 if target < 0 else 0.0
     if target >= 0 and span > 0.0:
-        _leave(row, target, span, durations, targets, layers, marks, voices, steps)
+        _leave(row, target, span, durations, layers, voices)
 
 
 @inline
-def _leave(row, target, span, durations, targets, layers, marks, voices, steps):
+def _leave(
+    row: Whole,
+    target: Whole,
+    span: Real,
+    durations: Doubles,
+    layers: Fades,
+    voices: Voices,
+) -> None:
     """Begin to fade out a voice that is near its end and was told to leave.
 
     The fade is as long as it was told, or as what is left of the clip if that is
     shorter, so that it is over when the clip is; if it is over now, nothing is left.
     span: seconds of the step that was made.
     """
-    count = len(voices) // len(layers)
+    fades, targets = layers.numbers, layers.targets
+    marks, numbers, steps = voices.marks, voices.numbers, voices.steps
+    count = len(numbers) // len(fades)
     r = row * count + target
-    clip, leave, delta = marks[r, CLIP], voices[r, LEAVE], steps[r, DELTA]
+    clip, leave, delta = marks[r, CLIP], numbers[r, LEAVE], steps[r, DELTA]
     if leave < 0.0 or clip < 0 or marks[r, MODE] != ONCE or delta == 0.0:
         return
-    position = voices[r, POSITION]
+    position = numbers[r, POSITION]
     ahead = durations[clip] - position if delta > 0.0 else position
     # Whole steps may end a hair before the clip.
     is_over = ahead <= durations[clip] * (1.0 - NEARLY)
     left = 0.0 if is_over else ahead / abs(delta) * span
     if left > leave and not is_over:
         return
-    done = faded(layers, row)
-    layers[row, SILENT] = weight_now(layers[row, SILENT], False, done)
+    done = faded(fades, row)
+    fades[row, SILENT] = weight_now(fades[row, SILENT], False, done)
     for v in range(count):
         if marks[row * count + v, CLIP] != FREE:
-            voices[row * count + v, SHARE] = voices[row * count + v, WEIGHT]
+            numbers[row * count + v, SHARE] = numbers[row * count + v, WEIGHT]
             if is_over:
                 marks[row * count + v, CLIP] = FREE
     if is_over:
-        layers[row, SILENT] = 1.0
-    layers[row, ELAPSED], layers[row, LENGTH] = 0.0, left
+        fades[row, SILENT] = 1.0
+    fades[row, ELAPSED], fades[row, LENGTH] = 0.0, left
     targets[row] = -1
 
 
 @inline
-def copy8(source, to):
+def copy8(source: Floats, to: Floats) -> None:
     """Eight numbers at a time."""
     for i in range(0, len(to), 8):
         store8(to, i, load8(source, i))
 
 
 @inline
-def sample_voice(r, clip, time, motion, room, pose, numbers):
+def sample_voice(
+    r: Whole,
+    clip: Whole,
+    time: Real,
+    motion: Motion,
+    room: Room,
+    pose: Floats,
+    numbers: Floats,
+) -> None:
     """One clip at a time in seconds: the pose (10 * L,) and the morph weights (W,)."""
-    clips, _, times, timelines, rotations, vectors, morphs, values = motion[:8]
-    rest, rest_weights = motion[8][len(clips)], motion[9][len(clips)]
-    cursors, held, _, spots, scratch, last = room
-    cursor = cursors[r]
+    clips, spots, last = motion.clips, room.spots, room.last
+    rest, rest_weights = motion.references[len(clips)], motion.reference_weights
+    cursor = room.cursors[r]
     row, moment = clips[clip], np.float32(time)
     if last[0] != clip:
-        fill_rest(rest, scratch, len(pose) // 10)
+        fill_rest(rest, room.scratch, len(pose) // 10)
         last[0] = clip
-    sample_plain(
-        row,
-        moment,
-        times,
-        timelines,
-        rotations,
-        vectors,
-        values,
-        rest,
-        cursor,
-        spots,
-        scratch,
-        pose,
-    )
+    sample_plain(row, moment, motion, rest, cursor, spots, room.scratch, pose)
     if row[KIND] == PACKED:
         work = spots[len(spots) - PACK_WORK :]
-        sample_bits(clip, moment, motion[10], held[r], work, pose)
+        sample_bits(clip, moment, motion.packed, room.held[r], work, pose)
     if len(numbers):
-        sample_morphs(row, morphs, values, rest_weights, cursor, spots, numbers)
+        sample_morphs(row, motion, rest_weights[len(clips)], cursor, spots, numbers)
 
 
 @inline
-def pose_voice(r, row, setting, motion, marks, voices, kept, room, to, more):
-    """What one voice gives, in an added layer what it adds: pose and morph weights.
-
-    kept: kept poses and kept morph weights.
-    """
-    clips, durations, references, numbers = motion[0], motion[1], motion[8], motion[9]
+def pose_voice(
+    r: Whole,
+    row: Whole,
+    setting: Ints,
+    motion: Motion,
+    marks: Ints,
+    voices: Doubles,
+    kept: Kept,
+    room: Room,
+    to: Floats,
+    more: Floats,
+) -> None:
+    """What one voice gives, in an added layer what it adds: pose and morph weights."""
     if marks[r, CLIP] == KEPT:
-        copy8(kept[0][row], to)
+        copy8(kept.poses[row], to)
         for i in range(len(more)):
-            put(more, i, kept[1][row, i])
+            put(more, i, kept.weights[row, i])
         return
     clip = np.int64(marks[r, CLIP])
-    time = clip_time(voices[r, POSITION], marks[r, MODE], durations[clip])
+    length = motion.durations[clip]
+    time = clip_time(voices[r, POSITION], marks[r, MODE], length)
     sample_voice(r, clip, time, motion, room, to, more)
     if setting[ADDITIVE]:
-        at = len(clips) if setting[REFERENCE] else clip
-        subtract(to, references[at], len(to) // 10)
-        add_numbers(numbers[at], np.float32(-1), more)
+        at = len(motion.clips) if setting[REFERENCE] else clip
+        subtract(to, motion.references[at], len(to) // 10)
+        add_numbers(motion.reference_weights[at], np.float32(-1), more)
 
 
 @inline
-def next_voice(first, count, age, marks):
+def next_voice(first: Whole, count: Whole, age: Whole, marks: Ints) -> Whole:
     """The row of the oldest voice that is younger than `age`, or -1."""
     found, best = -1, 0
     for r in range(first, first + count):
@@ -243,8 +282,18 @@ def next_voice(first, count, age, marks):
 
 @part
 def mix_voices(
-    row, whole, setting, motion, marks, voices, kept, room, work, pose, numbers
-):
+    row: Whole,
+    whole: Real,
+    setting: Ints,
+    motion: Motion,
+    marks: Ints,
+    voices: Doubles,
+    kept: Kept,
+    room: Room,
+    work: Floats,
+    pose: Floats,
+    numbers: Floats,
+) -> None:
     """The pose (10 * L,) and morph weights (W,) of one layer of one character.
 
     whole: the sum of its voices' weights; setting: the layer's; work: room for a pose,
@@ -252,10 +301,10 @@ def mix_voices(
     are added is settled when a voice is first mixed with others, and kept until it is
     alone.
     """
-    lanes, count = len(pose) // 10, len(voices) // len(kept[0])
+    lanes, count = len(pose) // 10, len(voices) // len(kept.poses)
     other, mix = work[: 10 * lanes], work[10 * lanes : 21 * lanes]
     others = work[21 * lanes : 21 * lanes + len(numbers)]
-    turns = room[2]
+    turns = room.turns
     found, first, age, alone = 0, np.float32(1), -1, -1
     for _ in range(count):
         r = next_voice(row * count, count, age, marks)
@@ -285,14 +334,14 @@ def mix_voices(
 
 
 @inline
-def forget_turns(row, count, marks):
+def forget_turns(row: Whole, count: Whole, marks: Ints) -> None:
     """What is not shown may come back on another side."""
     for r in range(row * count, row * count + count):
         marks[r, KNOWN] = 0
 
 
 @inline
-def sum_weights(row, count, marks, voices):
+def sum_weights(row: Whole, count: Whole, marks: Ints, voices: Doubles) -> Real:
     """The weights of a layer's voices: what it is there by."""
     whole = 0.0
     for r in range(row * count, row * count + count):
@@ -302,47 +351,63 @@ def sum_weights(row, count, marks, voices):
 
 
 @part
-def keep_layers(rows, settings, motion, marks, voices, kept, room, work):
+def keep_layers(
+    rows: Ints,
+    settings: Ints,
+    motion: Motion,
+    marks: Ints,
+    voices: Doubles,
+    kept: Kept,
+    room: Room,
+    work: Floats,
+) -> None:
     """Write the poses that layers of characters have now into kept poses and weights.
 
     rows: (R,), which layers of characters.
     """
-    lanes, width = kept[0].shape[1] // 10, kept[1].shape[1]
+    lanes, width = kept.poses.shape[1] // 10, kept.weights.shape[1]
     pose, numbers = work[: 10 * lanes], work[10 * lanes : 10 * lanes + width]
     more = work[10 * lanes + width :]
     for i in range(len(rows)):
         row = np.int64(rows[i])
-        whole = sum_weights(row, len(voices) // len(kept[0]), marks, voices)
+        whole = sum_weights(row, len(voices) // len(kept.poses), marks, voices)
         if whole <= 0.0:
             continue
         setting = settings[row % len(settings)]
         mix_voices(
             row, whole, setting, motion, marks, voices, kept, room, more, pose, numbers
         )
-        copy8(pose, kept[0][row])
+        copy8(pose, kept.poses[row])
         for k in range(width):
-            kept[1][row, k] = take(numbers, k)
+            kept.weights[row, k] = take(numbers, k)
 
 
 @part
 def travel_layer(
-    row, count, motion, paths, marks, voices, steps, played, travel, place
-):
+    row: Whole,
+    count: Whole,
+    clips: Ints,
+    durations: Doubles,
+    paths: Doubles,
+    voices: Voices,
+    travel: Doubles,
+    place: Doubles,
+) -> None:
     """Move a place (12,) by a layer's voices, mixed; the movement into travel (4,)."""
-    clips, durations = motion[0], motion[1]
+    steps = voices.steps
     for i in range(4):
         travel[i] = 0.0
     for r in range(row * count, row * count + count):
-        clip = np.int64(played[r])
+        clip = np.int64(voices.played[r])
         if clip < 0 or clips[clip, PATH + 1] == 0:
             continue
         movement = travel_between(
             clips[clip],
             paths,
             steps[r, BEFORE],
-            voices[r, POSITION],
+            voices.numbers[r, POSITION],
             np.int64(steps[r, TURNS]),
-            marks[r, MODE],
+            voices.marks[r, MODE],
             durations[clip],
         )
         for i in range(4):
@@ -350,114 +415,59 @@ def travel_layer(
     move_place(place, travel[0], travel[1], travel[2], travel[3])
 
 
-@jit(
-    "void(f8, i4[::1], f8[::1], i4[:, ::1], f8[::1], f4[::1], i4[:, ::1], i4[:, ::1],"
-    " i4[:, ::1], i4[:, ::1], f4[::1], f4[:, ::1], f4[:, ::1], i8[:, ::1], f8[::1],"
-    " i4[::1], i8[::1], u1[::1], f4[::1], f8[:, ::1],"
-    " i4[:, ::1], f4[::1], f4[::1], out i4[::1], out f8[:, ::1], out i4[:, ::1],"
-    " out f8[:, ::1], out f8[:, ::1], out i4[::1], out f4[:, ::1], out f4[:, ::1],"
-    " out i4[:, ::1], out i4[:, ::1], out f4[:, ::1],"
-    " out f4[::1], out f4[::1], out i4[::1],"
-    " out f4[::1],"
-    " out f8[:, ::1], out f8[:, ::1], out f4[:, ::1], out f4[:, ::1])"
-)
+@jit("void(f8, i4[::1], Motion, Layers, Fades, Voices, Kept, Room, Travel, Cast)")
 def play_on(
-    dt,
-    rows,
-    speeds,
-    clips,
-    durations,
-    times,
-    timelines,
-    rotations,
-    vectors,
-    morphs,
-    values,
-    references,
-    reference_weights,
-    packs,
-    pack_timing,
-    pack_whole,
-    pack_parts,
-    pack_bytes,
-    pack_floats,
-    paths,
-    settings,
-    masks,
-    morph_masks,
-    targets,
-    layers,
-    marks,
-    voices,
-    steps,
-    played,
-    kept,
-    kept_weights,
-    cursors,
-    held,
-    turns,
-    spots,
-    scratch,
-    last,
-    work,
-    places,
-    travel,
-    local,
-    weights,
-):
+    dt: float,
+    rows: Ints,
+    motion: Motion,
+    layers: Layers,
+    fades: Fades,
+    voices: Voices,
+    kept: Kept,
+    room: Room,
+    travel: Travel,
+    cast: Cast,
+) -> None:
     """Move N characters on by `dt` seconds and pose them.
 
     rows: if there are any, nothing of this is done: the poses that these layers of
-    characters (n * K + k) have now are written into kept, kept_weights; speeds: (N,)
-    factor of each one's clock; clips to values, packs to paths: a motion set;
-    references, reference_weights: what added layers take off; settings: (K, 3); masks:
-    (K * L,); morph_masks: (K * W,); targets: (N * K,); layers: (N * K, 4); marks,
-    voices, steps, played, cursors, held, turns: of each voice; kept, kept_weights:
-    (N * K, ...) poses that voices hold; spots, scratch, last, work: work space; places:
-    (N, 12); travel: (N, 4), of this step; local: (N, 10 * L); weights: (N, W).
+    characters (n * K + k) have now are written into the kept ones.
     """
-    tables = (clips, durations, times, timelines, rotations, vectors, morphs, values)
-    packed = (packs, pack_timing, pack_whole, pack_parts, pack_bytes, pack_floats)
-    motion = (*tables, references, reference_weights, packed)
-    room = (cursors, held, turns, spots, scratch, last)
-    keeps = (kept, kept_weights)
-    lanes, width = local.shape[1] // 10, weights.shape[1]
-    levels, count = len(settings), len(voices) // len(layers)
+    settings, work = layers.settings, cast.work
+    marks, numbers_of = voices.marks, voices.numbers
+    lanes, width = cast.local.shape[1] // 10, cast.weights.shape[1]
+    levels, count = len(settings), len(numbers_of) // len(fades.numbers)
     pose, numbers = work[: 10 * lanes], work[10 * lanes : 10 * lanes + width]
     more = work[10 * lanes + width :]
     if len(rows):
-        keep_layers(rows, settings, motion, marks, voices, keeps, room, work)
+        keep_layers(rows, settings, motion, marks, numbers_of, kept, room, work)
         return
-    for row in range(len(layers)):
+    for row in range(len(fades.numbers)):
         n, k = row // levels, row % levels
-        mine, own = local[n], weights[n]
-        own_dt = dt * speeds[n]
-        move_voices(
-            own_dt, row, durations, targets, layers, marks, voices, steps, played
-        )
-        whole = sum_weights(row, count, marks, voices)
-        amount = np.float32(layers[row, AMOUNT] * whole)
+        mine, own = cast.local[n], cast.weights[n]
+        move_voices(dt * cast.speeds[n], row, motion.durations, fades, voices)
+        whole = sum_weights(row, count, marks, numbers_of)
+        amount = np.float32(fades.numbers[row, AMOUNT] * whole)
         setting = settings[k]
         is_added = setting[ADDITIVE] != 0
         is_all = amount == 1 and setting[IS_WHOLE] != 0 and not is_added
         if k == 0:
-            if len(paths):
+            if len(travel.paths):
                 travel_layer(
                     row,
                     count,
-                    motion,
-                    paths,
-                    marks,
+                    motion.clips,
+                    motion.durations,
+                    travel.paths,
                     voices,
-                    steps,
-                    played,
-                    travel[n],
-                    places[n],
+                    travel.steps[n],
+                    travel.places[n],
                 )
             if not is_all:
-                copy8(references[len(clips)], mine)
+                at = len(motion.clips)
+                copy8(motion.references[at], mine)
                 for i in range(width):
-                    put(own, i, reference_weights[len(clips), i])
+                    put(own, i, motion.reference_weights[at, i])
         if amount <= 0:
             forget_turns(row, count, marks)
             continue
@@ -468,16 +478,16 @@ def play_on(
             setting,
             motion,
             marks,
-            voices,
-            keeps,
+            numbers_of,
+            kept,
             room,
             more,
             to,
             to_numbers,
         )
         if is_added:
-            add_pose(pose, amount, masks, k * lanes, mine, lanes)
-            add_masked_numbers(numbers, amount, morph_masks, k * width, own)
+            add_pose(pose, amount, layers.masks, k * lanes, mine, lanes)
+            add_masked_numbers(numbers, amount, layers.morph_masks, k * width, own)
         elif not is_all:
-            cover(pose, amount, masks, k * lanes, mine, lanes)
-            cover_numbers(numbers, amount, morph_masks, k * width, own)
+            cover(pose, amount, layers.masks, k * lanes, mine, lanes)
+            cover_numbers(numbers, amount, layers.morph_masks, k * width, own)

@@ -5,33 +5,58 @@ A path is rows of seconds and such movements from a place of its own, straight b
 rows. Going round the end of a loop adds once what leads from its first row to its last.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from flexor.maths.kernels.jit import inline, jit
 from flexor.pose.play.kernels.voice import LOOP, PATH, clip_time
 
+if TYPE_CHECKING:
+    from flexor.arrays import Doubles, Ints, Real, Whole
+
 # What `top_speed` gives where there is none.
 NO_SPEED, NO_PLACE = -1.0, -2.0
 
 
 @inline
-def then(ax, ay, az, ah, bx, by, bz, bh):
+def then(
+    ax: Real,
+    ay: Real,
+    az: Real,
+    ah: Real,
+    bx: Real,
+    by: Real,
+    bz: Real,
+    bh: Real,
+) -> tuple[Real, ...]:
     """The movement a, and b from where that leads to."""
     c, s = math.cos(ah), math.sin(ah)
     return ax + c * bx + s * bz, ay + by, az - s * bx + c * bz, ah + bh
 
 
 @inline
-def back(x, y, z, h):
+def back(
+    x: Real,
+    y: Real,
+    z: Real,
+    h: Real,
+) -> tuple[Real, ...]:
     """The movement that undoes one."""
     c, s = math.cos(h), math.sin(h)
     return s * z - c * x, -y, -(s * x + c * z), -h
 
 
 @inline
-def path_at(paths, first, count, time):
+def path_at(
+    paths: Doubles,
+    first: Whole,
+    count: Whole,
+    time: Real,
+) -> tuple[Real, ...]:
     """The movement of a path at a time in the clip."""
     low, high = np.int64(0), count - 1
     while high - low > 1:
@@ -55,7 +80,13 @@ def path_at(paths, first, count, time):
 
 
 @inline
-def rounds(x, y, z, h, count):
+def rounds(
+    x: Real,
+    y: Real,
+    z: Real,
+    h: Real,
+    count: Whole,
+) -> tuple[Real, ...]:
     """A movement made `count` times; backward if that is below 0."""
     if count < 0:
         x, y, z, h = back(x, y, z, h)
@@ -70,7 +101,15 @@ def rounds(x, y, z, h, count):
 
 
 @inline
-def travel_between(row, paths, before, after, turns, mode, duration):
+def travel_between(
+    row: Ints,
+    paths: Doubles,
+    before: Real,
+    after: Real,
+    turns: Whole,
+    mode: Whole,
+    duration: Real,
+) -> tuple[Real, ...]:
     """The movement from one position of a voice to another, in the character's frame.
 
     row: the clip's row in the table of clips; turns: how often it went round.
@@ -92,7 +131,13 @@ def travel_between(row, paths, before, after, turns, mode, duration):
 
 
 @inline
-def move_place(place, x, y, z, h):
+def move_place(
+    place: Doubles,
+    x: Real,
+    y: Real,
+    z: Real,
+    h: Real,
+) -> None:
     """Move a place (12,), a matrix of three rows, in its own frame."""
     c, s = math.cos(h), math.sin(h)
     for row in range(0, 12, 4):
@@ -103,7 +148,10 @@ def move_place(place, x, y, z, h):
 
 
 @jit("f8(f8[::1], f8[:, ::1])")
-def top_speed(speeds, places):
+def top_speed(
+    speeds: Doubles,
+    places: Doubles,
+) -> float:
     """The largest of N factors of clocks, whatever its sign: NO_SPEED if one is NaN.
 
     places: (N, 12); NO_PLACE if a number of theirs is not finite.

@@ -6,7 +6,10 @@ back. Loop and ping-pong positions lie on a circle, from 0 up to but not includi
 length: the end of a loop is its start.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,6 +31,10 @@ from flexor.pose.kernels.sample import (
     _slerp_lanes,
 )
 
+if TYPE_CHECKING:
+    from flexor.arrays import Floats, Ints, Real, Whole
+    from flexor.pose.play.layout import Motion, Packs
+
 # Columns of the table of clips: the kind, then first row and number of rows in each
 # of the other tables.
 KIND, LINE, ROTATION, VECTOR, MORPH, PATH = 0, 1, 3, 5, 7, 9
@@ -45,7 +52,9 @@ FREE, KEPT = -1, -2
 
 
 @inline
-def step_clock(position, delta, mode, duration):
+def step_clock(
+    position: Real, delta: Real, mode: Whole, duration: Real
+) -> tuple[Real, Whole]:
     """The position after `delta` seconds, and how often it went round (backward < 0).
 
     `fmod` is exact, so nothing adds up over hours but the rounding of one sum a step.
@@ -70,7 +79,7 @@ def step_clock(position, delta, mode, duration):
 
 
 @inline
-def clip_time(position, mode, duration):
+def clip_time(position: Real, mode: Whole, duration: Real) -> Real:
     """Seconds in the clip at a position."""
     if mode == PING_PONG and position > duration:
         return 2 * duration - position
@@ -78,7 +87,7 @@ def clip_time(position, mode, duration):
 
 
 @inline
-def fill_rest(rest, scratch, lanes):
+def fill_rest(rest: Floats, scratch: Floats, lanes: Whole) -> None:
     """Make the slerp's scratch ready for a clip: every lane stands still at rest."""
     still, inverse = splat8(STILL_ANGLE), splat8(STILL_INVERSE)
     zero = splat8(np.float32(0))
@@ -92,29 +101,26 @@ def fill_rest(rest, scratch, lanes):
 
 @inline
 def sample_plain(
-    row,
-    moment,
-    times,
-    timelines,
-    rotations,
-    vectors,
-    values,
-    rest,
-    cursor,
-    spots,
-    scratch,
-    pose,
-):
+    row: Ints,
+    moment: Real,
+    motion: Motion,
+    rest: Floats,
+    cursor: Ints,
+    spots: Floats,
+    scratch: Floats,
+    pose: Floats,
+) -> None:
     """One clip at a moment into a pose (10 * L,); lanes without tracks are at rest.
 
-    row: the clip's row in the table of clips; timelines, rotations, vectors: tables of
-    all clips. `scratch` must have been filled by `fill_rest` or by this clip.
+    row: the clip's row in the table of clips. `scratch` must have been filled by
+    `fill_rest` or by this clip.
     """
+    values = motion.values
     lanes = len(pose) // 10
     first = np.int64(row[LINE])
-    lines = timelines[first : first + np.int64(row[LINE + 1])]
+    lines = motion.timelines[first : first + np.int64(row[LINE + 1])]
     for line in range(len(lines)):
-        _, u, length = _place(times, lines, line, cursor, moment)
+        _, u, length = _place(motion.times, lines, line, cursor, moment)
         put(spots, 2 * line, u)
         put(spots, 2 * line + 1, length)
     # Rows of translation and scale; those of rotation too if no track writes them.
@@ -124,34 +130,34 @@ def sample_plain(
         store8(pose, 7 * lanes + i, load8(rest, 7 * lanes + i))
     if count:
         first = np.int64(row[ROTATION])
-        tracks = rotations[first : first + count]
+        tracks = motion.rotations[first : first + count]
         _gather_rotations(tracks, values, cursor, spots, scratch, lanes)
         _slerp_lanes(scratch, lanes, pose)
     else:
         for i in range(3 * lanes, 7 * lanes, 8):
             store8(pose, i, load8(rest, i))
     first = np.int64(row[VECTOR])
-    tracks = vectors[first : first + np.int64(row[VECTOR + 1])]
+    tracks = motion.vectors[first : first + np.int64(row[VECTOR + 1])]
     _sample_vectors(tracks, values, cursor, spots, pose, lanes)
 
 
 @inline
-def sample_bits(clip, moment, packed, held, work, pose):
+def sample_bits(
+    clip: Whole, moment: Real, packed: Packs, held: Ints, work: Floats, pose: Floats
+) -> None:
     """What of a clip is packed, at a moment, over a pose (10 * L,).
 
-    packed: the table of packed clips, then `PackedTables` of all of them, codes and
-    words in one; held: (1 + 7 * width,), the block of frames that the voice is in, -1
-    at first, and its numbers; work: (32,).
+    held: (1 + 7 * width,), the block of frames that the voice is in, -1 at first, and
+    its numbers; work: (32,).
     """
-    packs, timing, whole, parts, both, floats = packed
-    mine = packs[clip]
+    both, mine = packed.both, packed.packs[clip]
     sample_one(
-        timing[2 * clip : 2 * clip + 2],
-        whole[mine[WHOLE] : mine[WHOLE] + mine[WHOLE + 1]],
-        parts[mine[PARTS] : mine[PARTS] + mine[PARTS + 1]],
+        packed.timing[2 * clip : 2 * clip + 2],
+        packed.whole[mine[WHOLE] : mine[WHOLE] + mine[WHOLE + 1]],
+        packed.parts[mine[PARTS] : mine[PARTS] + mine[PARTS + 1]],
         both[mine[CODES] : mine[CODES] + mine[CODES + 1]],
         both[mine[WORDS] : mine[WORDS] + mine[WORDS + 1]],
-        floats[mine[FLOATS] : mine[FLOATS] + mine[FLOATS + 1]],
+        packed.floats[mine[FLOATS] : mine[FLOATS] + mine[FLOATS + 1]],
         moment,
         held[:1],
         held[1:],
@@ -161,10 +167,18 @@ def sample_bits(clip, moment, packed, held, work, pose):
 
 
 @inline
-def sample_morphs(row, morphs, values, rest_weights, cursor, spots, weights):
+def sample_morphs(
+    row: Ints,
+    motion: Motion,
+    rest_weights: Floats,
+    cursor: Ints,
+    spots: Floats,
+    weights: Floats,
+) -> None:
     """Morph weights (W,) of the clip that `spots` belongs to; others at rest."""
     for i in range(len(weights)):
         put(weights, i, take(rest_weights, i))
+    morphs, values = motion.morphs, motion.values
     first = np.int64(row[MORPH])
     for t in range(first, first + np.int64(row[MORPH + 1])):
         line, to = np.int64(morphs[t, TIMELINE]), np.int64(morphs[t, ROW])
