@@ -13,8 +13,8 @@ import math
 import numpy as np
 
 from flexor.maths.kernels.jit import inline, jit
-from flexor.stage.effects.kernels.leaves import find_cell, ground_height
 from flexor.stage.effects.kernels.snow import scramble
+from flexor.stage.kernels.field import find_cell_fast, ground_height_fast
 
 PLAIN, SAND, WATER = 0, 1, 2  # those of flexor.scene.stage.ground.SURFACES
 NONE, LANDING, KICK_UP, CONTINUING = 0, 1, 2, 3
@@ -26,9 +26,9 @@ UNIT = 2.0**-32
 @inline
 def _surface(heights, surfaces, x0, z0, inverse, water, x, z):
     """What the ground is made of, and the height of it or of the water on it."""
-    r, c, _, _ = find_cell(heights, x0, z0, inverse, x, z)
+    r, c, _, _ = find_cell_fast(heights, x0, z0, inverse, x, z)
     kind = np.int64(surfaces[r, c])
-    level = ground_height(heights, x0, z0, inverse, x, z)
+    level = ground_height_fast(heights, x0, z0, inverse, x, z)
     if kind == WATER:
         level = max(level, water)
     return kind, level

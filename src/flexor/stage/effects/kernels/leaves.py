@@ -23,44 +23,10 @@ import math
 import numpy as np
 
 from flexor.maths.kernels.jit import inline, jit
+from flexor.stage.kernels.field import ground_height_fast
 
 BLOCK = 256  # leaves
 STEPS = 32  # of the flutter
-BEFORE = 1.0 - 2.0**-52
-
-
-@inline
-def find_cell(heights, x0, z0, inverse, x, z):
-    """Row and column of the cell under a place, and where in it, 0 to 1 each; inverse:
-    cells a metre. That of `kernels.ground`, without a division.
-    """
-    rows, columns = heights.shape
-    # A little before the last point, so that the last cell is before it, too.
-    across, most = (x - x0) * inverse, (columns - 1) * BEFORE
-    across = across if across > 0.0 else 0.0
-    across = across if across < most else most
-    along, most = (z - z0) * inverse, (rows - 1) * BEFORE
-    along = along if along > 0.0 else 0.0
-    along = along if along < most else most
-    c, r = np.int64(across), np.int64(along)
-    return r, c, along - r, across - c
-
-
-@inline
-def _at(heights, r, c):
-    # Unsigned, so that nobody looks whether it counts from the end.
-    return heights[np.uint64(r), np.uint64(c)]
-
-
-@inline
-def ground_height(heights, x0, z0, inverse, x, z):
-    """Metres, of the triangle under a place."""
-    r, c, v, u = find_cell(heights, x0, z0, inverse, x, z)
-    # Of its two triangles, without a branch: which one it is cannot be foreseen.
-    is_near = v >= u
-    a, d = _at(heights, r, c), _at(heights, r + 1, c + 1)
-    b = _at(heights, r + is_near, c + (not is_near))
-    return a + max(u, v) * (b - a) + min(u, v) * (d - b)
 
 
 @jit("void(f8[:, ::1], f8, f8, f8, out f4[:, ::1])")
@@ -68,7 +34,7 @@ def lay_down(heights, x0, z0, inverse, places):
     """Put places (L, 3) onto the ground."""
     for i in range(len(places)):
         x, z = np.float64(places[i, 0]), np.float64(places[i, 2])
-        places[i, 1] = ground_height(heights, x0, z0, inverse, x, z)
+        places[i, 1] = ground_height_fast(heights, x0, z0, inverse, x, z)
 
 
 @jit("i8(f8[:, :, ::1], f8[:, :, ::1], f8, f8, f8, f8, f8)")
@@ -128,7 +94,7 @@ def _blow(
         square = dx * dx + dz * dz
         if square >= reach * reach:
             continue
-        height = places[i, 1] - ground_height(heights, x0, z0, inverse, x, z)
+        height = places[i, 1] - ground_height_fast(heights, x0, z0, inverse, x, z)
         c1 = min(1.0 - height, 1.0)
         c2 = (reach - math.sqrt(square)) / reach
         c = c1 * c2
@@ -189,7 +155,7 @@ def step_blocks(
             ground = top
             if py <= top or not was_aloft:
                 x, z = np.float64(px), np.float64(pz)
-                ground = np.float32(ground_height(heights, x0, z0, inverse, x, z))
+                ground = np.float32(ground_height_fast(heights, x0, z0, inverse, x, z))
             step = (np.int64(steps[i]) + 1) & (STEPS - 1)
             # Whether a leaf is in the air cannot be foreseen, so that is no branch; but
             # that it does not land or come to rest now mostly can.

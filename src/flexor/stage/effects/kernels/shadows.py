@@ -22,6 +22,7 @@ import math
 import numpy as np
 
 from flexor.maths.kernels.jit import inline, jit
+from flexor.stage.kernels.field import plane_of
 
 NEVER = 1e18  # metres down: farther than anything
 # Planes that light goes along rather than onto are taken to be level, as parts would be
@@ -29,26 +30,6 @@ NEVER = 1e18  # metres down: farther than anything
 GRAZING, GRAZING_WALL = 0.1, 0.5
 WALL = 3.0  # square of the rise for each metre: what is steeper is a wall
 MOST_CELLS = 20_000  # that light goes through: what is farther away has no shadow
-
-
-@inline
-def _level(heights, r, c):
-    """The height of a point; beyond the edges that of the edge."""
-    rows, columns = heights.shape
-    return heights[min(max(r, 0), rows - 1), min(max(c, 0), columns - 1)]
-
-
-@inline
-def _plane(heights, r, c, is_near):
-    """A triangle of a cell: its height at the cell's first corner, and how much higher
-    it gets a cell along x and along z. is_near: the one at the corner of larger z.
-    """
-    a, d = _level(heights, r, c), _level(heights, r + 1, c + 1)
-    if is_near:
-        b = _level(heights, r + 1, c)
-        return a, d - b, b - a
-    b = _level(heights, r, c + 1)
-    return a, b - a, d - b
 
 
 @inline
@@ -71,7 +52,7 @@ def _meet(heights, u, y, v, du, dv):
     """
     c, r = np.int64(math.floor(u)), np.int64(math.floor(v))
     is_near = v - r >= u - c
-    a, gu, gv = _plane(heights, r, c, is_near)
+    a, gu, gv = plane_of(heights, r, c, is_near)
     height = a + gu * (u - c) + gv * (v - r)
     if height >= y:
         return gu, gv, height, 1
@@ -91,7 +72,7 @@ def _meet(heights, u, y, v, du, dv):
                     break
                 end = out
             is_near = lead + gain * 0.5 * (enter + end) >= 0.0
-            a, gu, gv = _plane(heights, r, c, is_near)
+            a, gu, gv = plane_of(heights, r, c, is_near)
             height = a + gu * (u - c) + gv * (v - r)
             if y - height - end * (1.0 + gu * du + gv * dv) <= 0.0:
                 return gu, gv, height, 1

@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from flexor.maths.kernels.jit import inline, jit
-from flexor.stage.effects.kernels.leaves import ground_height
+from flexor.stage.kernels.field import ground_height_fast
 
 BLOCK = 1024  # flakes, so that slices of threads begin where loops do
 WEYL = 0x9E3779B9
@@ -68,7 +68,7 @@ def step_flakes(
             y = places[i, 1] + move[1]
             z = _wrap(places[i, 2] + move[2], low_z, high_z)
             if y <= highest or y > top:
-                ground = ground_height(heights, x0, z0, inverse, x, z)
+                ground = ground_height_fast(heights, x0, z0, inverse, x, z)
                 if y <= ground or y > top:
                     # By as much as there is between ground and top, so that flakes
                     # do not gather in sheets.

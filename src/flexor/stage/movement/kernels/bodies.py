@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from flexor.maths.kernels.jit import inline, jit
-from flexor.stage.movement.kernels.ground import ground_height
+from flexor.stage.kernels.field import ground_height
 
 TALL = 1.2  # metres: who is higher by this is over the other, not beside it
 HELD = 0.12  # metres: ground that falls away by less in a tick is gone down

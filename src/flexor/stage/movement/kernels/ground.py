@@ -7,53 +7,10 @@ import math
 
 import numpy as np
 
-from flexor.maths.kernels.jit import inline, jit
+from flexor.maths.kernels.jit import jit
+from flexor.stage.kernels.field import find_cell, ground_height, ground_slope
 
 NEAR = 1e-6  # metres: opponents as near stand on one spot
-
-
-@inline
-def _cell(heights, x0, z0, step, x, z):
-    """Row and column of the cell under a place, and where in it, 0 to 1 each."""
-    rows, columns = heights.shape
-    # So that what is not a number is the first cell: comparisons with it are false.
-    across, along = (x - x0) / step, (z - z0) / step
-    across = min(across, columns - 1.0) if across > 0.0 else 0.0
-    along = min(along, rows - 1.0) if along > 0.0 else 0.0
-    c = min(np.int64(across), columns - 2)
-    r = min(np.int64(along), rows - 2)
-    return r, c, along - r, across - c
-
-
-@inline
-def ground_height(heights, x0, z0, step, x, z):
-    """Metres, of the triangle under a place."""
-    r, c, v, u = _cell(heights, x0, z0, step, x, z)
-    a, d = heights[r, c], heights[r + 1, c + 1]
-    if v >= u:
-        b = heights[r + 1, c]
-        return a + v * (b - a) + u * (d - b)
-    b = heights[r, c + 1]
-    return a + u * (b - a) + v * (d - b)
-
-
-@inline
-def ground_slope(heights, x0, z0, step, x, z):
-    """How much higher it gets a metre along x and along z; 0 beyond the edges."""
-    r, c, v, u = _cell(heights, x0, z0, step, x, z)
-    a, d = heights[r, c], heights[r + 1, c + 1]
-    if v >= u:
-        b = heights[r + 1, c]
-        gx, gz = (d - b) / step, (b - a) / step
-    else:
-        b = heights[r, c + 1]
-        gx, gz = (b - a) / step, (d - b) / step
-    rows, columns = heights.shape
-    if x < x0 or x > x0 + step * (columns - 1):
-        gx = 0.0
-    if z < z0 or z > z0 + step * (rows - 1):
-        gz = 0.0
-    return gx, gz
 
 
 @jit(
@@ -68,7 +25,7 @@ def look_down(heights, surfaces, x0, z0, step, places, below, normals, kinds):
         gx, gz = ground_slope(heights, x0, z0, step, x, z)
         scale = 1.0 / math.sqrt(gx * gx + 1.0 + gz * gz)
         normals[n, 0], normals[n, 1], normals[n, 2] = -gx * scale, scale, -gz * scale
-        r, c, _, _ = _cell(heights, x0, z0, step, x, z)
+        r, c, _, _ = find_cell(heights, x0, z0, step, x, z)
         kinds[n] = surfaces[r, c]
 
 

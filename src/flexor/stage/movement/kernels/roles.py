@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from flexor.maths.kernels.jit import jit
-from flexor.stage.movement.kernels.ground import ground_height, ground_slope
+from flexor.stage.kernels.field import ground_height, ground_slope
 
 # Those of scene.stage_plan.ROLES; moves come behind them.
 STANCE, WALK, RUN, BACK, LEFT, RIGHT, AIR = range(7)
