@@ -136,7 +136,8 @@ def compiler_in_kernels(source: Source) -> list[str]:
 
 def kernels_stand_alone(source: Source) -> list[str]:
     """Kernels take and give arrays: of ours they know kernels alone, those of maths and
-    of their own part of the package, and layouts, which are numbers.
+    of their own part of the package, layouts, which are numbers and records, and the
+    names of arrays.
     """
     if not source.is_kernel:
         return []
@@ -144,6 +145,7 @@ def kernels_stand_alone(source: Source) -> list[str]:
         f"{source.module}: a kernel may not import {module}"
         for module, _ in imports(source)
         if _is_ours(module)
+        and module not in ("flexor.arrays", "flexor.maths.records")
         and not (
             module.startswith(("flexor.maths.kernels", f"flexor.{source.folder}."))
             and (".kernels" in module or module.endswith(".layout"))

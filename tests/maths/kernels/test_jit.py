@@ -10,6 +10,7 @@ import sys
 import weakref
 from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated, NamedTuple
 
 import numba
 import numpy as np
@@ -17,8 +18,10 @@ import pytest
 from numba.core import types
 from numba.core.errors import NumbaError
 
+from flexor.arrays import Doubles, Floats
 from flexor.maths.kernels import jit as kernel
 from flexor.maths.kernels.jit import FAST, inline, jit, part
+from flexor.maths.records import check_record
 
 
 def array(kind: object, axes: int, *, is_output: bool = False) -> types.Array:
@@ -52,7 +55,7 @@ def array(kind: object, axes: int, *, is_output: bool = False) -> types.Array:
     ],
 )
 def test_signature_texts(text: str, result: object, arguments: object) -> None:
-    signature = kernel._signature(text)
+    signature = kernel._signature(text, {})
     assert signature.return_type == result
     assert signature.args == arguments
 
@@ -77,7 +80,7 @@ def test_signature_texts(text: str, result: object, arguments: object) -> None:
 )
 def test_bad_signature_texts_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="kernel signature"):
-        kernel._signature(text)
+        kernel._signature(text, {})
 
 
 @jit("f4(f4[:, ::1], out f4[::1])")
@@ -118,6 +121,53 @@ def test_one_compiled_version_serves_both() -> None:
     with pytest.raises(TypeError, match="No matching definition"):
         row_sums(np.ones((2, 3), np.float32), locked([0, 0]))
     assert len(row_sums.signatures) == 1
+
+
+class Sums(NamedTuple):
+    rows: Annotated[Floats, "out [::1]"]
+    whole: Annotated[Doubles, "out [:, ::1]"]
+
+
+class Table(NamedTuple):
+    rows: Annotated[Floats, "[:, ::1]"]
+    sums: Sums
+    factor: float
+
+
+@jit("i8(i8, Table)")
+def table_sums(first: int, table: Table) -> int:
+    sums = table.sums
+    for i in range(first, len(table.rows)):
+        sums.rows[i] = 0
+        for j in range(table.rows.shape[1]):
+            sums.rows[i] += table.rows[i, j] * table.factor
+        sums.whole[0, 0] += sums.rows[i]
+    return len(table.rows)
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_records_of_arrays(frozen: bool) -> None:
+    rows = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
+    rows.flags.writeable = not frozen
+    sums = Sums(np.zeros(3, np.float32), np.zeros((1, 1)))
+    assert table_sums(1, check_record(Table(rows, sums, 2.0))) == 3
+    assert sums.rows.tolist() == [0, 14, 22]
+    assert sums.whole.tolist() == [[36]]
+
+
+def test_signature_texts_with_records() -> None:
+    given = kernel._signature("void(i8, Table)", globals()).args[1]
+    assert list(given) == [
+        array(types.f4, 2),
+        types.NamedTuple(
+            (array(types.f4, 1, is_output=True), array(types.f8, 2, is_output=True)),
+            Sums,
+        ),
+        types.float64,
+    ]
+    for text in ("void(out Table)", "void(Table[::1])", "void(Nothing)", "void(np)"):
+        with pytest.raises(ValueError, match="kernel signature"):
+            kernel._signature(text, globals())
 
 
 @jit("i8(f4[::1])")
@@ -206,7 +256,7 @@ def test_a_part_is_compiled_with_its_kernel() -> None:
             stage(values, out, at)
         stage(values, out, len(values))
 
-    made = kernel._compile(whole, kernel._signature(SUMS), False)
+    made = kernel._compile(whole, kernel._signature(SUMS, {}), False)
     assert len(stage.signatures) == 1
     out = np.zeros(4, np.float32)
     made(locked([1, 2, 4]), out)
@@ -216,14 +266,14 @@ def test_a_part_is_compiled_with_its_kernel() -> None:
         stage(values, out, 0)
         stage(values, out, 1)
 
-    kernel._compile(with_constants, kernel._signature(SUMS), False)
+    kernel._compile(with_constants, kernel._signature(SUMS, {}), False)
     assert len(stage.signatures) == 3
 
 
 @pytest.mark.jit
 def test_kernels_count_no_references() -> None:
     """Neither for their own arrays nor for those of their parts and helpers."""
-    signature = kernel._signature(SUMS)
+    signature = kernel._signature(SUMS, {})
     made = kernel._compile(plain_sums, signature, False)
     assert "NRT_" not in made.inspect_llvm(signature.args)
 
@@ -289,7 +339,7 @@ def test_a_kernel_that_makes_arrays_is_refused(
 def test_nothing_else_is_wrong_with_kernels_that_make_arrays(
     function: Callable[..., None],
 ) -> None:
-    made = numba.njit(kernel._signature(SUMS))(function)
+    made = numba.njit(kernel._signature(SUMS, {}))(function)
     out = np.full(1, -1, np.float32)
     made(locked([1, 0]), out)
     assert out[0] == 0

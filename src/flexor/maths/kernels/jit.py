@@ -7,6 +7,17 @@ A kernel is written as
 with inputs read-only and results marked `out`, last. So one compiled version serves
 writable and read-only arrays alike. Kernels are compiled when their module is first
 imported, kept on disk (see `keep`), and run without the interpreter's lock.
+
+What always travels together is a record (see `flexor.maths.records`), known by its name
+in the kernel's module, whose fields say themselves which of them are written:
+
+    @jit("void(f8, i4[::1], Voices)")
+
+The state that holds the arrays makes the record once and checks it (`check_record`).
+A kernel with records is called with all arguments in order, from Python alone, and
+takes them as they are: Numba looks at the type of every argument, which costs 60 ns
+for each array in a record and three times as much as an array by itself. So one with 42
+arrays is called in 0.5 us instead of 1.4 (a list) or 3.9 (a record, looked at).
 """
 
 from __future__ import annotations
@@ -14,13 +25,16 @@ from __future__ import annotations
 import logging
 import pickle
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ParamSpec, TypeVar
 
 import numba
+import numpy as np
 from numba.core import event, types
+from numba.core.types.containers import BaseTuple
 
 from flexor.maths.kernels.keep import KernelCache
+from flexor.maths.records import Field, fields_of, is_record
 
 __all__ = ["FAST", "inline", "jit", "part"]
 
@@ -42,7 +56,12 @@ _SCALARS = {
     "f4": types.float32,
     "f8": types.float64,
 }
+_NUMBERS = {int: types.int64, float: types.float64, bool: types.boolean}
 _TERM = re.compile(r"\s*(out\s+)?(\w+)\s*(\[(?::,\s*)*::1\])?\s*(?:,|$)")
+_HELD: list[Any] = []  # kernels of which only the entry is known outside
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 
 class _Notice(event.Listener):  # type: ignore[misc]
@@ -71,8 +90,26 @@ def _type(scalar: str, axes: str | None, is_output: bool) -> Any:
     return types.Array(kind, axes.count(":") - 1, "C", readonly=not is_output)
 
 
-def _signature(text: str) -> Any:
-    """A Numba signature of a text such as "i8(f4[:, ::1], out u4[::1])"."""
+def _record(kind: type) -> Any:
+    """The Numba type of a record."""
+    found = []
+    for field in fields_of(kind).values():
+        if not isinstance(field, Field):
+            found.append(_record(field))
+        elif field.axes:
+            dtype = numba.from_dtype(np.dtype(field.dtype))
+            is_input = not field.is_output
+            found.append(types.Array(dtype, field.axes, "C", readonly=is_input))
+        else:
+            found.append(_NUMBERS[field.dtype])
+    return BaseTuple.from_types(found, kind)
+
+
+def _signature(text: str, names: Mapping[str, Any]) -> Any:
+    """A Numba signature of a text such as "i8(f4[:, ::1], Room, out u4[::1])".
+
+    names: of the kernel's module, where records are found.
+    """
     whole = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*", text, re.DOTALL)
     if whole is None or whole[1] not in _SCALARS:
         raise ValueError(f"kernel signature {text!r}: expected TYPE(TYPE, ...)")
@@ -80,26 +117,32 @@ def _signature(text: str) -> Any:
     arguments, at = [], 0
     while at < len(inside):
         match = _TERM.match(inside, at)
-        if match is None or match[2] not in _SCALARS:
+        if match is not None and match[2] in _SCALARS:
+            arguments.append(_type(match[2], match[3], match[1] is not None))
+        elif match is not None and is_record(names.get(match[0].strip(", "))):
+            arguments.append(_record(names[match[2]]))
+        else:
             raise ValueError(f"kernel signature {text!r}: cannot read {inside[at:]!r}")
-        arguments.append(_type(match[2], match[3], match[1] is not None))
         at = match.end()
     return _SCALARS[whole[1]](*arguments)
 
 
-def jit(signature: str) -> Callable[[Callable[..., Any]], Any]:
+def jit(
+    signature: str,
+) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
     """Compile a kernel for one signature, now or from the cache."""
 
-    def compiled(function: Callable[..., Any]) -> Any:
+    def compiled(function: Callable[Given, Result]) -> Any:
+        kinds = _signature(signature, function.__globals__)
         event.register("numba:compile", _NOTICE)
         try:
-            return _compile(function, _signature(signature), True)
+            return _compile(function, kinds, True)
         except (RuntimeError, OSError, EOFError, pickle.UnpicklingError) as error:
             # Nowhere to write, or what was written is broken: it goes without.
             if not _NOTICE.is_uncached_said:
                 _NOTICE.is_uncached_said = True
                 _LOG.warning("flexor: kernels cannot be kept for later: %s", error)
-            return _compile(function, _signature(signature), False)
+            return _compile(function, kinds, False)
         finally:
             event.unregister("numba:compile", _NOTICE)
 
@@ -114,18 +157,27 @@ def _compile(function: Callable[..., Any], signature: Any, has_cache: bool) -> A
         kernel._cache = KernelCache(function)
     kernel.compile(signature)
     kernel.disable_compile()
-    return kernel
+    if not any(isinstance(kind, BaseTuple) for kind in signature.args):
+        return kernel
+    _HELD.append(kernel)
+    return kernel.overloads[signature.args].entry_point
 
 
-def inline(function: Callable[..., Any]) -> Any:
+def inline(function: Callable[Given, Result]) -> Callable[Given, Result]:
     """A helper that is compiled into the kernels that call it."""
-    return numba.njit(fastmath=FAST, forceinline=True, **_OPTIONS)(function)
+    made: Callable[Given, Result] = numba.njit(
+        fastmath=FAST, forceinline=True, **_OPTIONS
+    )(function)
+    return made
 
 
-def part(function: Callable[..., Any]) -> Any:
+def part(function: Callable[Given, Result]) -> Callable[Given, Result]:
     """A stage of a large kernel, called by it: compiled with the kernel, once.
 
     A stage that is a kernel itself would be compiled for itself, and again with every
     kernel that calls it.
     """
-    return numba.njit(fastmath=FAST, nogil=True, **_OPTIONS)(function)
+    made: Callable[Given, Result] = numba.njit(fastmath=FAST, nogil=True, **_OPTIONS)(
+        function
+    )
+    return made
