@@ -29,6 +29,7 @@ from flexor.scene.character.light import as_vector
 from flexor.scene.checks import check_kind
 from flexor.scene.stage.effect_settings import STRONGEST, SnowSettings
 from flexor.scene.stage.ground import Ground
+from flexor.stage.layout import ground_table
 
 __all__ = ["Snow", "init_snow", "snow_quads", "step_snow"]
 
@@ -120,7 +121,7 @@ def step_snow(state: Snow, ground: Ground, wind: ArrayLike = CALM) -> None:
     state._move[1] -= state.settings.fall
     from flexor.stage.effects.kernels.snow import step_flakes
 
-    inverse = 1 / ground.step
+    table = ground_table(ground)
 
     def work(blocks: slice) -> None:
         step_flakes(
@@ -128,9 +129,7 @@ def step_snow(state: Snow, ground: Ground, wind: ArrayLike = CALM) -> None:
             blocks.stop,
             state._move,
             state._box,
-            ground.heights,
-            *ground.corner,
-            inverse,
+            table,
             state._highest,
             state.kinds,
             state.turns,

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Bools, Doubles, Ints, Masks
 from flexor.scene.stage.plan import WalkSettings
+from flexor.stage.movement.layout import Speeds
 
 __all__ = ["CONTROLS", "read_pads"]
 
@@ -45,11 +46,13 @@ def read_pads(
         *view,
         dt,
         clocks,
-        settings.walk,
-        settings.run,
-        settings.back,
-        settings.side,
-        settings.turn,
+        Speeds(
+            settings.walk,
+            settings.run,
+            settings.back,
+            settings.side,
+            settings.turn,
+        ),
         controls,
         opponents,
         can_walk,

@@ -3,12 +3,17 @@
 All float64; places (N, 3), headings (N,), radians about Y, 0 looks along +z.
 """
 
-import math
+from __future__ import annotations
 
-import numpy as np
+import math
+from typing import TYPE_CHECKING
 
 from flexor.maths.kernels.jit import jit
+from flexor.maths.kernels.numbers import int64
 from flexor.stage.kernels.field import find_cell, ground_height, ground_slope
+
+if TYPE_CHECKING:
+    from flexor.arrays import Bools, Bytes, Doubles, Ints
 
 NEAR = 1e-6  # metres: opponents as near stand on one spot
 
@@ -17,7 +22,17 @@ NEAR = 1e-6  # metres: opponents as near stand on one spot
     "void(f8[:, ::1], u1[:, ::1], f8, f8, f8, f8[:, ::1],"
     " out f8[::1], out f8[:, ::1], out u1[::1])"
 )
-def look_down(heights, surfaces, x0, z0, step, places, below, normals, kinds):
+def look_down(
+    heights: Doubles,
+    surfaces: Bytes,
+    x0: float,
+    z0: float,
+    step: float,
+    places: Doubles,
+    below: Doubles,
+    normals: Doubles,
+    kinds: Bytes,
+) -> None:
     """What is under places: heights (N,), unit normals (N, 3), surfaces (N,)."""
     for n in range(len(places)):
         x, z = places[n, 0], places[n, 2]
@@ -34,9 +49,19 @@ def look_down(heights, surfaces, x0, z0, step, places, below, normals, kinds):
     " f8[:, ::1], out f8[:, ::1], out f8[:, ::1])"
 )
 def slip(
-    dt, gravity, still, moving, factors, clocks, normals, kinds, grounded, asked,
-    slides, places,
-):  # fmt: skip
+    dt: float,
+    gravity: float,
+    still: float,
+    moving: float,
+    factors: Doubles,
+    clocks: Doubles,
+    normals: Doubles,
+    kinds: Bytes,
+    grounded: Bools,
+    asked: Doubles,
+    slides: Doubles,
+    places: Doubles,
+) -> None:
     """Let characters slide down slopes, held by friction.
 
     still, moving: coefficients of friction; factors: (S,), of each surface; clocks:
@@ -67,7 +92,16 @@ def slip(
     "void(f8, f8[::1], i4[::1], bool[::1], f8[:, ::1], f8[::1],"
     " out f8[:, ::1], out f8[::1])"
 )
-def walk(dt, clocks, opponents, circling, asked, paces, places, headings):
+def walk(
+    dt: float,
+    clocks: Doubles,
+    opponents: Ints,
+    circling: Bools,
+    asked: Doubles,
+    paces: Doubles,
+    places: Doubles,
+    headings: Doubles,
+) -> None:
     """Move characters as is asked: forward and to their right, metres a second.
 
     clocks: (N,), factors of time; opponents: (N,), rows, -1 for none; circling: (N,),
@@ -76,7 +110,7 @@ def walk(dt, clocks, opponents, circling, asked, paces, places, headings):
     for n in range(len(places)):
         t = dt * clocks[n] * paces[n]
         ahead, right = asked[n, 0] * t, asked[n, 1] * t
-        enemy = np.int64(opponents[n])
+        enemy = int64(opponents[n])
         if circling[n] and enemy >= 0:
             dx = places[n, 0] - places[enemy, 0]
             dz = places[n, 2] - places[enemy, 2]
