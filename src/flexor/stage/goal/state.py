@@ -242,23 +242,9 @@ def step_netting(state: NettingState, frames: int = 1) -> None:
     _check_count(frames, "frames")
     _check_arrays(state)
     tables, net, faces = state._tables
-
-    def work(rows: slice, forces: Doubles) -> None:
-        kernel_goal.step_frames(
-            frames,
-            state.netting.net_steps,
-            state.netting.ball_steps,
-            tables,
-            net,
-            faces,
-            state.bodies[rows],
-            state.sides[rows],
-            state.events[rows],
-            state.nodes[rows],
-            state.speeds[rows],
-            forces,
-        )
-
+    net_steps, ball_steps = state.netting.net_steps, state.netting.ball_steps
+    bodies, sides, events = state.bodies, state.sides, state.events
+    nodes, speeds = state.nodes, state.speeds
     count, balls = state.bodies.shape[:2]
     team = 1
     if count > 1:
@@ -266,13 +252,20 @@ def step_netting(state: NettingState, frames: int = 1) -> None:
         team = min(threads.thread_count(), len(state._forces), count)
         team = min(team, 1 + count * cost // LEAST_WORK)
     if team == 1:
-        work(slice(0, count), state._forces[0])
+        kernel_goal.step_frames(
+            *(frames, net_steps, ball_steps, tables, net, faces),
+            *(bodies, sides, events, nodes, speeds, state._forces[0]),
+        )
         return
 
     def turn(members: slice) -> None:
         for member in range(members.start, members.stop):
             rows = slice(count * member // team, count * (member + 1) // team)
-            work(rows, state._forces[member])
+            kernel_goal.step_frames(
+                *(frames, net_steps, ball_steps, tables, net, faces),
+                *(bodies[rows], sides[rows], events[rows], nodes[rows], speeds[rows]),
+                state._forces[member],
+            )
 
     threads.run_slices(turn, team)
 
