@@ -35,13 +35,14 @@ from flexor.stage.cast import Body, Playing
 from flexor.stage.effects.leave import leave_afterimages
 from flexor.stage.effects.scenery import step_scenery
 from flexor.stage.effects.view import step_view
+from flexor.stage.layout import ground_table
 from flexor.stage.movement.bodies import hold_at_steps, push_apart, stand
 from flexor.stage.movement.buttons import find_pressed, record
 from flexor.stage.movement.circling import walk
 from flexor.stage.movement.fight import ATTACK, begin_tick, step_fight
 from flexor.stage.movement.ground import find_footing, slide_down
 from flexor.stage.movement.hits import find_hits, place_volumes
-from flexor.stage.movement.layout import CONTROLS, HITTING
+from flexor.stage.movement.layout import CONTROLS, HITTING, Feet, Roles, Seen
 from flexor.stage.movement.moves import step_moves
 from flexor.stage.movement.pads import PadRows, read_pads
 from flexor.stage.movement.parry import step_recoil
@@ -309,22 +310,22 @@ def move_bodies(state: StageState) -> None:
 
     kernel_roles.choose_roles(
         state.plan.walking.walk,
-        state.fight.energy,
-        state.fight.stun,
-        state.fight.struck,
-        state.fight.is_new,
-        state.has_won,
-        state.moves.move,
-        state.started,
-        state.standing.grounded,
-        state.standing.falls,
-        state.going,
-        state.footing.paces,
-        state.kinds,
+        Seen(
+            state.fight.energy,
+            state.fight.stun,
+            state.fight.struck,
+            state.fight.is_new,
+            state.has_won,
+            state.moves.move,
+            state.started,
+            state.standing.grounded,
+            state.standing.falls,
+            state.going,
+            state.footing.paces,
+            state.kinds,
+        ),
         state.own_speeds,
-        state.roles,
-        state.changed,
-        state.rates,
+        Roles(state.roles, state.changed, state.rates),
     )
     is_changed = bool(state.changed.any())
     # Feet leave the ground, and come to it, in some ticks, or they would jump.
@@ -384,22 +385,18 @@ def _move_limbs(state: StageState, body: Body) -> None:
     has_lifts = _find_lifts(state, body)
     if not has_feet and not has_lifts:
         return
-    ground, world = state.plan.ground, body.world
+    world = body.world
+    feet = Feet(
+        body.ends, body.flats, body.lifts, body.targets, body.tilts, body.weights
+    )
     is_any = kernel_roles.plant_feet(
-        ground.heights,
-        *ground.corner,
-        ground.step,
+        ground_table(state.plan.ground),
         body.rows,
-        body.ends,
-        body.flats,
         state.places,
         state.planted if has_feet else np.zeros_like(state.planted),
-        body.lifts,
+        feet,
         state.sinks,
         world.matrices,
-        body.targets,
-        body.tilts,
-        body.weights,
     )
     if not is_any or body.limbs is None:
         return

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from flexor.bench.goal_shots import random_shots
+from flexor.maths.records import check_record
 from flexor.stage.goal.kernels import goal as kernel_goal
-from flexor.stage.goal.layout import FIXED, FREE, SPRUNG
+from flexor.stage.goal.layout import FIXED, FREE, SPRUNG, NetTables
 from flexor.stage.goal.netting import Netting, net_numbers
 from flexor.stage.goal.plan import NetSettings, SheetPlan
 from flexor.stage.goal.sheet import Sheet, weave_sheets
@@ -58,11 +59,15 @@ def swing(net: Net, nodes: Any, speeds: Any, steps: int = 1) -> tuple[Any, Any]:
     nodes, speeds = np.array(nodes, np.float64), np.array(speeds, np.float64)
     kernel_goal.swing_net(
         steps,
-        net_numbers(net.settings, net.ground),
-        net.strings,
-        1 / net.lengths,
-        net.holds,
-        net.anchors,
+        check_record(
+            NetTables(
+                net_numbers(net.settings, net.ground),
+                net.strings,
+                1 / net.lengths,
+                net.holds,
+                net.anchors,
+            )
+        ),
         nodes,
         speeds,
         np.full_like(nodes, 1e9),  # what was there does not matter

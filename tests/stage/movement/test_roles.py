@@ -11,13 +11,16 @@ import pytest
 
 from flexor.api.character import Character
 from flexor.api.stage import Stage
+from flexor.maths.records import check_record
 from flexor.samples import mannequin
 from flexor.scene.stage.ground import Ground, flat_ground, make_ground
 from flexor.scene.stage.ground_shapes import shape_ground
 from flexor.scene.stage.layout import ROLES
 from flexor.scene.stage.plan import Actor, StageLook, StagePlan
+from flexor.stage.layout import ground_table
 from flexor.stage.movement.ground import find_footing, init_footing
 from flexor.stage.movement.kernels import roles as kernel_roles
+from flexor.stage.movement.layout import Feet, Roles, Seen
 from tests.oracle import stage as oracle
 
 Rng = np.random.Generator
@@ -52,22 +55,22 @@ def roles_of(**given: Any) -> tuple[str, float, bool]:
     changed, rates = np.zeros(1, bool), np.zeros(1)
     kernel_roles.choose_roles(
         WALK,
-        np.array([own["energy"]], np.float64),
-        np.array([own["stun"]], np.int32),
-        np.array([own["struck"]], np.uint8),
-        np.array([own["is_new"]]),
-        np.array([own["has_won"]]),
-        np.array([own["move"]], np.int32),
-        np.array([own["started"]], np.int32),
-        np.array([own["grounded"]]),
-        np.array([own["fall"]], np.float64),
-        np.array([own["asked"]], np.float64),
-        np.array([own["pace"]]),
-        np.zeros(1, np.int32),
+        Seen(
+            np.array([own["energy"]], np.float64),
+            np.array([own["stun"]], np.int32),
+            np.array([own["struck"]], np.uint8),
+            np.array([own["is_new"]]),
+            np.array([own["has_won"]]),
+            np.array([own["move"]], np.int32),
+            np.array([own["started"]], np.int32),
+            np.array([own["grounded"]]),
+            np.array([own["fall"]], np.float64),
+            np.array([own["asked"]], np.float64),
+            np.array([own["pace"]]),
+            np.zeros(1, np.int32),
+        ),
         np.full((1, len(ROLES)), own["speed"], np.float64),
-        roles,
-        changed,
-        rates,
+        Roles(roles, changed, rates),
     )
     role = int(roles[0])
     name = ROLES[role] if role < len(ROLES) else f"move {role - len(ROLES)}"
@@ -90,8 +93,13 @@ def test_roles_are_those_of_the_twin(rng: Rng) -> None:
     roles = rng.integers(-1, 16, count).astype(np.int32)
     before, changed, rates = roles.copy(), np.zeros(count, bool), np.zeros(count)
     kernel_roles.choose_roles(
-        *(WALK, energy, stun, struck, is_new, has_won, moves, started, grounded),
-        *(falls, asked, paces, kinds, own_speeds, roles, changed, rates),
+        WALK,
+        Seen(
+            *(energy, stun, struck, is_new, has_won, moves, started, grounded),
+            *(falls, asked, paces, kinds),
+        ),
+        own_speeds,
+        Roles(roles, changed, rates),
     )
     for n in range(count):
         role, rate = oracle.choose_role(
@@ -185,8 +193,13 @@ def test_feet_are_put_as_by_the_twin(rng: Rng) -> None:
         weights = np.zeros((count, limbs), np.float32)
         before, sunk = world.copy(), sinks.copy()
         is_any = kernel_roles.plant_feet(
-            *(ground.heights, *ground.corner, ground.step, rows, ends, flats, places),
-            *(planted, lifts, sinks, world, targets, tilts, weights),
+            ground_table(ground),
+            rows,
+            places,
+            planted,
+            check_record(Feet(ends, flats, lifts, targets, tilts, weights)),
+            sinks,
+            world,
         )
         others = np.setdiff1d(np.arange(6), rows)
         np.testing.assert_array_equal(sinks[others], sunk[others])
@@ -222,9 +235,13 @@ def test_a_foot_is_turned_where_the_slope_crosses_its_own_height() -> None:
     weights, sinks = np.zeros((1, 1), np.float32), np.zeros(1)
     first = np.zeros(1, np.int32)
     assert kernel_roles.plant_feet(
-        *(ground.heights, *ground.corner, ground.step, first, first),
-        *(np.array([0.08]), np.zeros((1, 3)), np.ones(1), np.zeros((1, 1))),
-        *(sinks, world, targets, tilts, weights),
+        ground_table(ground),
+        first,
+        np.zeros((1, 3)),
+        np.ones(1),
+        Feet(first, np.array([0.08]), np.zeros((1, 1)), targets, tilts, weights),
+        sinks,
+        world,
     )
     assert weights[0, 0] == 1
     assert 2 * math.asin(tilts[0, 0, 0]) == pytest.approx(-math.atan(0.3), abs=1e-6)

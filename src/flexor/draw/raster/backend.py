@@ -23,6 +23,7 @@ from flexor.draw.raster.tables import Tables, make_tables
 from flexor.draw.target import Target, check_target
 from flexor.errors import BackendError
 from flexor.maths import threads
+from flexor.maths.records import check_record
 
 __all__ = ["RasterBackend", "open"]
 
@@ -122,10 +123,8 @@ def _run(
 ) -> int:
     """Draw a picture; gives how many faces were skipped."""
     team = threads.thread_count()
-    answers: list[int] = []
-
-    def work() -> None:
-        answer = kernel_frame.draw_frame(
+    scene = check_record(
+        at.Scene(
             tables.view,
             tables.frame,
             tables.items,
@@ -141,30 +140,24 @@ def _run(
             tables.ranks,
             tables.behind,
             to_srgb,
-            room.team,
-            room.screen,
-            room.lit,
-            room.pieces,
-            room.sources,
-            room.refs,
-            room.starts,
-            room.lists,
-            room.found,
-            room.cuts,
-            room.floats,
-            room.ints,
-            pixels,
-            *buffers,
         )
-        answers.append(answer)
-
+    )
+    picture = check_record(at.Picture(pixels, *buffers))
     room.fit(tables, team)
-    threads.run_team(work, team)
-    while any(answers):
-        answers.clear()
+    while _run_team(scene, check_record(room.arrays()), picture, team):
         room.grow(tables, team)
-        threads.run_team(work, team)
     return room.skipped(tables)
+
+
+def _run_team(scene: at.Scene, space: at.Space, picture: at.Picture, team: int) -> bool:
+    """Let all threads draw; gives whether there was too little room."""
+    answers: list[int] = []
+
+    def work() -> None:
+        answers.append(kernel_frame.draw_frame(scene, space, picture))
+
+    threads.run_team(work, team)
+    return any(answers)
 
 
 def open() -> RasterBackend:

@@ -6,6 +6,10 @@ address (`floats_at`), so that one call draws any number of things.
 
 from __future__ import annotations
 
+from typing import Annotated, NamedTuple
+
+from flexor.arrays import Bytes, Doubles, Floats, Ints, Longs, Masks
+
 # Screen positions are whole numbers of 1/256 pixel. A triangle that reaches further
 # than GUARD from the corner of the picture is cut, so that edges fit 32 bits inside a
 # tile: 2^23 per pixel, times 64 + 8 + 32 pixels, is less than half of 2^31.
@@ -134,3 +138,65 @@ LISTED = TILE_W * TILE_H + 8  # pixels of a triangle
 PLACES = 64  # where texels are
 # Marks, bits, hits, rows, split pixels, listed pixels, places.
 SCRATCH_INTS = 6 * PLANE + 2 * TILE_H + TILE_W * TILE_H + LISTED + PLACES
+
+
+class Scene(NamedTuple):
+    """What a picture is of: the tables above, flat but for chunks."""
+
+    camera: Annotated[Doubles, "[::1]"]  # the numbers of the frame
+    frame: Annotated[Longs, "[::1]"]
+    items: Annotated[Longs, "[::1]"]
+    looks: Annotated[Floats, "[::1]"]  # of items
+    lines: Annotated[Longs, "[::1]"]
+    widths: Annotated[Floats, "[::1]"]  # of lines, pixels
+    textures: Annotated[Longs, "[::1]"]
+    lights: Annotated[Floats, "[::1]"]
+    segments: Annotated[Longs, "[::1]"]
+    chunks: Annotated[Longs, "[:, ::1]"]
+    order: Annotated[Ints, "[::1]"]  # elements of sorted segments
+    patterns: Annotated[Ints, "[::1]"]  # which pixels are left out
+    ranks: Annotated[Floats, "[::1]"]  # of elements, from far to near
+    behind: Annotated[Floats, "[::1]"]  # (4,), colour
+    to_srgb: Annotated[Bytes, "[::1]"]
+
+
+class Space(NamedTuple):
+    """What is written to while a picture is drawn, beside itself: see `room.Room`."""
+
+    team: Annotated[Longs, "out [::1]"]
+    screen: Annotated[Floats, "out [::1]"]  # four numbers a vertex
+    lit: Annotated[Floats, "out [::1]"]  # light at vertices, four numbers each
+    pieces: Annotated[Floats, "out [::1]"]
+    sources: Annotated[Ints, "out [::1]"]  # the element that each piece is of
+    refs: Annotated[Ints, "out [:, ::1]"]  # of each chunk: ref and tiles
+    starts: Annotated[Ints, "out [:, ::1]"]  # of each chunk: where tiles begin in lists
+    lists: Annotated[Ints, "out [:, ::1]"]  # of each chunk: refs by tile
+    found: Annotated[Longs, "out [:, ::1]"]
+    cuts: Annotated[Doubles, "out [::1]"]  # corners of polygons that are cut
+    floats: Annotated[Floats, "out [:, ::1]"]  # of each thread: scratch
+    ints: Annotated[Ints, "out [:, ::1]"]
+
+
+class Picture(NamedTuple):
+    """What is drawn: H * W pixels and, where they have a length, buffers."""
+
+    pixels: Annotated[Masks, "out [::1]"]
+    depth: Annotated[Floats, "out [::1]"]
+    normal: Annotated[Floats, "out [::1]"]
+    part: Annotated[Ints, "out [::1]"]
+    heat: Annotated[Floats, "out [::1]"]
+
+
+class Scratch(NamedTuple):
+    """A thread's room for one tile."""
+
+    depths: Floats  # of samples, four planes
+    colours: Floats  # linear, times alpha; of split pixels four copies
+    work: Floats  # eight pixels at work
+    marks: Ints  # refs of samples, four planes
+    bits: Ints  # a plane of zeros, but while a triangle is looked at
+    hits: Ints  # a plane of anything
+    rows: Ints  # of each row the first column drawn and the one after the last
+    split: Ints  # which pixels are four
+    listed: Ints  # pixels of a triangle
+    places: Ints  # where texels are

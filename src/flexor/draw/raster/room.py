@@ -68,6 +68,23 @@ class Room:
         self._pieces = max(self._pieces, most[at.FOUND_PIECES] * 5 // 4)
         self.fit(tables, team)
 
+    def arrays(self) -> at.Space:
+        """Its arrays, as the kernels take them."""
+        return at.Space(
+            self.team,
+            self.screen,
+            self.lit,
+            self.pieces,
+            self.sources,
+            self.refs,
+            self.starts,
+            self.lists,
+            self.found,
+            self.cuts,
+            self.floats,
+            self.ints,
+        )
+
     def skipped(self, tables: Tables) -> int:
         """How many elements were left out because a point was not finite."""
         return int(self.found[: len(tables.chunks), at.FOUND_SKIPPED].sum())

@@ -31,7 +31,9 @@ from flexor.scene.checks import check_kind, check_number
 from flexor.scene.stage.effect_settings import RADII, ChurnSettings
 from flexor.scene.stage.ground import Ground
 from flexor.scene.stage.layout import FARTHEST
+from flexor.stage.effects.layout import Drops, Parts
 from flexor.stage.hashing import Hashed, Unhashed
+from flexor.stage.layout import ground_table
 
 __all__ = [
     "Churn",
@@ -170,12 +172,18 @@ def step_churn(
         places,
         state._radii,
         state._numbers,
-        ground.heights,
-        ground.surfaces,
-        *ground.corner,
-        1 / ground.step,
+        ground_table(ground),
         level,
         state.seed,
+        _parts(state),
+        _drops(state),
+    )
+    state.has_last = True
+
+
+def _parts(state: Churn) -> Parts:
+    """What is known of parts, as the kernel takes it."""
+    return Parts(
         state.lasts,
         state.is_aloft,
         state.is_wet,
@@ -184,6 +192,12 @@ def step_churn(
         state.left,
         state._origins,
         state._moves,
+    )
+
+
+def _drops(state: Churn) -> Drops:
+    """The ring of drops, as the kernel takes it."""
+    return Drops(
         state._serial,
         state.places,
         state.speeds,
@@ -192,7 +206,6 @@ def step_churn(
         state.patterns,
         state.is_water,
     )
-    state.has_last = True
 
 
 def churn_quads(

@@ -30,13 +30,15 @@ from flexor.scene.stage.effect_settings import LeafSettings
 from flexor.scene.stage.ground import Ground
 from flexor.scene.stage.layout import FARTHEST
 from flexor.stage.effects.layout import LEAVES as BLOCK
+from flexor.stage.effects.layout import LeafRows
 from flexor.stage.effects.wind import Wind
 from flexor.stage.hashing import Hashed, Unhashed
+from flexor.stage.layout import ground_table
 
 __all__ = ["Leaves", "init_leaves", "leaf_quads", "step_leaves"]
 
 SINES = 4096  # of a turn
-CLEAR = np.float32(0.006)  # metres that quads are above the ground
+CLEAR = 0.006  # metres that quads are above the ground
 LEAST_WORK = 8000  # leaves that move: fewer are not worth a second thread
 MOST_LEAVES = 10_000_000
 
@@ -163,7 +165,7 @@ def step_leaves(state: Leaves, wind: Wind | None, ground: Ground) -> None:
     from flexor.stage.effects.kernels.leaves import step_blocks
 
     state._highest = _above(ground)
-    has_wind, inverse = wind is not None, 1 / ground.step
+    has_wind, table, leaves = wind is not None, ground_table(ground), _rows(state)
 
     def work(blocks: slice) -> None:
         step_blocks(
@@ -172,26 +174,31 @@ def step_leaves(state: Leaves, wind: Wind | None, ground: Ground) -> None:
             has_wind,
             state._wind,
             state._numbers,
-            ground.heights,
-            *ground.corner,
-            inverse,
+            table,
             state._highest,
-            state.spins,
-            state._counts,
-            state._listed,
-            state._boxes,
-            state.places,
-            state.speeds,
-            state.steps,
-            state.angles,
-            state.is_aloft,
-            state.is_moving,
+            leaves,
         )
 
     if count < LEAST_WORK:
         work(slice(0, len(state._counts)))
     else:
         threads.run_slices(work, len(state._counts))
+
+
+def _rows(state: Leaves) -> LeafRows:
+    """The state as the kernel takes it."""
+    return LeafRows(
+        state.spins,
+        state._counts,
+        state._listed,
+        state._boxes,
+        state.places,
+        state.speeds,
+        state.steps,
+        state.angles,
+        state.is_aloft,
+        state.is_moving,
+    )
 
 
 @cache

@@ -31,6 +31,7 @@ from flexor.scene.stage.effect_settings import STRONGEST, SnowSettings
 from flexor.scene.stage.ground import Ground
 from flexor.stage.effects.layout import FLAKES as BLOCK
 from flexor.stage.hashing import Hashed, Unhashed
+from flexor.stage.layout import ground_table
 
 __all__ = ["Snow", "init_snow", "snow_quads", "step_snow"]
 
@@ -118,7 +119,7 @@ def step_snow(state: Snow, ground: Ground, wind: ArrayLike = CALM) -> None:
     state._move[1] -= state.settings.fall
     from flexor.stage.effects.kernels.snow import step_flakes
 
-    inverse = 1 / ground.step
+    table = ground_table(ground)
 
     def work(blocks: slice) -> None:
         step_flakes(
@@ -126,9 +127,7 @@ def step_snow(state: Snow, ground: Ground, wind: ArrayLike = CALM) -> None:
             blocks.stop,
             state._move,
             state._box,
-            ground.heights,
-            *ground.corner,
-            inverse,
+            table,
             state._highest,
             state.kinds,
             state.turns,

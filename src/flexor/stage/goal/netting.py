@@ -10,6 +10,7 @@ import numpy as np
 
 from flexor.arrays import Doubles, Ints
 from flexor.errors import SettingError
+from flexor.maths.records import check_record
 from flexor.scene.checks import check_kind
 from flexor.stage.goal.areas import (
     AreaTables,
@@ -19,6 +20,7 @@ from flexor.stage.goal.areas import (
     gate_tables,
     make_areas,
 )
+from flexor.stage.goal.layout import NetTables
 from flexor.stage.goal.plan import (
     BallSettings,
     Gate,
@@ -29,7 +31,7 @@ from flexor.stage.goal.plan import (
 from flexor.stage.goal.sheet import Sheet, weave_sheets
 from flexor.stage.goal.stability import check_push, check_stable, suit_net
 
-__all__ = ["Netting", "ball_numbers", "make_netting", "net_numbers"]
+__all__ = ["Netting", "ball_numbers", "make_netting", "net_numbers", "net_tables"]
 
 FRAME = 60  # frames a second
 ROUNDS = 300  # of a sixth of a second, in which a new net comes to rest
@@ -173,21 +175,25 @@ def net_numbers(net: NetSettings, ground: float) -> Doubles:
     return np.array([*coefficients, *rest])
 
 
+def net_tables(sheet: Sheet, numbers: Doubles) -> NetTables:
+    """A net as kernels take it; numbers: of `net_numbers`."""
+    inverse = 1 / sheet.lengths
+    return check_record(
+        NetTables(numbers, sheet.strings, inverse, sheet.holds, sheet.anchors)
+    )
+
+
 def _settle(sheet: Sheet, net: NetSettings, ground: float) -> Doubles:
     """Where nodes (M, 3) hang when all is calm."""
     from flexor.stage.goal.kernels import goal as kernel_goal
 
     nodes = sheet.places.copy()
     speeds, forces = np.zeros_like(nodes), np.zeros_like(nodes)
-    numbers = net_numbers(net, ground)
+    tables = net_tables(sheet, net_numbers(net, ground))
     for _ in range(ROUNDS):
         kernel_goal.swing_net(
             max(net.rate // 6, 1),
-            numbers,
-            sheet.strings,
-            1 / sheet.lengths,
-            sheet.holds,
-            sheet.anchors,
+            tables,
             nodes,
             speeds,
             forces,

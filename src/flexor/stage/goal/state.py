@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from flexor.arrays import Doubles, Ints, check_array
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
+from flexor.maths.records import check_record
 from flexor.stage.goal.layout import (
     BEFORE,
     BODY_NUMBERS,
@@ -36,8 +37,11 @@ from flexor.stage.goal.layout import (
     OUTSIDE,
     OWNER,
     SIDE,
+    BallTables,
+    FaceNodes,
+    NetTables,
 )
-from flexor.stage.goal.netting import Netting
+from flexor.stage.goal.netting import Netting, net_tables
 
 __all__ = [
     "NettingState",
@@ -74,7 +78,7 @@ class NettingState:
     events: Ints
     nodes: Doubles
     speeds: Doubles
-    _tables: tuple[Any, ...]  # of the netting, as the kernel takes them
+    _tables: tuple[BallTables, NetTables, FaceNodes]  # of the netting, for the kernel
     _forces: Doubles
     _checked: tuple[Any, ...] = ()  # arrays that were looked at
 
@@ -147,22 +151,23 @@ def init_netting(netting: Netting, count: int = 1, balls: int = 1) -> NettingSta
     return state
 
 
-def _ball_tables(own: Netting) -> tuple[Any, ...]:
-    """What `kernels.goal.step_balls` takes of a netting."""
+def _tables(own: Netting) -> tuple[BallTables, NetTables, FaceNodes]:
+    """What kernels take of a netting."""
     areas = own.areas
-    return (
-        *(areas.areas, areas.marks, areas.bounds),
-        *(own.rods, own.gates, own.rules, own.ball_numbers),
+    balls = BallTables(
+        areas.areas,
+        areas.marks,
+        areas.bounds,
+        own.rods,
+        own.gates,
+        own.rules,
+        own.ball_numbers,
     )
-
-
-def _tables(own: Netting) -> tuple[Any, ...]:
-    """What `kernels.goal.step_frames` takes of a netting."""
-    sheet = own.sheet
+    faces = FaceNodes(own.firsts, own.members, own.near_firsts, own.near)
     return (
-        *(own.net_steps, own.ball_steps, *_ball_tables(own), own.net_numbers),
-        *(sheet.strings, 1 / sheet.lengths, sheet.holds, sheet.anchors),
-        *(own.firsts, own.members, own.near_firsts, own.near),
+        check_record(balls),
+        net_tables(own.sheet, own.net_numbers),
+        check_record(faces),
     )
 
 
@@ -247,7 +252,10 @@ def step_netting(state: NettingState, frames: int = 1) -> None:
 
     _check_count(frames, "frames")
     _check_arrays(state)
-    arrays = state.bodies, state.sides, state.events, state.nodes, state.speeds
+    tables, net, faces = state._tables
+    net_steps, ball_steps = state.netting.net_steps, state.netting.ball_steps
+    bodies, sides, events = state.bodies, state.sides, state.events
+    nodes, speeds = state.nodes, state.speeds
     count, balls = state.bodies.shape[:2]
     team = 1
     if count > 1:
@@ -255,14 +263,20 @@ def step_netting(state: NettingState, frames: int = 1) -> None:
         team = min(threads.thread_count(), len(state._forces), count)
         team = min(team, 1 + count * cost // LEAST_WORK)
     if team == 1:
-        kernel_goal.step_frames(frames, *state._tables, *arrays, state._forces[0])
+        kernel_goal.step_frames(
+            *(frames, net_steps, ball_steps, tables, net, faces),
+            *(bodies, sides, events, nodes, speeds, state._forces[0]),
+        )
         return
 
     def turn(members: slice) -> None:
         for member in range(members.start, members.stop):
             rows = slice(count * member // team, count * (member + 1) // team)
-            own = (array[rows] for array in arrays)
-            kernel_goal.step_frames(frames, *state._tables, *own, state._forces[member])
+            kernel_goal.step_frames(
+                *(frames, net_steps, ball_steps, tables, net, faces),
+                *(bodies[rows], sides[rows], events[rows], nodes[rows], speeds[rows]),
+                state._forces[member],
+            )
 
     threads.run_slices(turn, team)
 
@@ -279,10 +293,10 @@ def step_balls(state: NettingState, steps: int = 1) -> None:
     bodies = state.bodies.reshape(-1, 1, BODY_NUMBERS)
     sides = state.sides.reshape(-1, 1, 2)
     events = state.events.reshape(-1, 1)
-    tables = _ball_tables(state.netting)
+    tables = state._tables[0]
 
     def turn(rows: slice) -> None:
-        kernel_goal.step_balls(steps, *tables, bodies[rows], sides[rows], events[rows])
+        kernel_goal.step_balls(steps, tables, bodies[rows], sides[rows], events[rows])
 
     if len(bodies) * steps * BALL_COST < LEAST_WORK:
         turn(slice(0, len(bodies)))

@@ -1,8 +1,12 @@
-"""Numbers that the rules of movement and their kernels share: no compiler is loaded."""
+"""Numbers that rules of movement and their kernels share, and what kernels take
+together, as records; N characters.
+"""
 
 from __future__ import annotations
 
-__all__ = ["CONTROLS"]
+from typing import Annotated, NamedTuple
+
+from flexor.arrays import Bools, Bytes, Doubles, Floats, Ints
 
 # What a pad does, by number.
 CONTROLS = ("opponent", "free", "none")
@@ -29,3 +33,76 @@ SIDE_NUMBERS = 13
 ZONE_FARTHEST, ZONE_WIDEST = 1e6, 1e4
 
 NEAR_SPOT = 1e-6  # metres: opponents as near stand on one spot
+
+
+class Speeds(NamedTuple):
+    """How fast characters go, metres a second, and turn, radians a second."""
+
+    walk: float
+    run: float
+    back: float
+    side: float
+    turn: float
+
+
+class MoveRules(NamedTuple):
+    """Moves, combinations and chords: see the columns of `kernels.moves`."""
+
+    window: int  # ticks in which buttons are pressed at once
+    late: int  # ticks that an input in a return phase is kept
+    bound: int  # mask of the buttons that do something
+    phases: Annotated[Ints, "[:, ::1]"]  # (M, 4)
+    firsts: Annotated[Ints, "[::1]"]  # (C + 1,), rows of commands of each combination
+    commands: Annotated[Ints, "[:, ::1]"]  # (K, 2)
+    singles: Annotated[Ints, "[::1]"]  # (B,), commands by button, -1: none
+    chords: Annotated[Ints, "[:, ::1]"]  # (H, 2)
+
+
+class Doing(NamedTuple):
+    """What characters do: see `moves.MoveState`."""
+
+    move: Annotated[Ints, "out [::1]"]  # (N,)
+    at: Annotated[Doubles, "out [::1]"]  # (N,)
+    phase: Annotated[Bytes, "out [::1]"]  # (N,)
+    combination: Annotated[Ints, "out [::1]"]  # (N,)
+    step: Annotated[Ints, "out [::1]"]  # (N,)
+    left: Annotated[Doubles, "out [::1]"]  # (N,)
+    buffered: Annotated[Ints, "out [::1]"]  # (N,)
+    marks: Annotated[Ints, "out [:, ::1]"]  # (N, 7)
+
+
+class Seen(NamedTuple):
+    """What the role of a character follows from."""
+
+    energy: Annotated[Doubles, "[::1]"]  # (N,)
+    stun: Annotated[Ints, "[::1]"]  # (N,), ticks
+    struck: Annotated[Bytes, "[::1]"]  # (N,), what its stun came of
+    is_new: Annotated[Bools, "[::1]"]  # (N,), whose stun began just now
+    has_won: Annotated[Bools, "[::1]"]  # (N,)
+    moves: Annotated[Ints, "[::1]"]  # (N,), -1 for none
+    started: Annotated[Ints, "[::1]"]  # (N,), moves that began, -1 for none
+    grounded: Annotated[Bools, "[::1]"]  # (N,)
+    falls: Annotated[Doubles, "[::1]"]  # (N,), metres a second downward
+    asked: Annotated[Doubles, "[:, ::1]"]  # (N, 2), metres a second ahead, to the right
+    paces: Annotated[Doubles, "[::1]"]  # (N,), factors of the ground
+    kinds: Annotated[Ints, "[::1]"]  # (N,), rows of own speeds
+
+
+class Roles(NamedTuple):
+    """What characters are seen to do."""
+
+    roles: Annotated[Ints, "out [::1]"]  # (N,)
+    changed: Annotated[Bools, "out [::1]"]  # (N,), whose role begins now
+    rates: Annotated[Doubles, "out [::1]"]  # (N,), how fast it plays
+
+
+class Feet(NamedTuple):
+    """The ends of M limbs of n characters of a kind, and where they are to be."""
+
+    ends: Annotated[Ints, "[::1]"]  # (M,), nodes
+    # (M,), metres that a foot's node is above the floor at rest, below 0 for a hand
+    flats: Annotated[Doubles, "[::1]"]
+    lifts: Annotated[Doubles, "[:, ::1]"]  # (n, M), metres they are lifted by beside
+    targets: Annotated[Floats, "out [:, :, ::1]"]  # (n, M, 3), metres
+    tilts: Annotated[Floats, "out [:, :, ::1]"]  # (n, M, 4), rotations
+    weights: Annotated[Floats, "out [:, ::1]"]  # (n, M)

@@ -25,11 +25,17 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Bools, Doubles, Ints, Masks, check_array, check_input, freeze
 from flexor.errors import SettingError, ShapeError
+from flexor.maths.records import check_record
 from flexor.scene.stage.layout import BUTTONS
-from flexor.scene.stage.moves import HEIGHTS, KINDS, MoveTable, button_mask
+from flexor.scene.stage.moves import (
+    HEIGHTS,
+    KINDS,
+    MoveTable,
+    button_mask,
+)
 from flexor.scene.stage.settings import MoveSettings
 from flexor.stage.hashing import Hashed
-from flexor.stage.movement.layout import FASTEST, MARKS
+from flexor.stage.movement.layout import FASTEST, MARKS, Doing, MoveRules
 
 __all__ = [
     "MoveState",
@@ -67,7 +73,7 @@ class MoveTables:
     commands: Ints
     singles: Ints
     chords: Ints
-    _inputs: tuple[Any, ...]  # as the kernel takes them
+    _rules: MoveRules  # as the kernel takes them
 
     def __len__(self) -> int:
         return len(self.phases)
@@ -147,7 +153,9 @@ def lay_out_moves(table: MoveTable, settings: MoveSettings | None = None) -> Mov
         column([m.push for m in moves], np.float64, "push"),
         column([m.can_be_parried for m in moves], np.bool_, "can_be_parried"),
         *own[1:],
-        (int(settings.chord_ticks), int(settings.late_ticks), bound, *own),
+        check_record(
+            MoveRules(int(settings.chord_ticks), int(settings.late_ticks), bound, *own)
+        ),
     )
 
 
@@ -208,14 +216,25 @@ def step_moves(
     from flexor.stage.movement.kernels import moves as kernel_moves
 
     wrong = kernel_moves.step_all(
-        *(*tables._inputs, pressed, held, clock, can_act),
-        *(state.move, state.at, state.phase.view(np.uint8)),
-        *(state.combination, state.step, state.left),
-        *(state.buffered, state._marks, out),
+        tables._rules, pressed, held, clock, can_act, _doing(state), out
     )
     if wrong >= 0:
         _refuse(tables, state, clock, wrong)
     return out
+
+
+def _doing(state: MoveState) -> Doing:
+    """The state as the kernel takes it."""
+    return Doing(
+        state.move,
+        state.at,
+        state.phase.view(np.uint8),
+        state.combination,
+        state.step,
+        state.left,
+        state.buffered,
+        state._marks,
+    )
 
 
 def _refuse(tables: MoveTables, state: MoveState, clock: Doubles, row: int) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Bools, Doubles, Ints, Masks
 from flexor.scene.stage.plan import WalkSettings
+from flexor.stage.movement.layout import Speeds
 
 __all__ = ["PadRows", "read_pads"]
 
@@ -52,11 +53,13 @@ def read_pads(
         *view,
         dt,
         rows.clocks,
-        settings.walk,
-        settings.run,
-        settings.back,
-        settings.side,
-        settings.turn,
+        Speeds(
+            settings.walk,
+            settings.run,
+            settings.back,
+            settings.side,
+            settings.turn,
+        ),
         rows.controls,
         rows.opponents,
         rows.can_walk,

@@ -9,6 +9,7 @@ other's rows, so any thread can take any of them.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,21 +19,27 @@ from flexor.draw.raster.kernels.refs import (
     INSTANCE_OF,
     OF_ITEM,
     VERTEX_OF,
+    Corners,
+    Spots,
     corners_of,
     find_row,
     nobody,
     own,
 )
-from flexor.draw.raster.layout import CORNER, LINE_PIECES
+from flexor.draw.raster.layout import CORNER, LINE_PIECES, Scene, Space
 from flexor.maths.kernels.borrow import floats_at, ints_at
 from flexor.maths.kernels.jit import inline, part
 from flexor.maths.kernels.lanes import take
+from flexor.maths.kernels.numbers import float32, float64, int64
 
-F = np.float32
+if TYPE_CHECKING:
+    from flexor.arrays import Doubles, Floats, Ints, Longs
+
+F = float32
 
 
 @inline
-def tiles_of(frame, x0, y0, x1, y1, x2, y2):
+def tiles_of(frame: Longs, x0: int, y0: int, x1: int, y1: int, x2: int, y2: int) -> int:
     """The tiles that a triangle's samples can lie in, packed: first and last column and
     row, eight bits each; -1 if none.
     """
@@ -52,7 +59,16 @@ def tiles_of(frame, x0, y0, x1, y1, x2, y2):
 
 
 @inline
-def add_ref(frame, chunk, count, ref, is_two_sided, corners, refs, starts):
+def add_ref(
+    frame: Longs,
+    chunk: int,
+    count: int,
+    ref: int,
+    is_two_sided: bool,
+    corners: Spots,
+    refs: Ints,
+    starts: Ints,
+) -> int:
     """Keep a triangle if it can be seen; gives the new count of refs.
 
     corners: x and y of three. Counts past the room there is, without writing.
@@ -75,23 +91,35 @@ def add_ref(frame, chunk, count, ref, is_two_sided, corners, refs, starts):
 
 
 @inline
-def piece_corners(pieces, piece):
+def piece_corners(pieces: Floats, piece: int) -> Spots:
     """X and y of the corners of a piece."""
     i = piece * at.PIECE_FLOATS
     return (
-        np.int64(pieces[i]),
-        np.int64(pieces[i + 1]),
-        np.int64(pieces[i + 4]),
-        np.int64(pieces[i + 5]),
-        np.int64(pieces[i + 8]),
-        np.int64(pieces[i + 9]),
+        int64(pieces[i]),
+        int64(pieces[i + 1]),
+        int64(pieces[i + 4]),
+        int64(pieces[i + 5]),
+        int64(pieces[i + 8]),
+        int64(pieces[i + 9]),
     )
 
 
 @part
 def cut_triangle(
-    view, frame, items, screen, item, instance, a, b, c, piece, last, room, pieces
-):
+    view: Doubles,
+    frame: Longs,
+    items: Longs,
+    screen: Floats,
+    item: int,
+    instance: int,
+    a: int,
+    b: int,
+    c: int,
+    piece: int,
+    last: int,
+    room: Doubles,
+    pieces: Floats,
+) -> int:
     """Cut one triangle; gives how many pieces it makes, rows from `piece` on.
 
     Rows from `last` on are not written.
@@ -106,9 +134,9 @@ def cut_triangle(
         p = 3 * (instance * vertices + vertex)
         across, down, distance = see(
             view,
-            np.float64(positions[p]),
-            np.float64(positions[p + 1]),
-            np.float64(positions[p + 2]),
+            float64(positions[p]),
+            float64(positions[p + 1]),
+            float64(positions[p + 2]),
         )
         to = corner * CORNER
         room[to], room[to + 1], room[to + 2] = across, down, distance
@@ -144,7 +172,7 @@ def cut_triangle(
 
 
 @inline
-def normal_of(p, a, b, c):
+def normal_of(p: Floats, a: int, b: int, c: int) -> Corners:
     """Normal of a triangle of positions, as long as twice its area."""
     ux, uy, uz = p[b] - p[a], p[b + 1] - p[a + 1], p[b + 2] - p[a + 2]
     vx, vy, vz = p[c] - p[a], p[c + 1] - p[a + 1], p[c + 2] - p[a + 2]
@@ -152,7 +180,17 @@ def normal_of(p, a, b, c):
 
 
 @inline
-def is_stroke(view, frame, kinds, crease, p, a, b, c, d):
+def is_stroke(
+    view: Doubles,
+    frame: Longs,
+    kinds: int,
+    crease: float,
+    p: Floats,
+    a: int,
+    b: int,
+    c: int,
+    d: int,
+) -> bool:
     """Whether the edge a b, with faces a b c and b a d (d below 0: none), is drawn."""
     if kinds & at.AT_ALL:
         return True
@@ -176,8 +214,18 @@ def is_stroke(view, frame, kinds, crease, p, a, b, c, d):
 
 @part
 def lay_stroke(
-    element, kind, piece, last, view, frame, items, looks, lines, widths, pieces
-):
+    element: int,
+    kind: int,
+    piece: int,
+    last: int,
+    view: Doubles,
+    frame: Longs,
+    items: Longs,
+    looks: Floats,
+    lines: Longs,
+    widths: Floats,
+    pieces: Floats,
+) -> int:
     """The pieces of an edge (kind 1) or a line (kind 2), rows from `piece` on; gives
     how many, or would be if `last` leaves no room; -1 if a point is not finite.
     """
@@ -194,7 +242,7 @@ def lay_stroke(
                 return -1
         x0, y0, z0 = points[p], points[p + 1], points[p + 2]
         x1, y1, z1 = points[p + 3], points[p + 4], points[p + 5]
-        width = np.float64(widths[row])
+        width = float64(widths[row])
         pull = 0.0
     else:
         row = find_row(items, at.ITEM_INTS, at.FIRST_EDGE, element)
@@ -220,26 +268,28 @@ def lay_stroke(
             return 0
         x0, y0, z0 = points[a], points[a + 1], points[a + 2]
         x1, y1, z1 = points[b], points[b + 1], points[b + 2]
-        width = np.float64(looks[look + at.STROKE_WIDTH])
+        width = float64(looks[look + at.STROKE_WIDTH])
         pull = min(view[at.PULL] * width, view[at.MOST_PULL])
     return lay_line(
         view,
         is_flat,
         pull,
         width,
-        np.float64(x0),
-        np.float64(y0),
-        np.float64(z0),
-        np.float64(x1),
-        np.float64(y1),
-        np.float64(z1),
+        float64(x0),
+        float64(y0),
+        float64(z0),
+        float64(x1),
+        float64(y1),
+        float64(z1),
         piece,
         pieces,
     )
 
 
 @inline
-def element_at(place, segment, segments, order):
+def element_at(
+    place: int, segment: int, segments: Longs, order: Ints
+) -> tuple[int, int]:
     """The element at a place of the stream, and its segment; that before is given."""
     row = segment * at.SEGMENT_INTS
     last = len(segments) - at.SEGMENT_INTS
@@ -248,14 +298,16 @@ def element_at(place, segment, segments, order):
     element = place - take(segments, row + at.SEGMENT_FIRST)
     sorted_from = take(segments, row + at.SEGMENT_ORDER)
     if sorted_from >= 0:
-        element = np.int64(take(order, element + sorted_from))
+        element = int64(take(order, element + sorted_from))
     else:
         element += take(segments, row + at.SEGMENT_BASE)
     return element, row // at.SEGMENT_INTS
 
 
 @inline
-def sort_by_tile(frame, chunk, count, refs, starts, lists):
+def sort_by_tile(
+    frame: Longs, chunk: int, count: int, refs: Ints, starts: Ints, lists: Ints
+) -> None:
     """From counts (in the row after each tile's) to starts, and the refs to lists."""
     tile_count = frame[at.TILES_X] * frame[at.TILES_Y]
     before = 0
@@ -275,32 +327,17 @@ def sort_by_tile(frame, chunk, count, refs, starts, lists):
 
 
 @part
-def fill_bins(
-    chunk,
-    view,
-    frame,
-    items,
-    looks,
-    lines,
-    widths,
-    segments,
-    chunks,
-    order,
-    screen,
-    pieces,
-    sources,
-    refs,
-    starts,
-    lists,
-    found,
-    room,
-):
+def fill_bins(chunk: int, scene: Scene, space: Space, room: Doubles) -> None:
     """Sort the elements of one chunk into tiles.
 
     Afterwards lists[chunk, starts[chunk, t]:starts[chunk, t + 1]] are the refs of tile
     t, in the order of the stream; found[chunk] tells what there was or would have been.
     room: CUT_ROOM numbers.
     """
+    view, frame, items = scene.camera, scene.frame, scene.items
+    segments, chunks = scene.segments, scene.chunks
+    screen, pieces, refs = space.screen, space.pieces, space.refs
+    starts, found = space.starts, space.found
     tile_count = frame[at.TILES_X] * frame[at.TILES_Y]
     for tile in range(tile_count + 1):
         starts[chunk, tile] = 0
@@ -314,13 +351,13 @@ def fill_bins(
     )
     owner = nobody()
     for place in range(chunks[chunk, at.CHUNK_FIRST], chunks[chunk, at.CHUNK_LAST]):
-        element, segment = element_at(place, segment, segments, order)
+        element, segment = element_at(place, segment, segments, scene.order)
         if element >= triangles:
             kind = 1 if element < triangles + edges else 2
             own_number = element - triangles - (edges if kind == 2 else 0)
             laid = lay_stroke(
-                own_number, kind, made, last_piece, view, frame, items, looks, lines,
-                widths, pieces,
+                own_number, kind, made, last_piece, view, frame, items, scene.looks,
+                scene.lines, scene.widths, pieces,
             )  # fmt: skip
             is_two_sided = True
             if laid < 0:
@@ -336,12 +373,12 @@ def fill_bins(
             near_c = take(screen, k + 2)
             if near_a > F(0) and near_b > F(0) and near_c > F(0):
                 spots = (
-                    np.int64(take(screen, i)),
-                    np.int64(take(screen, i + 1)),
-                    np.int64(take(screen, j)),
-                    np.int64(take(screen, j + 1)),
-                    np.int64(take(screen, k)),
-                    np.int64(take(screen, k + 1)),
+                    int64(take(screen, i)),
+                    int64(take(screen, i + 1)),
+                    int64(take(screen, j)),
+                    int64(take(screen, j + 1)),
+                    int64(take(screen, k)),
+                    int64(take(screen, k + 1)),
                 )
                 count = add_ref(
                     frame, chunk, count, element, is_two_sided, spots, refs, starts
@@ -355,7 +392,7 @@ def fill_bins(
                 a, b, c, made, last_piece, room, pieces,
             )  # fmt: skip
         for piece in range(made, min(made + laid, last_piece)):
-            sources[piece] = element
+            space.sources[piece] = element
             count = add_ref(
                 frame, chunk, count, first_ref + piece, is_two_sided,
                 piece_corners(pieces, piece), refs, starts,
@@ -370,4 +407,4 @@ def fill_bins(
         skipped,
     )
     if count <= frame[at.REF_ROOM] and total <= frame[at.LIST_ROOM]:
-        sort_by_tile(frame, chunk, count, refs, starts, lists)
+        sort_by_tile(frame, chunk, count, refs, starts, space.lists)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from flexor.draw.raster import layout as at
@@ -25,25 +27,30 @@ from flexor.draw.raster.kernels.refs import (
     own,
     tile_box,
 )
+from flexor.draw.raster.layout import Picture, Scene, Scratch, Space
 from flexor.maths.kernels.borrow import floats_at
 from flexor.maths.kernels.jit import inline, part
+from flexor.maths.kernels.numbers import float32, int64
 
-F = np.float32
+if TYPE_CHECKING:
+    from flexor.arrays import Floats, Ints, Longs
+
+F = float32
 
 
 @inline
-def _winner(spot, samples, depths, marks):
+def _winner(spot: int, samples: int, depths: Floats, marks: Ints) -> int:
     """Who is nearest at any sample of a pixel; -1: nobody."""
     ref, nearest = marks[spot], depths[spot]
     for sample in range(1, samples):
         there = spot + sample * at.PLANE
         if marks[there] >= 0 and (ref < 0 or depths[there] > nearest):
             ref, nearest = marks[there], depths[there]
-    return np.int64(ref)
+    return int64(ref)
 
 
 @inline
-def _part_of_line(element, frame, items, lines):
+def _part_of_line(element: int, frame: Longs, items: Longs, lines: Longs) -> int:
     number = element - frame[at.TRIANGLE_COUNT]
     if number < frame[at.EDGE_COUNT]:
         row = find_row(items, at.ITEM_INTS, at.FIRST_EDGE, number)
@@ -55,21 +62,12 @@ def _part_of_line(element, frame, items, lines):
 
 @part
 def fill_buffers(
-    tile,
-    frame,
-    items,
-    lines,
-    screen,
-    pieces,
-    sources,
-    depths,
-    marks,
-    depth_out,
-    normal_out,
-    part_out,
-    heat_out,
-):
+    tile: int, scene: Scene, space: Space, scratch: Scratch, picture: Picture
+) -> None:
     """Fill a tile of the buffers that were asked for; the others have no length."""
+    frame, items, pieces = scene.frame, scene.items, space.pieces
+    depth_out, normal_out = picture.depth, picture.normal
+    part_out, heat_out = picture.part, picture.heat
     left, top, right, bottom = tile_box(tile, frame)
     triangles = frame[at.TRIANGLE_COUNT]
     owner = nobody()
@@ -77,17 +75,17 @@ def fill_buffers(
         for x in range(left, right):
             to = y * frame[at.WIDTH] + x
             spot = (y - top) * at.STRIDE + x - left
-            ref = _winner(spot, frame[at.SAMPLES], depths, marks)
-            far, part, heat = F(np.inf), np.int64(-1), F(np.nan)
+            ref = _winner(spot, frame[at.SAMPLES], scratch.depths, scratch.marks)
+            far, part, heat = F(np.inf), int64(-1), F(np.nan)
             nx, ny, nz = F(0), F(0), F(0)
             if ref >= 0:
-                element = element_of(ref, triangles, sources)
-                a, b, c = np.int64(0), np.int64(0), np.int64(0)
+                element = element_of(ref, triangles, space.sources)
+                a, b, c = int64(0), int64(0), int64(0)
                 if element < triangles:
                     owner = own(items, element, owner)
                     a, b, c = corners_of(items, element, owner)
                 xs, ys, nears, deep = corner_rows(
-                    ref, triangles, owner, a, b, c, screen, pieces
+                    ref, triangles, owner, a, b, c, space.screen, pieces
                 )
                 rates = rates_of(xs, ys)
                 one, two, far, first, second = centre_place(
@@ -96,7 +94,7 @@ def fill_buffers(
                 if frame[at.IS_FLAT_VIEW]:
                     far = -mix(deep, first, second)
                 if element >= triangles:
-                    part = _part_of_line(element, frame, items, lines)
+                    part = _part_of_line(element, frame, items, scene.lines)
                     if frame[at.IS_FLAT_VIEW]:
                         i = (ref - triangles) * at.PIECE_FLOATS + at.PIECE_SHARES
                         far = mix(

@@ -8,9 +8,10 @@ the tile then.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING
 
 from flexor.draw.raster import layout as at
+from flexor.draw.raster.kernels.refs import Corners, Spots
 from flexor.maths.kernels.ints import (
     load_ints8,
     mark8,
@@ -20,13 +21,17 @@ from flexor.maths.kernels.ints import (
 )
 from flexor.maths.kernels.jit import inline
 from flexor.maths.kernels.lanes import max8, min8, ramp8, splat8
+from flexor.maths.kernels.numbers import float32, int64
 
-F = np.float32
+if TYPE_CHECKING:
+    from flexor.arrays import Floats, Ints
+
+F = float32
 (X0, Y0), (X1, Y1), (X2, Y2), (X3, Y3) = at.SAMPLES_AT
 
 
 @inline
-def sample_offset(sample, samples):
+def sample_offset(sample: int, samples: int) -> tuple[int, int]:
     """Where a sample lies from its pixel's centre, in 1/256 pixel."""
     if samples == 1:
         return 0, 0
@@ -40,7 +45,7 @@ def sample_offset(sample, samples):
 
 
 @inline
-def side(x0, y0, x1, y1, x, y):
+def side(x0: int, y0: int, x1: int, y1: int, x: int, y: int) -> int:
     """On which side of an edge a sample is: 0 or more is inside, top-left rule."""
     dx, dy = x1 - x0, y1 - y0
     value = dx * (y - y0) - dy * (x - x0)
@@ -50,7 +55,9 @@ def side(x0, y0, x1, y1, x, y):
 
 
 @inline
-def box_of(spots, left, top, right, bottom, spread):
+def box_of(
+    spots: Spots, left: int, top: int, right: int, bottom: int, spread: int
+) -> tuple[int, int, int, int]:
     """The pixels of a tile that samples of a triangle can be in: first and last column
     and row; spread: how far samples lie from a pixel's centre, in 1/256 pixel.
     """
@@ -64,11 +71,11 @@ def box_of(spots, left, top, right, bottom, spread):
 
 
 @inline
-def clockwise(xs, ys, depths):
+def clockwise(xs: Corners, ys: Corners, depths: Corners) -> tuple[Spots, Corners, int]:
     """Whole corners and depths in the order that `cover` wants: clockwise, y down."""
-    x0, y0 = np.int64(xs[0]), np.int64(ys[0])
-    x1, y1 = np.int64(xs[1]), np.int64(ys[1])
-    x2, y2 = np.int64(xs[2]), np.int64(ys[2])
+    x0, y0 = int64(xs[0]), int64(ys[0])
+    x1, y1 = int64(xs[1]), int64(ys[1])
+    x2, y2 = int64(xs[2]), int64(ys[2])
     area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
     if area < 0:
         return (x0, y0, x2, y2, x1, y1), (depths[0], depths[2], depths[1]), -area
@@ -76,7 +83,7 @@ def clockwise(xs, ys, depths):
 
 
 @inline
-def slopes(spots, depths_of, area):
+def slopes(spots: Spots, depths_of: Corners, area: int) -> tuple[float, float]:
     """How depth grows from pixel to pixel, to the right and downward."""
     x0, y0, x1, y1, x2, y2 = spots
     d0, d1, d2 = depths_of
@@ -89,9 +96,21 @@ def slopes(spots, depths_of, area):
 
 @inline
 def cover(
-    spots, depths_of, area, left, top, right, bottom, samples, pattern, patterns, ref,
-    depths, marks, is_kept,
-):  # fmt: skip
+    spots: Spots,
+    depths_of: Corners,
+    area: int,
+    left: int,
+    top: int,
+    right: int,
+    bottom: int,
+    samples: int,
+    pattern: int,
+    patterns: Ints,
+    ref: int,
+    depths: Floats,
+    marks: Ints,
+    is_kept: bool,
+) -> None:
     """Put a triangle into a tile.
 
     spots, depths_of, area: as `clockwise` gives them; left to bottom: the tile's first

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from flexor.draw.raster import layout as at
 from flexor.draw.raster.layout import CORNER, LINE_PIECES, MOST_CORNERS
 from flexor.maths.kernels.jit import inline, part
+from flexor.maths.kernels.numbers import float32
 
-F = np.float32
+if TYPE_CHECKING:
+    from flexor.arrays import Doubles, Floats
+
+F = float32
+Corners = tuple[float, float, float]
+Row = tuple[float, float, float, float]  # x, y, 1/distance and depth
 
 
 @inline
-def see(view, x, y, z):
+def see(view: Doubles, x: float, y: float, z: float) -> Corners:
     """A world point as the camera sees it: across and down in 1/256 pixel at a distance
     of one metre (or at any, without perspective), and distance.
     """
@@ -25,7 +30,9 @@ def see(view, x, y, z):
 
 
 @inline
-def beyond(plane, view, is_flat, across, down, distance):
+def beyond(
+    plane: int, view: Doubles, is_flat: int, across: float, down: float, distance: float
+) -> float:
     """How far a point is inside one of five planes: near, right, left, bottom, top.
 
     The sides stand beyond where vertices need no cut: none of those is ever cut away.
@@ -44,7 +51,7 @@ def beyond(plane, view, is_flat, across, down, distance):
 
 
 @part
-def cut_polygon(view, is_flat, corners, room):
+def cut_polygon(view: Doubles, is_flat: int, corners: int, room: Doubles) -> int:
     """Cut a polygon in the first half of `room` by all planes; gives its corners left,
     which stand in the first half again.
     """
@@ -77,7 +84,14 @@ def cut_polygon(view, is_flat, corners, room):
 
 
 @inline
-def land(view, is_flat, across, down, distance, pull):
+def land(
+    view: Doubles,
+    is_flat: int,
+    across: float,
+    down: float,
+    distance: float,
+    pull: float,
+) -> Row:
     """Screen row of a point that was cut: x, y in 1/256 pixel, not rounded; 1/distance
     and depth, pulled forward by `pull` metres, or its share of the distance.
     """
@@ -98,18 +112,22 @@ def land(view, is_flat, across, down, distance, pull):
 
 
 @inline
-def snap(value):
+def snap(value: Any) -> int:
     return math.floor(value + 0.5)
 
 
 @inline
-def _put_corner(pieces, to, x, y, near_by, depth):
+def _put_corner(
+    pieces: Floats, to: int, x: float, y: float, near_by: float, depth: float
+) -> None:
     pieces[to], pieces[to + 1] = F(snap(x)), F(snap(y))
     pieces[to + 2], pieces[to + 3] = F(near_by), F(depth)
 
 
 @inline
-def _put_rectangle(pieces, piece, p, q, ux, uy, pull):
+def _put_rectangle(
+    pieces: Floats, piece: int, p: Row, q: Row, ux: float, uy: float, pull: float
+) -> None:
     """Two pieces around p and q, which are x, y, 1/distance and depth; u: along the
     line, as long as half its width; pull: what depth has been pulled forward by.
     """
@@ -126,7 +144,20 @@ def _put_rectangle(pieces, piece, p, q, ux, uy, pull):
 
 
 @part
-def lay_line(view, is_flat, pull, width, x0, y0, z0, x1, y1, z1, piece, pieces):
+def lay_line(
+    view: Doubles,
+    is_flat: int,
+    pull: float,
+    width: float,
+    x0: float,
+    y0: float,
+    z0: float,
+    x1: float,
+    y1: float,
+    z1: float,
+    piece: int,
+    pieces: Floats,
+) -> int:
     """A line from one world point to another as pieces, rows from `piece` on.
 
     width: pixels. Ends are square and reach half of it further, at the depth of the

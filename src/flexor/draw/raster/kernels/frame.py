@@ -8,6 +8,8 @@ picture does not depend on who did what.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from flexor.draw.raster import layout as at
@@ -18,17 +20,21 @@ from flexor.draw.raster.kernels.refs import tile_box
 from flexor.draw.raster.kernels.shade import shade
 from flexor.draw.raster.kernels.tile import keep_nearest, make_room
 from flexor.draw.raster.kernels.vertices import place_vertices
-from flexor.draw.raster.layout import CUT_ROOM
+from flexor.draw.raster.layout import CUT_ROOM, Picture, Scene, Scratch, Space
 from flexor.maths.kernels.jit import inline, jit, part
 from flexor.maths.kernels.lanes import make4, put, store4, take
+from flexor.maths.kernels.numbers import float32, int32, int64, uint32
 from flexor.maths.kernels.team import claim, watch
 
-F = np.float32
+if TYPE_CHECKING:
+    from flexor.arrays import Bytes, Floats, Ints, Longs, Masks
+
+F = float32
 TOP = 4095.0  # last row of the table of sRGB bytes
 
 
 @inline
-def count_refs(tile, queue, chunks, starts):
+def count_refs(tile: int, queue: int, chunks: Longs, starts: Ints) -> int:
     """How many refs a tile has in one queue, or in all (-1)."""
     count = 0
     for chunk in range(len(chunks)):
@@ -38,14 +44,22 @@ def count_refs(tile, queue, chunks, starts):
 
 
 @part
-def encode(tile, frame, rows, to_srgb, colours, is_empty, pixels):
+def encode(
+    tile: int,
+    frame: Longs,
+    rows: Ints,
+    to_srgb: Bytes,
+    colours: Floats,
+    is_empty: bool,
+    pixels: Masks,
+) -> None:
     """Linear colours times alpha to sRGB bytes with straight alpha.
 
     rows: first and last column that was drawn in each row; the rest is background.
     """
     left, top, right, bottom = tile_box(tile, frame)
     width, height = right - left, bottom - top
-    background = np.uint32(frame[at.BACKGROUND])
+    background = uint32(frame[at.BACKGROUND])
     for row in range(height):
         begin = (top + row) * frame[at.WIDTH] + left
         pixels[begin : begin + width] = background
@@ -55,63 +69,47 @@ def encode(tile, frame, rows, to_srgb, colours, is_empty, pixels):
             place = 4 * (row * at.TILE_W + column)
             red, green = take(colours, place), take(colours, place + 1)
             blue, alpha = take(colours, place + 2), take(colours, place + 3)
-            opaque = np.uint32(255)
+            opaque = uint32(255)
             if alpha < F(0.9999):
-                opaque = np.uint32(alpha * F(255) + F(0.5))
+                opaque = uint32(alpha * F(255) + F(0.5))
                 part = F(1) / max(alpha, F(1e-6))
                 red, green = min(red * part, F(1)), min(green * part, F(1))
                 blue = min(blue * part, F(1))
-            r = np.uint32(take(to_srgb, np.int64(red * F(TOP) + F(0.5))))
-            g = np.uint32(take(to_srgb, np.int64(green * F(TOP) + F(0.5))))
-            b = np.uint32(take(to_srgb, np.int64(blue * F(TOP) + F(0.5))))
+            r = uint32(take(to_srgb, int64(red * F(TOP) + F(0.5))))
+            g = uint32(take(to_srgb, int64(green * F(TOP) + F(0.5))))
+            b = uint32(take(to_srgb, int64(blue * F(TOP) + F(0.5))))
             put(
                 pixels,
                 begin + column,
-                r | g << np.uint32(8) | b << np.uint32(16) | opaque << np.uint32(24),
+                r | g << uint32(8) | b << uint32(16) | opaque << uint32(24),
             )
 
 
 @part
 def draw_tile(
-    tile,
-    frame,
-    items,
-    looks,
-    lines,
-    textures,
-    lights,
-    chunks,
-    patterns,
-    ranks,
-    starts,
-    lists,
-    behind,
-    screen,
-    lit,
-    pieces,
-    sources,
-    to_srgb,
-    floats,
-    ints,
-    pixels,
-    depth_out,
-    normal_out,
-    part_out,
-    heat_out,
-):
+    tile: int, scene: Scene, space: Space, floats: Floats, ints: Ints, picture: Picture
+) -> None:
     """One tile from its refs to its pixels. floats, ints: the thread's scratch."""
-    samples = frame[at.SAMPLES]
+    frame, chunks, starts = scene.frame, scene.chunks, space.starts
+    behind, samples = scene.behind, scene.frame[at.SAMPLES]
     left, top, right, bottom = tile_box(tile, frame)
     depths = floats[: 4 * at.PLANE]
     colours = floats[4 * at.PLANE : -at.WORK_FLOATS]
-    work = floats[-at.WORK_FLOATS :]
     marks = ints[: 4 * at.PLANE]
-    bits = ints[4 * at.PLANE : 5 * at.PLANE]
-    hits = ints[5 * at.PLANE : 6 * at.PLANE]
     rows = ints[6 * at.PLANE : 6 * at.PLANE + 2 * at.TILE_H]
     split = ints[6 * at.PLANE + 2 * at.TILE_H : -at.LISTED - at.PLACES]
-    listed = ints[-at.LISTED - at.PLACES : -at.PLACES]
-    places = ints[-at.PLACES :]
+    scratch = Scratch(
+        depths,
+        colours,
+        floats[-at.WORK_FLOATS :],
+        marks,
+        ints[4 * at.PLANE : 5 * at.PLANE],
+        ints[5 * at.PLANE : 6 * at.PLANE],
+        rows,
+        split,
+        ints[-at.LISTED - at.PLACES : -at.PLACES],
+        ints[-at.PLACES :],
+    )
     is_empty = count_refs(tile, -1, chunks, starts) == 0
     if not is_empty:
         back = make4(behind[0], behind[1], behind[2], behind[3])
@@ -125,78 +123,28 @@ def draw_tile(
         has_buffers = layer == 0 and frame[at.HAS_BUFFERS] != 0
         if opaque + blended > 0 or has_buffers:
             depths[: samples * at.PLANE] = F(-np.inf)
-            marks[: samples * at.PLANE] = np.int32(-1)
+            marks[: samples * at.PLANE] = int32(-1)
         if opaque > 0:
-            keep_nearest(
-                tile, 2 * layer, frame, items, looks, textures, chunks, screen, pieces,
-                sources, ranks, patterns, starts, lists, depths, marks, bits,
-            )  # fmt: skip
+            keep_nearest(tile, 2 * layer, scene, space, scratch)
             if samples > 1:
                 make_room(right - left, bottom - top, marks, colours)
         if has_buffers:
-            fill_buffers(
-                tile, frame, items, lines, screen, pieces, sources, depths, marks,
-                depth_out, normal_out, part_out, heat_out,
-            )  # fmt: skip
+            fill_buffers(tile, scene, space, scratch, picture)
         for queue in range(2 * layer, 2 * layer + 2):
             if opaque > 0 if queue % 2 == 0 else blended > 0:
-                shade(
-                    tile, queue, frame, items, looks, lines, textures, lights, chunks,
-                    patterns, ranks, starts, lists, screen, lit, pieces, sources,
-                    depths, marks, bits, hits, rows, split, work, listed, places,
-                    colours,
-                )  # fmt: skip
+                shade(tile, queue, scene, space, scratch)
         if blended > 0 and samples > 1:
             join_samples(split, colours)
-    encode(tile, frame, rows, to_srgb, colours, is_empty, pixels)
+    encode(tile, frame, rows, scene.to_srgb, colours, is_empty, picture.pixels)
 
 
-@jit(
-    "i8(f8[::1], i8[::1], i8[::1], f4[::1], i8[::1], f4[::1], i8[::1],"
-    " f4[::1], i8[::1], i8[:, ::1], i4[::1], i4[::1], f4[::1], f4[::1], u1[::1],"
-    " out i8[::1], out f4[::1], out f4[::1], out f4[::1], out i4[::1],"
-    " out i4[:, ::1], out i4[:, ::1], out i4[:, ::1], out i8[:, ::1],"
-    " out f8[::1], out f4[:, ::1], out i4[:, ::1], out u4[::1], out f4[::1],"
-    " out f4[::1], out i4[::1], out f4[::1])"
-)
-def draw_frame(
-    view,
-    frame,
-    items,
-    looks,
-    lines,
-    widths,
-    textures,
-    lights,
-    segments,
-    chunks,
-    order,
-    patterns,
-    ranks,
-    behind,
-    to_srgb,
-    team,
-    screen,
-    lit,
-    pieces,
-    sources,
-    refs,
-    starts,
-    lists,
-    found,
-    cuts,
-    floats,
-    ints,
-    pixels,
-    depth_out,
-    normal_out,
-    part_out,
-    heat_out,
-):
+@jit("i8(Scene, Space, Picture)")
+def draw_frame(scene: Scene, space: Space, picture: Picture) -> int:
     """Take part in drawing one picture; gives 1 if there was too little room.
 
     Then `found` tells what is needed, and nothing has been drawn.
     """
+    frame, team, found = scene.frame, space.team, space.found
     step = at.TEAM_STEP
     total = frame[at.VERTEX_COUNT]
     pieces_of_work = frame[at.VERTEX_CHUNKS]
@@ -206,24 +154,22 @@ def draw_frame(
             break
         place_vertices(
             work * total // pieces_of_work, (work + 1) * total // pieces_of_work,
-            view, frame, items, lights, screen, lit,
+            scene.camera, frame, scene.items, scene.lights, space.screen, space.lit,
         )  # fmt: skip
         claim(team, at.DONE_VERTEX * step)
     while watch(team, at.DONE_VERTEX * step) < pieces_of_work:
         pass
+    chunks = len(scene.chunks)
     while True:
         work = claim(team, at.NEXT_CHUNK * step)
-        if work >= len(chunks):
+        if work >= chunks:
             break
-        fill_bins(
-            work, view, frame, items, looks, lines, widths, segments, chunks, order,
-            screen, pieces, sources, refs, starts, lists, found,
-            cuts[work * CUT_ROOM : (work + 1) * CUT_ROOM],
-        )  # fmt: skip
+        room = space.cuts[work * CUT_ROOM : (work + 1) * CUT_ROOM]
+        fill_bins(work, scene, space, room)
         claim(team, at.DONE_CHUNK * step)
-    while watch(team, at.DONE_CHUNK * step) < len(chunks):
+    while watch(team, at.DONE_CHUNK * step) < chunks:
         pass
-    for chunk in range(len(chunks)):
+    for chunk in range(chunks):
         if (
             found[chunk, at.FOUND_REFS] > frame[at.REF_ROOM]
             or found[chunk, at.FOUND_LIST] > frame[at.LIST_ROOM]
@@ -235,10 +181,5 @@ def draw_frame(
         tile = claim(team, at.NEXT_TILE * step)
         if tile >= frame[at.TILES_X] * frame[at.TILES_Y]:
             break
-        draw_tile(
-            tile, frame, items, looks, lines, textures, lights, chunks, patterns, ranks,
-            starts, lists, behind, screen, lit, pieces, sources, to_srgb,
-            floats[thread], ints[thread], pixels, depth_out, normal_out,
-            part_out, heat_out,
-        )  # fmt: skip
+        draw_tile(tile, scene, space, space.floats[thread], space.ints[thread], picture)
     return 0

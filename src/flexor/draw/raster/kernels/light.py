@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from flexor.draw.raster import layout as at
 from flexor.maths.kernels.jit import inline
@@ -17,12 +16,26 @@ from flexor.maths.kernels.lanes import (
     sqrt8,
     take,
 )
+from flexor.maths.kernels.numbers import float32
 
-F = np.float32
+if TYPE_CHECKING:
+    from flexor.arrays import Floats
+
+F = float32
+Corners = tuple[float, float, float]
 
 
 @inline
-def light(lights, x, y, z, nx, ny, nz, bands):
+def light(
+    lights: Floats,
+    x: float,
+    y: float,
+    z: float,
+    nx: float,
+    ny: float,
+    nz: float,
+    bands: float,
+) -> Corners:
     """Red, green and blue light at (x, y, z) with unit normal n.
 
     bands: 0, or the number of steps in which light grows (cel shading).
@@ -60,7 +73,9 @@ def light(lights, x, y, z, nx, ny, nz, bands):
 
 
 @inline
-def light8(lights, x, y, z, nx, ny, nz, bands):
+def light8(
+    lights: Floats, x: Any, y: Any, z: Any, nx: Any, ny: Any, nz: Any, bands: float
+) -> tuple[Any, Any, Any]:
     """The same for eight points at once."""
     red, green, blue = splat8(F(0)), splat8(F(0)), splat8(F(0))
     zero, one, half = splat8(F(0)), splat8(F(1)), splat8(F(0.5))

@@ -6,6 +6,8 @@ there; where a triangle has only some of its four samples, it adds its share.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from flexor.draw.raster import layout as at
@@ -23,8 +25,12 @@ from flexor.maths.kernels.lanes import (
     store4,
     take,
 )
+from flexor.maths.kernels.numbers import float32, int32, int64
 
-F = np.float32
+if TYPE_CHECKING:
+    from flexor.arrays import Floats, Ints
+
+F = float32
 
 # For each set of samples (a bit each) their mean place from the pixel's centre, in
 # 1/256 pixel, and their share of all four.
@@ -40,13 +46,13 @@ MIDDLES = np.array(
 
 
 @inline
-def spot_of(pixel):
+def spot_of(pixel: int) -> int:
     """Where a pixel of a tile is in planes of samples, whose rows are longer."""
     return pixel + (pixel >> at.TILE_BITS) * (at.STRIDE - at.TILE_W)
 
 
 @inline
-def put_colour(colours, to, colour, weight):
+def put_colour(colours: Floats, to: int, colour: Any, weight: float) -> None:
     """Write an opaque pixel, or add the share of it that its samples are."""
     colour = min4(max4(colour, splat4(F(0))), splat4(F(1)))
     colour = make4(pick4(colour, 0), pick4(colour, 1), pick4(colour, 2), F(1))
@@ -56,7 +62,9 @@ def put_colour(colours, to, colour, weight):
 
 
 @inline
-def put_over(colours, split, pixel, colour, bits, full):
+def put_over(
+    colours: Floats, split: Ints, pixel: int, colour: Any, bits: int, full: int
+) -> None:
     """Lay a colour over a pixel, or over some of its samples.
 
     Where not all samples are covered, a pixel is split into four until all is drawn:
@@ -71,7 +79,7 @@ def put_over(colours, split, pixel, colour, bits, full):
         store4(colours, to, fma4(load4(colours, to), kept, colour))
         return
     if take(split, pixel) == 0:
-        put(split, pixel, np.int32(1))
+        put(split, pixel, int32(1))
         for sample in range(1, 4):
             store4(colours, to + sample * at.COPY, load4(colours, to))
     for sample in range(4):
@@ -81,11 +89,11 @@ def put_over(colours, split, pixel, colour, bits, full):
 
 
 @part
-def join_samples(split, colours):
+def join_samples(split: Ints, colours: Floats) -> None:
     """Make one pixel again of those that were split."""
     for pixel in range(at.TILE_W * at.TILE_H):
         if take(split, pixel):
-            put(split, pixel, np.int32(0))
+            put(split, pixel, int32(0))
             i = 4 * pixel
             total = load4(colours, i) + load4(colours, i + at.COPY)
             total = total + load4(colours, i + 2 * at.COPY)
@@ -94,29 +102,48 @@ def join_samples(split, colours):
 
 
 @inline
-def put_pixel(spot, pixel, colour, is_whole, is_blend, full, bits, split, colours):
+def put_pixel(
+    spot: int,
+    pixel: int,
+    colour: Any,
+    is_whole: bool,
+    is_blend: bool,
+    full: int,
+    bits: Ints,
+    split: Ints,
+    colours: Floats,
+) -> None:
     """Write a pixel that has been shaded. The bits of blended ones are cleared."""
     if is_blend:
-        here = np.int64(take(bits, spot))
-        put(bits, spot, np.int32(0))
+        here = int64(take(bits, spot))
+        put(bits, spot, int32(0))
         put_over(colours, split, pixel, colour, here, full)
         return
     weight = F(1)
     if not is_whole:
-        weight = take(MIDDLES, 4 * np.int64(take(bits, spot)) + 2)
+        weight = take(MIDDLES, 4 * int64(take(bits, spot)) + 2)
     put_colour(colours, 4 * pixel, colour, weight)
 
 
 @inline
 def list_pixels(
-    ref, box, tile_x, tile_y, samples, is_blend, marks, bits, rows, listed
-):  # fmt: skip
+    ref: int,
+    box: tuple[int, int, int, int],
+    tile_x: int,
+    tile_y: int,
+    samples: int,
+    is_blend: bool,
+    marks: Ints,
+    bits: Ints,
+    rows: Ints,
+    listed: Ints,
+) -> tuple[int, bool]:
     """The pixels of a tile that a ref is seen at, into `listed`.
 
     Gives how many they are, and whether it has all samples of all of them. If there are
     four samples or if it is blended, `bits` tells which samples of each.
     """
-    count, is_whole = np.int64(0), True
+    count, is_whole = int64(0), True
     for y in range(box[2], box[3] + 1):
         spot = (y - tile_y) * at.STRIDE - tile_x
         pixel = (y - tile_y) * at.TILE_W - tile_x
@@ -137,20 +164,20 @@ def list_pixels(
             pack8(seen, pixel + x, listed, count)
             count += count_bits(seen)
         put(rows, 2 * (y - tile_y), min(
-            take(rows, 2 * (y - tile_y)), np.int32(box[0] - tile_x)
+            take(rows, 2 * (y - tile_y)), int32(box[0] - tile_x)
         ))  # fmt: skip
         put(rows, 2 * (y - tile_y) + 1, max(
-            take(rows, 2 * (y - tile_y) + 1), np.int32(box[1] + 1 - tile_x)
+            take(rows, 2 * (y - tile_y) + 1), int32(box[1] + 1 - tile_x)
         ))  # fmt: skip
     return count, is_whole
 
 
 @inline
-def note_moves(first, count, listed, bits, work):
+def note_moves(first: int, count: int, listed: Ints, bits: Ints, work: Floats) -> None:
     """Where in their pixels the samples of eight listed pixels are."""
     for lane in range(8):
-        pixel = np.int64(take(listed, first + min(lane, count - 1)))
+        pixel = int64(take(listed, first + min(lane, count - 1)))
         spot = spot_of(pixel)
-        row = 4 * np.int64(take(bits, spot))
+        row = 4 * int64(take(bits, spot))
         put(work, at.MOVE_X + lane, take(MIDDLES, row))
         put(work, at.MOVE_Y + lane, take(MIDDLES, row + 1))

@@ -6,27 +6,40 @@ A place is the shares of the second and third corner, with perspective.
 from __future__ import annotations
 
 import math
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from flexor.draw.raster import layout as at
-from flexor.draw.raster.kernels.refs import INSTANCE_OF, OF_ITEM, OF_LOOK
+from flexor.draw.raster.kernels.refs import (
+    INSTANCE_OF,
+    OF_ITEM,
+    OF_LOOK,
+    Corners,
+    Face,
+    Owner,
+)
 from flexor.draw.raster.kernels.texture import half_log2, levels_of, look_up
+from flexor.draw.raster.layout import Scene
 from flexor.maths.kernels.borrow import bytes_at, floats_at, words_at
 from flexor.maths.kernels.jit import inline
 from flexor.maths.kernels.lanes import pick4, take
+from flexor.maths.kernels.numbers import float32, float64
 
-F = np.float32
+if TYPE_CHECKING:
+    from flexor.arrays import Floats, Longs
+
+F = float32
+Rates = tuple[float, float, float, float, bool]
+Spread = tuple[float, float, float, float, float, float]
 
 
 @inline
-def rates_of(xs, ys):
+def rates_of(xs: Corners, ys: Corners) -> Rates:
     """How the shares of the second and third corner grow on the screen, to the right
     and down, per 1/256 pixel; and whether the triangle is seen from behind.
     """
-    area = np.float64(xs[1] - xs[0]) * np.float64(ys[2] - ys[0]) - np.float64(
+    area = float64(xs[1] - xs[0]) * float64(ys[2] - ys[0]) - float64(
         xs[2] - xs[0]
-    ) * np.float64(ys[1] - ys[0])
+    ) * float64(ys[1] - ys[0])
     unit = F(1.0 / area)
     return (
         (ys[2] - ys[0]) * unit, (xs[0] - xs[2]) * unit,
@@ -36,7 +49,7 @@ def rates_of(xs, ys):
 
 
 @inline
-def place_at(first, second, nears):
+def place_at(first: float, second: float, nears: Corners) -> Corners:
     """From shares on the screen to those on the triangle, and the distance."""
     distance = F(1) / (
         nears[0] + first * (nears[1] - nears[0]) + second * (nears[2] - nears[0])
@@ -45,7 +58,9 @@ def place_at(first, second, nears):
 
 
 @inline
-def uncut(ref, triangles, pieces, one, two):
+def uncut(
+    ref: int, triangles: int, pieces: Floats, one: float, two: float
+) -> tuple[float, float]:
     """A place in a piece as a place in the triangle that it was cut from."""
     if ref < triangles:
         return one, two
@@ -60,7 +75,17 @@ def uncut(ref, triangles, pieces, one, two):
 
 
 @inline
-def centre_place(ref, triangles, pieces, xs, ys, nears, rates, x, y):
+def centre_place(
+    ref: int,
+    triangles: int,
+    pieces: Floats,
+    xs: Corners,
+    ys: Corners,
+    nears: Corners,
+    rates: Rates,
+    x: int,
+    y: int,
+) -> tuple[float, float, float, float, float]:
     """Place and distance at a pixel's centre, or the nearest to it on the triangle; and
     the shares on the screen.
     """
@@ -73,20 +98,22 @@ def centre_place(ref, triangles, pieces, xs, ys, nears, rates, x, y):
 
 
 @inline
-def mix(values, one, two):
+def mix(values: Corners, one: float, two: float) -> float:
     """What three corners say at a place."""
     return values[0] + (values[1] - values[0]) * one + (values[2] - values[0]) * two
 
 
 @inline
-def mix_at(array, a, b, c, one, two):
+def mix_at(array: Any, a: int, b: int, c: int, one: float, two: float) -> float:
     """The same for numbers of an array."""
     x = take(array, a)
     return x + (take(array, b) - x) * one + (take(array, c) - x) * two
 
 
 @inline
-def texcoords_of(items, looks, owner, a, b, c):
+def texcoords_of(
+    items: Longs, looks: Floats, owner: Owner, a: int, b: int, c: int
+) -> tuple[Corners, Corners]:
     """Texture coordinates of three vertices, moved by the look's transform."""
     item, t = owner[OF_ITEM], owner[OF_LOOK] + at.TRANSFORM
     where = take(items, item + at.TEXCOORDS)
@@ -104,7 +131,7 @@ def texcoords_of(items, looks, owner, a, b, c):
 
 
 @inline
-def cut_values(ref, triangles, pieces, values):
+def cut_values(ref: int, triangles: int, pieces: Floats, values: Corners) -> Corners:
     """What the corners of a ref say: those of a piece lie between the triangle's."""
     if ref < triangles:
         return values
@@ -117,7 +144,7 @@ def cut_values(ref, triangles, pieces, values):
 
 
 @inline
-def spread_of(us, vs, nears, rates):
+def spread_of(us: Corners, vs: Corners, nears: Corners, rates: Rates) -> Spread:
     """How texture coordinates times 1/distance, and 1/distance, grow per pixel: each to
     the right and down. us, vs: of the ref's own corners.
     """
@@ -135,7 +162,9 @@ def spread_of(us, vs, nears, rates):
 
 
 @inline
-def detail_at(textures, texture, spread, u, v, distance):
+def detail_at(
+    textures: Longs, texture: int, spread: Spread, u: float, v: float, distance: float
+) -> float:
     """Level of detail at a pixel: how many texels it takes, as a power of two."""
     row = texture * at.TEXTURE_INTS + at.LEVEL_ROWS
     width = F(take(textures, row + 1)) * distance
@@ -147,7 +176,7 @@ def detail_at(textures, texture, spread, u, v, distance):
 
 
 @inline
-def is_face_flat(items, item, triangle):
+def is_face_flat(items: Longs, item: int, triangle: int) -> bool:
     """Whether a triangle is shaded by its face; triangle: counted in its mesh."""
     if take(items, item + at.SHADING) == at.BY_FACE:
         return True
@@ -158,7 +187,17 @@ def is_face_flat(items, item, triangle):
 
 
 @inline
-def normal_at(items, item, is_flat, sign, a, b, c, one, two):
+def normal_at(
+    items: Longs,
+    item: int,
+    is_flat: bool,
+    sign: float,
+    a: int,
+    b: int,
+    c: int,
+    one: float,
+    two: float,
+) -> Corners:
     """The unit normal of a surface at a place, times `sign`.
 
     a to c: vertices among all instances of the item.
@@ -184,12 +223,15 @@ def normal_at(items, item, is_flat, sign, a, b, c, one, two):
 
 @inline
 def alpha_at(
-    ref, triangles, owner, items, looks, textures, pieces, a, b, c, xs, ys, nears, x, y
-):  # fmt: skip
+    face: Face, triangles: int, scene: Scene, pieces: Floats, x: int, y: int
+) -> float:
     """Alpha of a triangle at a pixel's centre."""
-    item, rates = owner[OF_ITEM], rates_of(xs, ys)
+    ref, owner, nears = face.ref, face.owner, face.nears
+    a, b, c = face.a, face.b, face.c
+    items, looks, textures = scene.items, scene.looks, scene.textures
+    item, rates = owner[OF_ITEM], rates_of(face.xs, face.ys)
     one, two, distance, _, _ = centre_place(
-        ref, triangles, pieces, xs, ys, nears, rates, x, y
+        ref, triangles, pieces, face.xs, face.ys, nears, rates, x, y
     )
     alpha = take(looks, owner[OF_LOOK] + at.COLOUR + 3)
     where = take(items, item + at.TINTS)

@@ -6,20 +6,43 @@ arrays would be counted references, which cost more than what is read from them.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flexor.draw.raster import layout as at
 from flexor.maths.kernels.borrow import ints_at
 from flexor.maths.kernels.jit import inline
 from flexor.maths.kernels.lanes import take
+from flexor.maths.kernels.numbers import int64
+
+if TYPE_CHECKING:
+    from flexor.arrays import Floats, Ints, Longs
 
 # What is known of a triangle's owner, in `own`. By name in each module: as `at.OF_ITEM`
 # they would be no constants for Numba, and the tuple would go through memory.
 OF_ITEM, OF_LOOK, FIRST_OF, LAST_OF, VERTEX_OF, INSTANCE_OF = range(6)
 
 
+Spots = tuple[int, int, int, int, int, int]  # x and y of three corners, whole
+Owner = tuple[int, int, int, int, int, int]
+Corners = tuple[float, float, float]  # a number of each
+
+
+class Face(NamedTuple):
+    """A triangle, or a piece of one, at work."""
+
+    ref: int
+    element: int
+    owner: Owner
+    a: int  # its vertices, counted inside its instance
+    b: int
+    c: int
+    xs: Corners
+    ys: Corners
+    nears: Corners
+
+
 @inline
-def find_row(table, width, column, value):
+def find_row(table: Longs, width: int, column: int, value: Any) -> int:
     """The last row of a flat table whose number in `column` (rising) is not above
     `value`; rows are `width` numbers long.
     """
@@ -34,14 +57,14 @@ def find_row(table, width, column, value):
 
 
 @inline
-def nobody():
+def nobody() -> Owner:
     """An owner that fits no triangle."""
-    zero = np.int64(0)
+    zero = int64(0)
     return zero, zero, zero, zero, zero, zero
 
 
 @inline
-def own(items, element, owner):
+def own(items: Longs, element: int, owner: Owner) -> Owner:
     """Which item and instance a triangle belongs to.
 
     owner: what was found for the triangle before, which mostly fits: where the item's
@@ -62,7 +85,7 @@ def own(items, element, owner):
 
 
 @inline
-def corners_of(items, element, owner):
+def corners_of(items: Longs, element: int, owner: Owner) -> tuple[int, int, int]:
     """The vertices of a triangle, counted inside its instance."""
     item = owner[OF_ITEM]
     triangles = ints_at(
@@ -70,22 +93,31 @@ def corners_of(items, element, owner):
     )
     corner = 3 * (element - owner[FIRST_OF])
     return (
-        np.int64(take(triangles, corner)),
-        np.int64(take(triangles, corner + 1)),
-        np.int64(take(triangles, corner + 2)),
+        int64(take(triangles, corner)),
+        int64(take(triangles, corner + 1)),
+        int64(take(triangles, corner + 2)),
     )
 
 
 @inline
-def element_of(ref, triangles, sources):
+def element_of(ref: int, triangles: int, sources: Ints) -> int:
     """The element that a ref was made of."""
     if ref >= triangles:
-        return np.int64(take(sources, ref - triangles))
+        return int64(take(sources, ref - triangles))
     return ref
 
 
 @inline
-def corner_rows(ref, triangles, owner, a, b, c, screen, pieces):
+def corner_rows(
+    ref: int,
+    triangles: int,
+    owner: Owner,
+    a: int,
+    b: int,
+    c: int,
+    screen: Floats,
+    pieces: Floats,
+) -> tuple[Corners, Corners, Corners, Corners]:
     """x, y, 1/distance and depth of three corners: three numbers each."""
     if ref >= triangles:
         i = (ref - triangles) * at.PIECE_FLOATS
@@ -109,7 +141,7 @@ def corner_rows(ref, triangles, owner, a, b, c, screen, pieces):
 
 
 @inline
-def tile_box(tile, frame):
+def tile_box(tile: int, frame: Longs) -> tuple[int, int, int, int]:
     """First pixels of a tile and those after its last: left, top, right, bottom."""
     left = tile % frame[at.TILES_X] * at.TILE_W
     top = tile // frame[at.TILES_X] * at.TILE_H

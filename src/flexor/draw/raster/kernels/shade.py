@@ -6,7 +6,7 @@ place in the triangle, and everything else follows from that.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from flexor.draw.raster import layout as at
 from flexor.draw.raster.kernels.cover import box_of, clockwise, cover
@@ -18,6 +18,7 @@ from flexor.draw.raster.kernels.pixels import (
     spot_of,
 )
 from flexor.draw.raster.kernels.place import (
+    Spread,
     cut_values,
     detail_at,
     is_face_flat,
@@ -32,6 +33,9 @@ from flexor.draw.raster.kernels.refs import (
     INSTANCE_OF,
     OF_ITEM,
     OF_LOOK,
+    Corners,
+    Face,
+    Owner,
     corner_rows,
     corners_of,
     element_of,
@@ -42,12 +46,14 @@ from flexor.draw.raster.kernels.refs import (
 )
 from flexor.draw.raster.kernels.texture import (
     FULL,
+    Levels,
     levels_of,
     look_up,
     prepare8,
     texel_colour,
     wrapped8,
 )
+from flexor.draw.raster.layout import Scene, Scratch, Space
 from flexor.maths.kernels.borrow import floats_at, words_at
 from flexor.maths.kernels.ints import (
     as_floats8,
@@ -71,15 +77,21 @@ from flexor.maths.kernels.lanes import (
     store8,
     take,
 )
+from flexor.maths.kernels.numbers import float32, int64
 
-F = np.float32
+if TYPE_CHECKING:
+    from flexor.arrays import Floats, Ints, Longs
+
+F = float32
 # Level of detail is looked at again after so many pixels.
 DETAIL_STEP = 16
 UNLIT, LIT_BY_VERTEX, LIT_BY_PIXEL, LIT_BY_FACE = range(4)
 
 
 @inline
-def line_colour(element, frame, looks, items, lines):
+def line_colour(
+    element: int, frame: Longs, looks: Floats, items: Longs, lines: Longs
+) -> Any:
     """Colour of an edge or line."""
     number = element - frame[at.TRIANGLE_COUNT]
     if number < frame[at.EDGE_COUNT]:
@@ -95,7 +107,7 @@ def line_colour(element, frame, looks, items, lines):
 
 
 @inline
-def tint_of(items, looks, owner):
+def tint_of(items: Longs, looks: Floats, owner: Owner) -> Any:
     """The colour that all of an instance is multiplied by."""
     base = load4(looks, owner[OF_LOOK] + at.COLOUR)
     where = take(items, owner[OF_ITEM] + at.TINTS)
@@ -106,14 +118,14 @@ def tint_of(items, looks, owner):
 
 
 @inline
-def three(values, a, b, c):
+def three(values: Floats, a: int, b: int, c: int) -> tuple[Any, Any, Any]:
     """Four numbers at the first corner, and how those of the others differ."""
     at_a = load4(values, 4 * a)
     return at_a, load4(values, 4 * b) - at_a, load4(values, 4 * c) - at_a
 
 
 @inline
-def colours_of(items, item, a, b, c):
+def colours_of(items: Longs, item: int, a: int, b: int, c: int) -> tuple[Any, Any, Any]:
     """Vertex colours of three corners; white if there are none."""
     where = take(items, item + at.COLOURS)
     if where == 0:
@@ -122,7 +134,9 @@ def colours_of(items, item, a, b, c):
 
 
 @inline
-def lit_of(items, owner, is_back, lit, a, b, c):
+def lit_of(
+    items: Longs, owner: Owner, is_back: bool, lit: Floats, a: int, b: int, c: int
+) -> tuple[Any, Any, Any]:
     """Light that was found at three vertices."""
     item = owner[OF_ITEM]
     vertices = take(items, item + at.VERTICES)
@@ -133,7 +147,7 @@ def lit_of(items, owner, is_back, lit, a, b, c):
 
 
 @inline
-def light_mode(items, owner, element):
+def light_mode(items: Longs, owner: Owner, element: int) -> int:
     """How a triangle is lit."""
     shading = take(items, owner[OF_ITEM] + at.SHADING)
     if shading == at.UNLIT:
@@ -144,7 +158,7 @@ def light_mode(items, owner, element):
 
 
 @inline
-def places8(first, second, nears):
+def places8(first: Any, second: Any, nears: Corners) -> tuple[Any, Any, Any]:
     """Eight places, from shares on the screen, and distances."""
     none, whole = splat8(F(0)), splat8(F(1))
     first = min8(max8(first, none), whole)
@@ -156,7 +170,9 @@ def places8(first, second, nears):
 
 
 @inline
-def uncut8(ref, triangles, pieces, one, two):
+def uncut8(
+    ref: int, triangles: int, pieces: Floats, one: Any, two: Any
+) -> tuple[Any, Any]:
     """Eight places in a piece as places in the triangle it was cut from."""
     if ref < triangles:
         return one, two
@@ -175,19 +191,32 @@ def uncut8(ref, triangles, pieces, one, two):
 
 
 @inline
-def mix8(values, one, two):
+def mix8(values: Corners, one: Any, two: Any) -> Any:
     """What three corners say at eight places."""
     second = fma8(splat8(values[1] - values[0]), one, splat8(values[0]))
     return fma8(splat8(values[2] - values[0]), two, second)
 
 
 @inline
-def of_three(array, a, b, c):
+def of_three(array: Any, a: int, b: int, c: int) -> Corners:
     return take(array, a), take(array, b), take(array, c)
 
 
 @inline
-def light_eight(items, looks, owner, lights, is_flat, sign, a, b, c, one, two, work):
+def light_eight(
+    items: Longs,
+    looks: Floats,
+    owner: Owner,
+    lights: Floats,
+    is_flat: bool,
+    sign: float,
+    a: int,
+    b: int,
+    c: int,
+    one: Any,
+    two: Any,
+    work: Floats,
+) -> None:
     """Light at eight places of a triangle, into `work`."""
     item = owner[OF_ITEM]
     vertices = take(items, item + at.VERTICES)
@@ -222,7 +251,9 @@ def light_eight(items, looks, owner, lights, is_flat, sign, a, b, c, one, two, w
 
 
 @inline
-def texture_colour(textures, texture, levels, u, v):
+def texture_colour(
+    textures: Longs, texture: int, levels: Levels, u: float, v: float
+) -> Any:
     """The colour of a texture at one place: see `look_up`."""
     row = texture * at.TEXTURE_INTS
     texels = words_at(
@@ -233,7 +264,7 @@ def texture_colour(textures, texture, levels, u, v):
 
 
 @inline
-def is_far(pixel, other, rows):
+def is_far(pixel: int, other: int, rows: int) -> bool:
     """Whether two pixels of a tile are so far apart that detail may differ."""
     across = abs((pixel & (at.TILE_W - 1)) - (other & (at.TILE_W - 1)))
     down = abs((pixel >> at.TILE_BITS) - (other >> at.TILE_BITS))
@@ -241,7 +272,16 @@ def is_far(pixel, other, rows):
 
 
 @inline
-def glow_colour(textures, texture, spread, us, vs, one, two, distance):
+def glow_colour(
+    textures: Longs,
+    texture: int,
+    spread: Spread,
+    us: Corners,
+    vs: Corners,
+    one: float,
+    two: float,
+    distance: float,
+) -> Any:
     """Colour of a texture at one place, level of detail and all."""
     u, v = mix(us, one, two), mix(vs, one, two)
     detail = detail_at(textures, texture, spread, u, v, distance)
@@ -250,18 +290,32 @@ def glow_colour(textures, texture, spread, us, vs, one, two, distance):
 
 @inline
 def shade_triangle(
-    ref, element, owner, xs, ys, nears, a, b, c, total, is_whole, tile_x, tile_y,
-    is_blend, full, triangles, items, looks, textures, lights, lit, pieces, bits, split,
-    work, listed, places, colours,
-):  # fmt: skip
+    face: Face,
+    total: int,
+    is_whole: bool,
+    tile_x: int,
+    tile_y: int,
+    is_blend: bool,
+    full: int,
+    scene: Scene,
+    space: Space,
+    bits: Ints,
+    scratch: Scratch,
+) -> None:
     """Shade the listed pixels of one triangle, eight at a time."""
+    ref, element, owner, nears = face.ref, face.element, face.owner, face.nears
+    a, b, c, xs, ys = face.a, face.b, face.c, face.xs, face.ys
+    items, looks, textures = scene.items, scene.looks, scene.textures
+    pieces, triangles = space.pieces, scene.frame[at.TRIANGLE_COUNT]
+    work, listed, places = scratch.work, scratch.listed, scratch.places
+    split, colours = scratch.split, scratch.colours
     item, rates = owner[OF_ITEM], rates_of(xs, ys)
     base, mode = tint_of(items, looks, owner), light_mode(items, owner, element)
     has_colours = take(items, item + at.COLOURS) != 0
     ca, cb, cc = colours_of(items, item, a, b, c)
     la, lb, lc = ca, cb, cc
     if mode == LIT_BY_VERTEX:
-        la, lb, lc = lit_of(items, owner, rates[4], lit, a, b, c)
+        la, lb, lc = lit_of(items, owner, rates[4], space.lit, a, b, c)
     i = owner[OF_LOOK] + at.GLOW
     shine = make4(take(looks, i), take(looks, i + 1), take(looks, i + 2), F(0))
     texture, glow = take(items, item + at.TEXTURE), take(items, item + at.GLOW_TEXTURE)
@@ -272,7 +326,7 @@ def shade_triangle(
         take(textures, row + at.TEXELS), take(textures, row + at.TEXEL_COUNT)
     )
     wrap_s, wrap_t = take(textures, row + at.WRAP_S), take(textures, row + at.WRAP_T)
-    none = np.int64(0)
+    none = int64(0)
     levels = (none, none, none, none, none, none, F(0), False)
     us, vs = texcoords_of(items, looks, owner, a, b, c)
     spread = spread_of(
@@ -281,7 +335,7 @@ def shade_triangle(
         nears,
         rates,
     )
-    detail_from = np.int64(-1000000)  # the pixel where level of detail was taken
+    detail_from = int64(-1000000)  # the pixel where level of detail was taken
     # It changes most from row to row, on large triangles toward a horizon.
     tall = max(ys[0], max(ys[1], ys[2])) - min(ys[0], min(ys[1], ys[2]))
     detail_rows = 1 if tall > F(DETAIL_STEP * at.SUB) else DETAIL_STEP
@@ -306,7 +360,7 @@ def shade_triangle(
         store8(work, at.TWO, two)
         store8(work, at.DISTANCE, distance)
         if texture >= 0:
-            pixel = np.int64(take(listed, group))
+            pixel = int64(take(listed, group))
             if is_far(pixel, detail_from, detail_rows):
                 detail_from = pixel
                 l_one, l_two = take(work, at.ONE), take(work, at.TWO)
@@ -321,7 +375,7 @@ def shade_triangle(
         if mode >= LIT_BY_PIXEL:
             sign = F(-1) if rates[4] else F(1)
             light_eight(
-                items, looks, owner, lights, mode == LIT_BY_FACE, sign, a, b, c,
+                items, looks, owner, scene.lights, mode == LIT_BY_FACE, sign, a, b, c,
                 one, two, work,
             )  # fmt: skip
         for lane in range(count):
@@ -349,7 +403,7 @@ def shade_triangle(
                 )  # fmt: skip
             else:
                 colour = colour + shine
-            pixel = np.int64(take(listed, group + lane))
+            pixel = int64(take(listed, group + lane))
             spot = spot_of(pixel)
             put_pixel(
                 spot, pixel, colour, is_whole, is_blend, full, bits, split, colours
@@ -357,71 +411,53 @@ def shade_triangle(
 
 
 @inline
-def shade_line(total, is_whole, colour, is_blend, full, bits, split, listed, colours):
+def shade_line(
+    total: int,
+    is_whole: bool,
+    colour: Any,
+    is_blend: bool,
+    full: int,
+    bits: Ints,
+    split: Ints,
+    listed: Ints,
+    colours: Floats,
+) -> None:
     """Colour the listed pixels of a line."""
     for i in range(total):
-        pixel = np.int64(take(listed, i))
+        pixel = int64(take(listed, i))
         spot = spot_of(pixel)
         put_pixel(spot, pixel, colour, is_whole, is_blend, full, bits, split, colours)
 
 
 @part
-def shade(
-    tile,
-    queue,
-    frame,
-    items,
-    looks,
-    lines,
-    textures,
-    lights,
-    chunks,
-    patterns,
-    ranks,
-    starts,
-    lists,
-    screen,
-    lit,
-    pieces,
-    sources,
-    depths,
-    marks,
-    bits,
-    hits,
-    rows,
-    split,
-    work,
-    listed,
-    places,
-    colours,
-):
+def shade(tile: int, queue: int, scene: Scene, space: Space, scratch: Scratch) -> None:
     """Shade the refs of one queue of a tile into `colours`: linear, times alpha.
 
     Of opaque refs the pixels that `marks` gives them; of blended ones, in their order,
-    what no opaque one hides. bits: a plane of zeros, before and after; hits: another,
-    of anything; rows: for each row the first column that has been drawn and the one
-    after the last; split: see `put_over`; work, listed, places: for pixels at work.
+    what no opaque one hides.
     """
+    frame, items, chunks, ranks = scene.frame, scene.items, scene.chunks, scene.ranks
+    starts, bits = space.starts, scratch.bits
     tile_x, tile_y, right, bottom = tile_box(tile, frame)
     samples, triangles = frame[at.SAMPLES], frame[at.TRIANGLE_COUNT]
     is_blend = queue % 2 == 1
-    full = np.int64(1) if samples == 1 else np.int64(15)
-    here = bits if is_blend else hits
+    full = int64(1) if samples == 1 else int64(15)
+    here = bits if is_blend else scratch.hits
     spread = 0 if samples == 1 else at.SPREAD
     owner = nobody()
     for chunk in range(len(chunks)):
         if chunks[chunk, at.CHUNK_QUEUE] != queue:
             continue
         for i in range(starts[chunk, tile], starts[chunk, tile + 1]):
-            ref = np.int64(lists[chunk, i])
-            element = element_of(ref, triangles, sources)
-            pattern, a, b, c = np.int64(-1), np.int64(0), np.int64(0), np.int64(0)
+            ref = int64(space.lists[chunk, i])
+            element = element_of(ref, triangles, space.sources)
+            pattern, a, b, c = int64(-1), int64(0), int64(0), int64(0)
             if element < triangles:
                 owner = own(items, element, owner)
                 pattern = take(items, owner[OF_ITEM] + at.PATTERN)
                 a, b, c = corners_of(items, element, owner)
             xs, ys, nears, deep = corner_rows(
-                ref, triangles, owner, a, b, c, screen, pieces
+                ref, triangles, owner, a, b, c, space.screen, space.pieces
             )
             if is_blend and frame[at.IS_SORTED]:
                 deep = (ranks[element], ranks[element], ranks[element])
@@ -430,22 +466,22 @@ def shade(
             if is_blend:
                 cover(
                     spots, near, area, tile_x, tile_y, right, bottom, samples, pattern,
-                    patterns, ref, depths, bits, False,
+                    scene.patterns, ref, scratch.depths, bits, False,
                 )  # fmt: skip
             total, is_whole = list_pixels(
-                ref, box, tile_x, tile_y, samples, is_blend, marks, here, rows, listed
-            )
+                ref, box, tile_x, tile_y, samples, is_blend, scratch.marks, here,
+                scratch.rows, scratch.listed,
+            )  # fmt: skip
             if total == 0:
                 continue
             if element < triangles:
                 shade_triangle(
-                    ref, element, owner, xs, ys, nears, a, b, c, total, is_whole,
-                    tile_x, tile_y, is_blend, full, triangles, items, looks, textures,
-                    lights, lit, pieces, here, split, work, listed, places, colours,
+                    Face(ref, element, owner, a, b, c, xs, ys, nears), total, is_whole,
+                    tile_x, tile_y, is_blend, full, scene, space, here, scratch,
                 )  # fmt: skip
             else:
-                colour = line_colour(element, frame, looks, items, lines)
+                colour = line_colour(element, frame, scene.looks, items, scene.lines)
                 shade_line(
-                    total, is_whole, colour, is_blend, full, here, split, listed,
-                    colours,
+                    total, is_whole, colour, is_blend, full, here, scratch.split,
+                    scratch.listed, scratch.colours,
                 )  # fmt: skip

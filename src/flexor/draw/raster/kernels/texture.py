@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from flexor.draw.raster import layout as at
@@ -26,22 +28,29 @@ from flexor.maths.kernels.lanes import (
     take,
     words4,
 )
+from flexor.maths.kernels.numbers import float32, int32, int64
 
-F = np.float32
+if TYPE_CHECKING:
+    from flexor.arrays import Floats, Ints, Longs, Words
+
+F = float32
 FULL = 1.0 / 65535.0
+# Of two levels where they begin, width and height; share of the second; whether the
+# nearest texel is wanted.
+Levels = tuple[int, int, int, int, int, int, float, bool]
 
 
 @inline
-def half_log2(square):
+def half_log2(square: float) -> float:
     """log2 of the square root of a number above 0, to 0.005."""
     bits = np.float32(square).view(np.int32)
     whole = F((bits >> 23) - 127)
-    rest = np.int32(bits & 0x7FFFFF | 0x3F800000).view(np.float32)
+    rest = F(np.int32(bits & 0x7FFFFF | 0x3F800000).view(np.float32))
     return F(0.5) * (whole + (F(2) - rest * F(1 / 3)) * rest - F(5 / 3))
 
 
 @inline
-def levels_of(textures, texture, detail):
+def levels_of(textures: Longs, texture: int, detail: float) -> Levels:
     """What to read for a level of detail (0: texels as large as pixels, 1: half).
 
     Gives for two levels where they begin, their width and height; then the share of the
@@ -50,7 +59,7 @@ def levels_of(textures, texture, detail):
     row = texture * at.TEXTURE_INTS
     last = take(textures, row + at.LEVELS) - 1
     # Whatever a strange mesh makes of it, nothing outside the texture is read.
-    level = max(min(np.int64(max(detail, F(0))), last), 0)
+    level = max(min(int64(max(detail, F(0))), last), 0)
     # Between two levels, but only in the middle of the way: one look-up instead of two
     # for most pixels, and no step that could be seen.
     share = min(max((detail - F(level)) * F(2.5) - F(0.75), F(0)), F(1))
@@ -69,14 +78,14 @@ def levels_of(textures, texture, detail):
 
 
 @inline
-def floor(value):
+def floor(value: float) -> float:
     """The whole number below; without the function call that math.floor would be."""
-    whole = F(np.int32(value))
+    whole = F(int32(value))
     return whole - F(1) if whole > value else whole
 
 
 @inline
-def wrapped(value, wrap):
+def wrapped(value: float, wrap: int) -> float:
     """A texture coordinate brought to 0 to 1."""
     if wrap == at.REPEAT:
         return value - floor(value)
@@ -86,10 +95,10 @@ def wrapped(value, wrap):
 
 
 @inline
-def neighbours(value, size, wrap):
+def neighbours(value: float, size: int, wrap: int) -> tuple[int, int, float]:
     """The two texels around a coordinate (0 to 1), and the share of the second."""
     place = value * F(size) + F(0.5)  # one more than it is, so that it is not negative
-    high = min(max(np.int64(place), 0), size)
+    high = min(max(int64(place), 0), size)
     share = place - F(high)
     low = high - 1
     is_repeat = wrap == at.REPEAT
@@ -101,7 +110,16 @@ def neighbours(value, size, wrap):
 
 
 @inline
-def blend_four(texels, begin, width, height, wrap_s, wrap_t, u, v):
+def blend_four(
+    texels: Words,
+    begin: int,
+    width: int,
+    height: int,
+    wrap_s: int,
+    wrap_t: int,
+    u: float,
+    v: float,
+) -> Any:
     """The colour between four texels of one level, 0 to 65535."""
     left, right, across = neighbours(u, width, wrap_s)
     top, bottom, down = neighbours(v, height, wrap_t)
@@ -114,13 +132,15 @@ def blend_four(texels, begin, width, height, wrap_s, wrap_t, u, v):
 
 
 @inline
-def look_up(texels, levels, wrap_s, wrap_t, u, v):
+def look_up(
+    texels: Words, levels: Levels, wrap_s: int, wrap_t: int, u: float, v: float
+) -> Any:
     """The linear colour of a texture, RGBA 0 to 1; levels: of `levels_of`."""
     u, v = wrapped(u, wrap_s), wrapped(v, wrap_t)
     begin, width, height, begin_2, width_2, height_2, share, is_nearest = levels
     if is_nearest:
-        x = max(min(np.int64(u * F(width)), width - 1), 0)
-        y = max(min(np.int64(v * F(height)), height - 1), 0)
+        x = max(min(int64(u * F(width)), width - 1), 0)
+        y = max(min(int64(v * F(height)), height - 1), 0)
         return words4(texels, 4 * (begin + y * width + x)) * splat4(F(FULL))
     colour = blend_four(texels, begin, width, height, wrap_s, wrap_t, u, v)
     if share > F(0):
@@ -130,7 +150,7 @@ def look_up(texels, levels, wrap_s, wrap_t, u, v):
 
 
 @inline
-def wrapped8(value, wrap):
+def wrapped8(value: Any, wrap: int) -> Any:
     """Eight texture coordinates brought to 0 to 1."""
     if wrap == at.REPEAT:
         return value - floor8(value)
@@ -142,7 +162,7 @@ def wrapped8(value, wrap):
 
 
 @inline
-def neighbours8(value, size, wrap):
+def neighbours8(value: Any, size: int, wrap: int) -> tuple[Any, Any, Any]:
     """Eight times the two texels around a coordinate, and the share of the second."""
     place = fma8(value, splat8(F(size)), splat8(F(0.5)))
     # Whatever a strange mesh makes of it, nothing outside the texture is read.
@@ -158,7 +178,18 @@ def neighbours8(value, size, wrap):
 
 
 @inline
-def _note8(u, v, begin, width, height, wrap_s, wrap_t, to, places, parts):
+def _note8(
+    u: Any,
+    v: Any,
+    begin: int,
+    width: int,
+    height: int,
+    wrap_s: int,
+    wrap_t: int,
+    to: int,
+    places: Ints,
+    parts: Floats,
+) -> None:
     """Where the texels of eight pixels are, and their shares; to: 0 or 1."""
     left, right, across = neighbours8(u, width, wrap_s)
     top, bottom, down = neighbours8(v, height, wrap_t)
@@ -174,7 +205,15 @@ def _note8(u, v, begin, width, height, wrap_s, wrap_t, to, places, parts):
 
 
 @inline
-def prepare8(u, v, levels, wrap_s, wrap_t, places, parts):
+def prepare8(
+    u: Any,
+    v: Any,
+    levels: Levels,
+    wrap_s: int,
+    wrap_t: int,
+    places: Ints,
+    parts: Floats,
+) -> None:
     """Note for eight pixels where their texels are; `texel_colour` reads them."""
     begin, width, height, begin_2, width_2, height_2, share, is_nearest = levels
     if is_nearest:
@@ -191,24 +230,26 @@ def prepare8(u, v, levels, wrap_s, wrap_t, places, parts):
 
 
 @inline
-def _between(texels, places, parts, to, lane):
+def _between(texels: Words, places: Ints, parts: Floats, to: int, lane: int) -> Any:
     """The colour between the four texels of one pixel, 0 to 65535."""
     i, j = 32 * to + lane, at.PARTS + 16 * to + lane
-    a = words4(texels, np.int64(take(places, i)))
-    b = words4(texels, np.int64(take(places, i + 8)))
-    c = words4(texels, np.int64(take(places, i + 16)))
-    d = words4(texels, np.int64(take(places, i + 24)))
+    a = words4(texels, int64(take(places, i)))
+    b = words4(texels, int64(take(places, i + 8)))
+    c = words4(texels, int64(take(places, i + 16)))
+    d = words4(texels, int64(take(places, i + 24)))
     across = spread4(parts, j)
     upper, lower = fma4(b - a, across, a), fma4(d - c, across, c)
     return fma4(lower - upper, spread4(parts, j + 8), upper)
 
 
 @inline
-def texel_colour(texels, levels, places, parts, lane):
+def texel_colour(
+    texels: Words, levels: Levels, places: Ints, parts: Floats, lane: int
+) -> Any:
     """The linear colour, RGBA 0 to 65535, of one of the pixels that were prepared."""
     share, is_nearest = levels[6], levels[7]
     if is_nearest:
-        colour = words4(texels, np.int64(take(places, lane)))
+        colour = words4(texels, int64(take(places, lane)))
     else:
         colour = _between(texels, places, parts, 0, lane)
         if share > F(0):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from flexor.draw.raster import layout as at
@@ -11,12 +13,24 @@ from flexor.draw.raster.kernels.texture import floor
 from flexor.maths.kernels.borrow import floats_at
 from flexor.maths.kernels.jit import inline, part
 from flexor.maths.kernels.lanes import put, take
+from flexor.maths.kernels.numbers import float32
 
-F = np.float32
+if TYPE_CHECKING:
+    from flexor.arrays import Doubles, Floats, Longs
+
+F = float32
 
 
 @inline
-def _place(begin, end, view, frame, items, item, screen):
+def _place(
+    begin: int,
+    end: int,
+    view: Doubles,
+    frame: Longs,
+    items: Longs,
+    item: int,
+    screen: Floats,
+) -> None:
     positions = floats_at(
         take(items, item + at.POSITIONS),
         take(items, item + at.VERTICES) * take(items, item + at.INSTANCES) * 3,
@@ -53,7 +67,9 @@ def _place(begin, end, view, frame, items, item, screen):
 
 
 @inline
-def _light(begin, end, items, item, lights, lit):
+def _light(
+    begin: int, end: int, items: Longs, item: int, lights: Floats, lit: Floats
+) -> None:
     """Light at each vertex: fronts, then, if two-sided, backs."""
     total = take(items, item + at.VERTICES) * take(items, item + at.INSTANCES)
     positions = floats_at(take(items, item + at.POSITIONS), total * 3)
@@ -81,7 +97,16 @@ def _light(begin, end, items, item, lights, lit):
 
 
 @part
-def place_vertices(first, last, view, frame, items, lights, screen, lit):
+def place_vertices(
+    first: int,
+    last: int,
+    view: Doubles,
+    frame: Longs,
+    items: Longs,
+    lights: Floats,
+    screen: Floats,
+    lit: Floats,
+) -> None:
     """Fill rows first to last of `screen` (V * 4) and, where wanted, of `lit`.
 
     A row of screen is x, y in 1/256 pixel, whole numbers; 1/distance, NEEDS_CUT if the

@@ -8,15 +8,22 @@ Times, one thread of an AMD EPYC: a tick of 80 parts that go in and out all the 
 with 15,000 drops, 0.10 ms; the drops' quads 0.06 ms.
 """
 
-import math
+from __future__ import annotations
 
-import numpy as np
+import math
+from typing import TYPE_CHECKING
 
 from flexor.maths.kernels.jit import inline, jit
+from flexor.maths.kernels.numbers import float32, int32, int64
 from flexor.scene.stage.layout import PLAIN, WATER
-from flexor.stage.effects.kernels.leaves import find_cell, ground_height
 from flexor.stage.effects.kernels.snow import scramble
-from flexor.stage.effects.layout import CONTINUING, KICK_UP, LANDING, NONE
+from flexor.stage.effects.layout import CONTINUING, KICK_UP, LANDING, NONE, Drops, Parts
+from flexor.stage.kernels.field import find_cell_fast, ground_height_fast
+from flexor.stage.layout import GroundTable
+
+if TYPE_CHECKING:
+    from flexor.arrays import Bytes, Doubles, Floats, Ints
+
 
 WIDEST = 0.75 * math.pi  # 135 degrees
 PATTERNS = 32
@@ -24,18 +31,30 @@ UNIT = 2.0**-32
 
 
 @inline
-def _surface(heights, surfaces, x0, z0, inverse, water, x, z):
+def _surface(
+    ground: GroundTable, water: float, x: float, z: float
+) -> tuple[int, float]:
     """What the ground is made of, and the height of it or of the water on it."""
-    r, c, _, _ = find_cell(heights, x0, z0, inverse, x, z)
-    kind = np.int64(surfaces[r, c])
-    level = ground_height(heights, x0, z0, inverse, x, z)
+    heights, x0, z0, inverse = ground.heights, ground.x0, ground.z0, ground.inverse
+    r, c, _, _ = find_cell_fast(heights, x0, z0, inverse, x, z)
+    kind = int64(ground.surfaces[r, c])
+    level = ground_height_fast(heights, x0, z0, inverse, x, z)
     if kind == WATER:
         level = max(level, water)
     return kind, level
 
 
 @inline
-def _throw(chances, event, move, origin, radius, scale, place, speed):
+def _throw(
+    chances: tuple[float, float],
+    event: int,
+    move: Doubles,
+    origin: Doubles,
+    radius: float,
+    scale: float,
+    place: Floats,
+    speed: Floats,
+) -> None:
     """Where a drop begins and how fast it is, of two random numbers 0 to 1."""
     part = chances[1] / 10.0
     if event == KICK_UP:
@@ -59,7 +78,7 @@ def _throw(chances, event, move, origin, radius, scale, place, speed):
 
 
 @jit("bool(f8[:, :, ::1], f8)")
-def are_near(places, farthest):
+def are_near(places: Doubles, farthest: float) -> bool:
     """Whether all places (N, P, 3) are numbers within bounds."""
     for n in range(len(places)):
         for p in range(places.shape[1]):
@@ -69,36 +88,39 @@ def are_near(places, farthest):
     return True
 
 
-@jit(
-    "i8(bool, f8[:, :, ::1], f8[::1], f8[::1], f8[:, ::1], u1[:, ::1], f8, f8, f8,"
-    " f8, i8, out f8[:, :, ::1], out bool[:, ::1], out bool[:, ::1],"
-    " out u1[:, ::1], out u1[:, ::1], out i4[:, :, ::1], out f8[:, :, ::1],"
-    " out f8[:, :, ::1], out i8[::1], out f4[:, ::1], out f4[:, ::1], out f4[::1],"
-    " out i4[::1], out u1[::1], out bool[::1])"
-)
+@jit("i8(bool, f8[:, :, ::1], f8[::1], f8[::1], GroundTable, f8, i8, Parts, Drops)")
 def check_parts(
-    has_last, now, radii, settings, heights, surfaces, x0, z0, inverse, water,
-    seed, lasts, is_aloft, is_wet, states, events, left, origins, moves,
-    serial, places, speeds, floors, ages, patterns, is_water,
-):  # fmt: skip
+    has_last: bool,
+    now: Doubles,
+    radii: Doubles,
+    settings: Doubles,
+    ground: GroundTable,
+    water: float,
+    seed: int,
+    parts: Parts,
+    drops: Drops,
+) -> int:
     """Look at every part and let it throw drops; gives how many more there are.
 
-    settings: base, scale, most, ticks, touch, jump; left: (N, P, 2), drops that are to
-    come and ticks in which they may; origins: (N, P, 3), where what began last began;
-    moves: (N, P, 5), how the part moved then, the surface's height, and 1 if it was
-    water; serial: (1,), drops so far.
+    now: (N, P, 3); radii: (P,); settings: base, scale, most, ticks, touch, jump; water:
+    metres, the height of water.
     """
+    states, left, serial, ages = parts.states, parts.left, drops.serial, drops.ages
     base, scale, most = settings[0], settings[1], settings[2]
-    ticks, touch, jump = np.int32(settings[3]), settings[4], settings[5]
-    count, parts, more = now.shape[0], now.shape[1], 0
-    for n in range(count):
-        for p in range(parts):
+    ticks, touch, jump = int32(settings[3]), settings[4], settings[5]
+    more = 0
+    for n in range(now.shape[0]):
+        for p in range(now.shape[1]):
             x, y, z = now[n, p, 0], now[n, p, 1], now[n, p, 2]
-            old, move, origin = lasts[n, p], moves[n, p], origins[n, p]
-            kind, level = _surface(heights, surfaces, x0, z0, inverse, water, x, z)
+            old, move, origin = (
+                parts.lasts[n, p],
+                parts.moves[n, p],
+                parts.origins[n, p],
+            )
+            kind, level = _surface(ground, water, x, z)
             is_down = y - touch * radii[p] <= level
-            was_aloft = is_aloft[n, p]
-            is_aloft[n, p], is_wet[n, p] = not is_down, kind == WATER
+            was_aloft = parts.is_aloft[n, p]
+            parts.is_aloft[n, p], parts.is_wet[n, p] = not is_down, kind == WATER
             dx, dy, dz = x - old[0], y - old[1], z - old[2]
             size = math.sqrt(dx * dx + dy * dy + dz * dz)
             event, amount = NONE, 0.0
@@ -108,18 +130,16 @@ def check_parts(
                 event, amount = LANDING, base * size
                 origin[0], origin[1], origin[2] = old[0], level, old[2]
             elif not is_down and not was_aloft:
-                kind, level = _surface(
-                    heights, surfaces, x0, z0, inverse, water, old[0], old[2]
-                )
+                kind, level = _surface(ground, water, old[0], old[2])
                 # The size times the cosine of the angle above the ground.
                 event, amount = KICK_UP, base * math.sqrt(dx * dx + dz * dz)
                 origin[0], origin[1], origin[2] = old[0], old[1], old[2]
             if event != NONE:
-                events[n, p] = event
+                parts.events[n, p] = event
                 move[0], move[1], move[2] = dx, dy, dz
                 move[3], move[4] = level, 1.0 if kind == WATER else 0.0
                 amount = 0.0 if kind == PLAIN else min(amount, most)
-                left[n, p, 0], left[n, p, 1] = np.int64(amount + 0.5), ticks
+                left[n, p, 0], left[n, p, 1] = int64(amount + 0.5), ticks
                 states[n, p] = NONE if kind == PLAIN else event
             else:
                 states[n, p] = CONTINUING if left[n, p, 0] > 0 else NONE
@@ -138,24 +158,32 @@ def check_parts(
                 a = scramble(seed ^ scramble(2 * number)) * UNIT
                 b = scramble(seed ^ scramble(2 * number + 1)) * UNIT
                 _throw(
-                    (a, b), np.int64(events[n, p]), move, origin, radii[p], scale,
-                    places[slot], speeds[slot],
+                    (a, b), int64(parts.events[n, p]), move, origin, radii[p], scale,
+                    drops.places[slot], drops.speeds[slot],
                 )  # fmt: skip
-                floors[slot] = move[3]
+                drops.floors[slot] = move[3]
                 more += ages[slot] < 0
-                ages[slot], patterns[slot] = 0, 0
-                is_water[slot] = move[4] > 0.0
+                ages[slot], drops.patterns[slot] = 0, 0
+                drops.is_water[slot] = move[4] > 0.0
     return more
 
 
 @jit("i8(f4, i8, f4[::1], out f4[:, ::1], out f4[:, ::1], out i4[::1], out u1[::1])")
-def fly(gravity, life, floors, places, speeds, ages, patterns):
+def fly(
+    gravity: float,
+    life: int,
+    floors: Floats,
+    places: Floats,
+    speeds: Floats,
+    ages: Ints,
+    patterns: Bytes,
+) -> int:
     """A tick of all drops (C,); gives how many are left. ages: -1 is none."""
-    count, half = 0, gravity * np.float32(0.5)
+    count, half = 0, gravity * float32(0.5)
     for i in range(len(ages)):
         if ages[i] < 0:
             continue
-        age = np.int64(ages[i]) + 1
+        age = int64(ages[i]) + 1
         places[i, 0] += speeds[i, 0]
         places[i, 1] += speeds[i, 1] - half
         places[i, 2] += speeds[i, 2]
@@ -169,11 +197,13 @@ def fly(gravity, life, floors, places, speeds, ages, patterns):
 
 
 @jit("i8(f4[:, ::1], i4[::1], f4, f4[::1], out i4[::1], out f4[:, :, ::1])")
-def drop_quads(places, ages, size, view, rows, quads):
+def drop_quads(
+    places: Floats, ages: Ints, size: float, view: Floats, rows: Ints, quads: Floats
+) -> int:
     """Corners of the drops that are there, one behind the other; rows: which these are;
     gives how many.
     """
-    half, count = size * np.float32(0.5), 0
+    half, count = size * float32(0.5), 0
     rx, ry, rz = half * view[0], half * view[1], half * view[2]
     ux, uy, uz = half * view[3], half * view[4], half * view[5]
     for i in range(len(ages)):

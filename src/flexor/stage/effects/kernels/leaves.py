@@ -18,61 +18,45 @@ in place of 1.1. To look no ground up above its highest point takes 0.46 ms in p
 1.05 where all leaves are above it.
 """
 
-import math
+from __future__ import annotations
 
-import numpy as np
+import math
+from typing import TYPE_CHECKING
 
 from flexor.maths.kernels.jit import inline, jit
+from flexor.maths.kernels.numbers import float32, float64, int32, int64, uint64
 from flexor.stage.effects.layout import LEAVES as BLOCK
+from flexor.stage.effects.layout import LeafRows
+from flexor.stage.kernels.field import ground_height_fast
+from flexor.stage.layout import GroundTable
+
+if TYPE_CHECKING:
+    from flexor.arrays import Bytes, Doubles, Floats, Words
+
 
 STEPS = 32  # of the flutter
-BEFORE = 1.0 - 2.0**-52
-
-
-@inline
-def find_cell(heights, x0, z0, inverse, x, z):
-    """Row and column of the cell under a place, and where in it, 0 to 1 each; inverse:
-    cells a metre. That of `kernels.ground`, without a division.
-    """
-    rows, columns = heights.shape
-    # A little before the last point, so that the last cell is before it, too.
-    across, most = (x - x0) * inverse, (columns - 1) * BEFORE
-    across = across if across > 0.0 else 0.0
-    across = across if across < most else most
-    along, most = (z - z0) * inverse, (rows - 1) * BEFORE
-    along = along if along > 0.0 else 0.0
-    along = along if along < most else most
-    c, r = np.int64(across), np.int64(along)
-    return r, c, along - r, across - c
-
-
-@inline
-def _at(heights, r, c):
-    # Unsigned, so that nobody looks whether it counts from the end.
-    return heights[np.uint64(r), np.uint64(c)]
-
-
-@inline
-def ground_height(heights, x0, z0, inverse, x, z):
-    """Metres, of the triangle under a place."""
-    r, c, v, u = find_cell(heights, x0, z0, inverse, x, z)
-    # Of its two triangles, without a branch: which one it is cannot be foreseen.
-    is_near = v >= u
-    a, d = _at(heights, r, c), _at(heights, r + 1, c + 1)
-    b = _at(heights, r + is_near, c + (not is_near))
-    return a + max(u, v) * (b - a) + min(u, v) * (d - b)
 
 
 @jit("void(f8[:, ::1], f8, f8, f8, out f4[:, ::1])")
-def lay_down(heights, x0, z0, inverse, places):
+def lay_down(
+    heights: Doubles, x0: float, z0: float, inverse: float, places: Floats
+) -> None:
     """Put places (L, 3) onto the ground."""
     for i in range(len(places)):
-        x, z = np.float64(places[i, 0]), np.float64(places[i, 2])
-        places[i, 1] = ground_height(heights, x0, z0, inverse, x, z)
+        x, z = float64(places[i, 0]), float64(places[i, 2])
+        places[i, 1] = ground_height_fast(heights, x0, z0, inverse, x, z)
 
 
 @jit("i8(f8[:, :, ::1], f8[:, :, ::1], f8, f8, f8, f8, f8)")
-def find_strongest(before, now, scale, least, lowest, jump, farthest):
+def find_strongest(
+    before: Doubles,
+    now: Doubles,
+    scale: float,
+    least: float,
+    lowest: float,
+    jump: float,
+    farthest: float,
+) -> int:
     """Which part of all (N, P) makes the strongest wind; -1: none, -2: a place is
     farther away than `farthest`, or none at all.
     """
@@ -94,13 +78,13 @@ def find_strongest(before, now, scale, least, lowest, jump, farthest):
 
 
 @inline
-def _grow_box(place, box):
+def _grow_box(place: Floats, box: Floats) -> None:
     box[0], box[1] = min(box[0], place[0]), max(box[1], place[0])
     box[2], box[3] = min(box[2], place[2]), max(box[3], place[2])
 
 
 @inline
-def _fit_box(first, last, places, box):
+def _fit_box(first: int, last: int, places: Floats, box: Floats) -> None:
     box[0] = box[1] = places[first, 0]
     box[2] = box[3] = places[first, 2]
     for i in range(first + 1, last):
@@ -108,7 +92,7 @@ def _fit_box(first, last, places, box):
 
 
 @inline
-def _is_reached(box, x, z, reach):
+def _is_reached(box: Floats, x: float, z: float, reach: float) -> bool:
     """Whether a circle may touch what is in a box: least and most x, then z."""
     dx = max(box[0] - x, x - box[1], 0.0)
     dz = max(box[2] - z, z - box[3], 0.0)
@@ -117,18 +101,25 @@ def _is_reached(box, x, z, reach):
 
 @inline
 def _blow(
-    first, last, wind, lift, heights, x0, z0, inverse, count,
-    listed, places, speeds, is_aloft, is_moving,
-):  # fmt: skip
+    first: int,
+    last: int,
+    wind: Doubles,
+    lift: float,
+    ground: GroundTable,
+    count: int,
+    leaves: LeafRows,
+) -> int:
     """Let a wind act on a block; gives how many of its leaves move then."""
+    places, speeds, is_moving = leaves.places, leaves.speeds, leaves.is_moving
+    heights, x0, z0, inverse = ground.heights, ground.x0, ground.z0, ground.inverse
     reach = wind[4]
     for i in range(first, last):
-        x, z = np.float64(places[i, 0]), np.float64(places[i, 2])
+        x, z = float64(places[i, 0]), float64(places[i, 2])
         dx, dz = x - wind[0], z - wind[2]
         square = dx * dx + dz * dz
         if square >= reach * reach:
             continue
-        height = places[i, 1] - ground_height(heights, x0, z0, inverse, x, z)
+        height = places[i, 1] - ground_height_fast(heights, x0, z0, inverse, x, z)
         c1 = min(1.0 - height, 1.0)
         c2 = (reach - math.sqrt(square)) / reach
         c = c1 * c2
@@ -137,74 +128,75 @@ def _blow(
         speeds[i, 0] = wind[3] * c
         speeds[i, 1] += lift * reach * c
         speeds[i, 2] = wind[5] * c
-        is_aloft[i] = True
+        leaves.is_aloft[i] = True
         if not is_moving[i]:
             is_moving[i] = True
-            listed[first + count] = i
+            leaves.listed[first + count] = i
             count += 1
     return count
 
 
-@jit(
-    "void(i8, i8, bool, f8[::1], f8[::1], f8[:, ::1], f8, f8, f8, f8, u2[::1],"
-    " out i4[::1], out i4[::1], out f4[:, ::1], out f4[:, ::1], out f4[:, ::1],"
-    " out u1[::1], out u2[::1], out bool[::1], out bool[::1])"
-)
+@jit("void(i8, i8, bool, f8[::1], f8[::1], GroundTable, f8, LeafRows)")
 def step_blocks(
-    begin, end, has_wind, wind, settings, heights, x0, z0, inverse, highest, spins,
-    counts, listed, boxes, places, speeds, steps, angles, is_aloft, is_moving,
-):  # fmt: skip
+    begin: int,
+    end: int,
+    has_wind: bool,
+    wind: Doubles,
+    settings: Doubles,
+    ground: GroundTable,
+    highest: float,
+    leaves: LeafRows,
+) -> None:
     """A tick of blocks begin to end.
 
     wind: place (x, y, z), then speed along x, up and along z; settings: lift, what is
     kept of horizontal speed in the air and on the ground, weight and fastest fall;
-    highest: metres, of the ground or more; counts: (B,), leaves of each block that
-    move; listed: (L,), which, from the first place of their block on; boxes: (B, 4),
-    least and most x, least and most z.
+    highest: metres, of the ground or more.
     """
-    lift, drag, grip = settings[0], np.float32(settings[1]), np.float32(settings[2])
-    weight, fastest = np.float32(settings[3]), np.float32(settings[4])
-    zero, top = np.float32(0.0), np.float32(highest)
+    heights, x0, z0, inverse = ground.heights, ground.x0, ground.z0, ground.inverse
+    spins, counts, listed = leaves.spins, leaves.counts, leaves.listed
+    places, speeds, steps = leaves.places, leaves.speeds, leaves.steps
+    angles, is_aloft, is_moving = leaves.angles, leaves.is_aloft, leaves.is_moving
+    lift, drag, grip = settings[0], float32(settings[1]), float32(settings[2])
+    weight, fastest = float32(settings[3]), float32(settings[4])
+    zero, top = float32(0.0), float32(highest)
     for block in range(begin, end):
         first = block * BLOCK
         last = min(first + BLOCK, len(places))
-        count = np.int64(counts[block])
-        box = boxes[block]
+        count = int64(counts[block])
+        box = leaves.boxes[block]
         if has_wind and _is_reached(box, wind[0], wind[2], wind[4]):
-            count = _blow(
-                first, last, wind, lift, heights, x0, z0, inverse, count,
-                listed, places, speeds, is_aloft, is_moving,
-            )  # fmt: skip
+            count = _blow(first, last, wind, lift, ground, count, leaves)
         if count == 0:
             continue
         low_x, high_x, low_z, high_z = box[0], box[1], box[2], box[3]
         kept = 0
         for k in range(count):
-            i = np.uint64(listed[np.uint64(first + k)])
+            i = uint64(listed[uint64(first + k)])
             place, speed, was_aloft = places[i], speeds[i], is_aloft[i]
             keep = drag if was_aloft else grip
             sx, sz = speed[0] * keep, speed[2] * keep
             sy = max(speed[1] - weight, -fastest)
             px, py, pz = place[0] + sx, place[1] + sy, place[2] + sz
-            ground = top
+            below = top
             if py <= top or not was_aloft:
-                x, z = np.float64(px), np.float64(pz)
-                ground = np.float32(ground_height(heights, x0, z0, inverse, x, z))
-            step = (np.int64(steps[i]) + 1) & (STEPS - 1)
+                x, z = float64(px), float64(pz)
+                below = float32(ground_height_fast(heights, x0, z0, inverse, x, z))
+            step = (int64(steps[i]) + 1) & (STEPS - 1)
             # Whether a leaf is in the air cannot be foreseen, so that is no branch; but
             # that it does not land or come to rest now mostly can.
-            aloft = was_aloft & (py > ground)
-            place[0], place[1], place[2] = px, py if aloft else ground, pz
+            aloft = was_aloft & (py > below)
+            place[0], place[1], place[2] = px, py if aloft else below, pz
             speed[0], speed[1], speed[2] = sx, sy if aloft else zero, sz
             steps[i] = step
-            angles[i] = (np.int64(angles[i]) + np.int64(spins[i])) & 0xFFFF
+            angles[i] = (int64(angles[i]) + int64(spins[i])) & 0xFFFF
             if aloft != was_aloft:
                 is_aloft[i] = aloft
             if step == 0 and not aloft:
                 speed[0] = speed[2] = zero
                 is_moving[i] = False
             else:
-                listed[np.uint64(first + kept)] = np.int32(i)
+                listed[uint64(first + kept)] = int32(i)
                 kept += 1
             low_x, high_x = min(low_x, px), max(high_x, px)
             low_z, high_z = min(low_z, pz), max(high_z, pz)
@@ -216,7 +208,7 @@ def step_blocks(
 
 
 @jit("void(f4[:, ::1], out f4[:, ::1])")
-def fit_boxes(places, boxes):
+def fit_boxes(places: Floats, boxes: Floats) -> None:
     """Boxes (B, 4) around the leaves of blocks."""
     for block in range(len(boxes)):
         first = block * BLOCK
@@ -227,7 +219,17 @@ def fit_boxes(places, boxes):
     "void(i8, i8, f4[:, ::1], f4[::1], u1[::1], u2[::1], f4[::1], f4,"
     " out f4[:, :, ::1])"
 )
-def make_quads(begin, end, places, sizes, steps, angles, sines, clear, quads):
+def make_quads(
+    begin: int,
+    end: int,
+    places: Floats,
+    sizes: Floats,
+    steps: Bytes,
+    angles: Words,
+    sines: Floats,
+    clear: float,
+    quads: Floats,
+) -> None:
     """Corners (L, 4, 3) of leaves begin to end: turned about X, then about Y.
 
     sines: of a whole turn in steps, a power of two of them; clear: metres above their
@@ -236,10 +238,10 @@ def make_quads(begin, end, places, sizes, steps, angles, sines, clear, quads):
     count = len(sines)
     flutter, turn, quarter = count // STEPS, 65536 // count, count // 4
     for i in range(begin, end):
-        a, b = np.int64(steps[i]) * flutter, np.int64(angles[i]) // turn
+        a, b = int64(steps[i]) * flutter, int64(angles[i]) // turn
         sa, ca = sines[a], sines[(a + quarter) & (count - 1)]
         sb, cb = sines[b], sines[(b + quarter) & (count - 1)]
-        half = sizes[i] * np.float32(0.5)
+        half = sizes[i] * float32(0.5)
         ux, uz = half * cb, -half * sb
         vx, vy, vz = half * sb * ca, -half * sa, half * cb * ca
         x, y, z = places[i, 0], places[i, 1] + clear, places[i, 2]

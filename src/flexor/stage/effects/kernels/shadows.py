@@ -17,11 +17,17 @@ then 5 to 92 mm from where light puts them, in the mean; along the light 0 to 19
 16 parts, 0 to 8 mm with 236 pieces.
 """
 
-import math
+from __future__ import annotations
 
-import numpy as np
+import math
+from typing import TYPE_CHECKING
 
 from flexor.maths.kernels.jit import inline, jit
+from flexor.maths.kernels.numbers import float64, int64
+from flexor.stage.kernels.field import plane_of
+
+if TYPE_CHECKING:
+    from flexor.arrays import Bools, Doubles, Floats, Ints
 
 NEVER = 1e18  # metres down: farther than anything
 # Planes that light goes along rather than onto are taken to be level, as parts would be
@@ -32,27 +38,7 @@ MOST_CELLS = 20_000  # that light goes through: what is farther away has no shad
 
 
 @inline
-def _level(heights, r, c):
-    """The height of a point; beyond the edges that of the edge."""
-    rows, columns = heights.shape
-    return heights[min(max(r, 0), rows - 1), min(max(c, 0), columns - 1)]
-
-
-@inline
-def _plane(heights, r, c, is_near):
-    """A triangle of a cell: its height at the cell's first corner, and how much higher
-    it gets a cell along x and along z. is_near: the one at the corner of larger z.
-    """
-    a, d = _level(heights, r, c), _level(heights, r + 1, c + 1)
-    if is_near:
-        b = _level(heights, r + 1, c)
-        return a, d - b, b - a
-    b = _level(heights, r, c + 1)
-    return a, b - a, d - b
-
-
-@inline
-def _next_edge(at, cell, way):
+def _next_edge(at: float, cell: int, way: float) -> float:
     """Metres down at which light leaves a cell along one axis; all in cells."""
     if way > 0.0:
         return (cell + 1.0 - at) / way
@@ -62,16 +48,18 @@ def _next_edge(at, cell, way):
 
 
 @inline
-def _meet(heights, u, y, v, du, dv):
+def _meet(
+    heights: Doubles, u: float, y: float, v: float, du: float, dv: float
+) -> tuple[float, float, float, int]:
     """Follow light from a place down to the ground; u, v: cells from the first corner.
 
     Gives the ground's slope along x and z (rise for each cell) and its height at u, v
     if it went on so, and 1; 0 in place of 1 if the light goes too far. A place below
     the ground has the plane above it.
     """
-    c, r = np.int64(math.floor(u)), np.int64(math.floor(v))
+    c, r = int64(math.floor(u)), int64(math.floor(v))
     is_near = v - r >= u - c
-    a, gu, gv = _plane(heights, r, c, is_near)
+    a, gu, gv = plane_of(heights, r, c, is_near)
     height = a + gu * (u - c) + gv * (v - r)
     if height >= y:
         return gu, gv, height, 1
@@ -91,7 +79,7 @@ def _meet(heights, u, y, v, du, dv):
                     break
                 end = out
             is_near = lead + gain * 0.5 * (enter + end) >= 0.0
-            a, gu, gv = _plane(heights, r, c, is_near)
+            a, gu, gv = plane_of(heights, r, c, is_near)
             height = a + gu * (u - c) + gv * (v - r)
             if y - height - end * (1.0 + gu * du + gv * dv) <= 0.0:
                 return gu, gv, height, 1
@@ -104,7 +92,7 @@ def _meet(heights, u, y, v, du, dv):
 
 
 @inline
-def _put(row, way, gx, gz, offset):
+def _put(row: Doubles, way: float, gx: float, gz: float, offset: float) -> None:
     row[0], row[1], row[2], row[3] = -way * gx, way, -way * gz, -way * offset
 
 
@@ -113,8 +101,17 @@ def _put(row, way, gx, gz, offset):
     " out f8[:, :, :, ::1], out bool[::1])"
 )
 def cast_parts(
-    along_x, along_z, lift, middles, heights, x0, z0, step, matrices, is_cast
-):
+    along_x: float,
+    along_z: float,
+    lift: float,
+    middles: Doubles,
+    heights: Doubles,
+    x0: float,
+    z0: float,
+    step: float,
+    matrices: Doubles,
+    is_cast: Bools,
+) -> None:
     """Matrices of the shadows of parts, and who has one.
 
     along_x, along_z: metres of the light's way for each metre down; lift: metres that
@@ -157,16 +154,18 @@ def cast_parts(
 
 
 @jit("void(f4[:, :, ::1], i4[::1], i4[::1], out f8[:, :, ::1])")
-def find_middles(positions, sources, starts, middles):
+def find_middles(
+    positions: Floats, sources: Ints, starts: Ints, middles: Doubles
+) -> None:
     """The mean of the vertices of each part; starts: (K + 1,), in sources."""
     for n in range(len(positions)):
         for k in range(len(starts) - 1):
             x, y, z = 0.0, 0.0, 0.0
             for p in range(starts[k], starts[k + 1]):
-                v = np.int64(sources[p])
-                x += np.float64(positions[n, v, 0])
-                y += np.float64(positions[n, v, 1])
-                z += np.float64(positions[n, v, 2])
+                v = int64(sources[p])
+                x += float64(positions[n, v, 0])
+                y += float64(positions[n, v, 1])
+                z += float64(positions[n, v, 2])
             count = starts[k + 1] - starts[k]
             middles[n, k, 0] = x / count
             middles[n, k, 1] = y / count
@@ -174,11 +173,13 @@ def find_middles(positions, sources, starts, middles):
 
 
 @jit("void(f8[:, :, :, ::1], f4[:, :, ::1], i4[::1], i4[::1], out f4[:, :, ::1])")
-def flatten(matrices, positions, sources, parts, flat):
+def flatten(
+    matrices: Doubles, positions: Floats, sources: Ints, parts: Ints, flat: Floats
+) -> None:
     """Vertices moved by the matrices of their parts: flat (N, P, 3)."""
     for n in range(len(positions)):
         for p in range(len(sources)):
-            v, m = np.int64(sources[p]), matrices[n, np.int64(parts[p])]
+            v, m = int64(sources[p]), matrices[n, int64(parts[p])]
             x, y, z = positions[n, v, 0], positions[n, v, 1], positions[n, v, 2]
             for axis in range(3):
                 flat[n, p, axis] = (

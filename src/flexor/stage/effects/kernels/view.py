@@ -15,10 +15,16 @@ structures and 2 characters and 85 us for 30, regions that have no area and chec
 out; this takes 1.7 and 3.3 us, and 6 and 8 us with the checks around it.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 from flexor.maths.kernels.jit import inline, jit, part
 from flexor.scene.stage.layout import FARTHEST
+
+if TYPE_CHECKING:
+    from flexor.arrays import Bools, Doubles
 
 # Columns of structures: ends of a long one, middle of a round one (twice); radius of
 # its circles; 1 for a long one.
@@ -29,7 +35,7 @@ BAND = 1e-9  # metres; rounding is far below it, what can be seen far above
 
 
 @part
-def wrap(points, corners):
+def wrap(points: Doubles, corners: Doubles) -> int:
     """Corners of the convex hull of sorted points, anticlockwise; how many."""
     last = len(points) - 1
     count = 0
@@ -51,7 +57,7 @@ def wrap(points, corners):
 
 
 @part
-def join(corners, count, sides):
+def join(corners: Doubles, count: int, sides: Doubles) -> int:
     """Sides between corners, those left out that stand on one spot; how many."""
     kept = 1
     for k in range(1, count):
@@ -77,7 +83,7 @@ def join(corners, count, sides):
 
 
 @part
-def gap(sides, count, x, z):
+def gap(sides: Doubles, count: int, x: float, z: float) -> float:
     """Metres from a place to the region; 0 inside."""
     is_inside = count >= 3
     least = math.inf
@@ -92,7 +98,7 @@ def gap(sides, count, x, z):
 
 
 @inline
-def cut(a, b, first, last):
+def cut(a: float, b: float, first: float, last: float) -> tuple[float, float]:
     """What is left of first..last where a value that goes from a to b is not negative;
     nothing is left if first > last.
     """
@@ -106,7 +112,9 @@ def cut(a, b, first, last):
 
 
 @part
-def find_part(sides, count, structures, row, margin):
+def find_part(
+    sides: Doubles, count: int, structures: Doubles, row: int, margin: float
+) -> tuple[float, float]:
     """From where to where a segment lies within `margin` of the region, in parts of its
     length; none: first > last. That is where it lies inside, near sides or corners.
     """
@@ -146,7 +154,15 @@ def find_part(sides, count, structures, row, margin):
     "bool(f8[:, ::1], f8[:, ::1], f8, out f8[:, ::1], out f8[:, ::1], out bool[::1],"
     " out f8[:, ::1])"
 )
-def find_obstructing(points, structures, margin, corners, sides, hits, parts):
+def find_obstructing(
+    points: Doubles,
+    structures: Doubles,
+    margin: float,
+    corners: Doubles,
+    sides: Doubles,
+    hits: Bools,
+    parts: Doubles,
+) -> bool:
     """Fill hits (S,) and parts (S, 2); False: a point is not a usable number.
 
     margin: metres by which the region is larger all around; corners: (2 P, 2) and
@@ -173,7 +189,9 @@ def find_obstructing(points, structures, margin, corners, sides, hits, parts):
 
 
 @jit("void(bool[::1], f8[:, ::1], f8, out f8[::1], out f8[:, ::1])")
-def move_shown(hits, found, step, shown, parts):
+def move_shown(
+    hits: Bools, found: Doubles, step: float, shown: Doubles, parts: Doubles
+) -> None:
     """Move shown (S,) by a step toward 0 where something obstructs, else toward 1.
 
     parts: (S, 2), those found last, kept until a structure is shown whole again.

@@ -9,11 +9,13 @@ enters their region until it has left it. An edge area acts with the area that o
 on balls that are beyond the sheet itself.
 """
 
-import math
+from __future__ import annotations
 
-import numpy as np
+import math
+from typing import TYPE_CHECKING
 
 from flexor.maths.kernels.jit import inline, part
+from flexor.maths.kernels.numbers import int64
 from flexor.stage.goal.layout import (
     BEFORE,
     BOUND_COUNT,
@@ -40,7 +42,13 @@ from flexor.stage.goal.layout import (
     OWNER,
     SCORED,
     SIDE,
+    BallTables,
 )
+
+if TYPE_CHECKING:
+    from flexor.arrays import Doubles, Ints
+
+Triple = tuple[float, float, float]
 
 # Ball settings.
 RADIUS, INERTIA, GRAVITY, DRAG, CURL, GROUND, BOUNCE, GRIP, ROLLING, ROD_BOUNCE = range(
@@ -58,7 +66,18 @@ NOWHERE = 1e-9  # metres from the axis of a rod: no direction
 
 
 @inline
-def slide(vx, vy, vz, wx, wy, wz, nx, ny, nz, radius):
+def slide(
+    vx: float,
+    vy: float,
+    vz: float,
+    wx: float,
+    wy: float,
+    wz: float,
+    nx: float,
+    ny: float,
+    nz: float,
+    radius: float,
+) -> tuple[float, float, float, float]:
     """S = r (R x N) - V along a face: against how a ball's skin slides; and |s|."""
     sx = radius * (wy * nz - wz * ny) - vx
     sy = radius * (wz * nx - wx * nz) - vy
@@ -69,7 +88,16 @@ def slide(vx, vy, vz, wx, wy, wz, nx, ny, nz, radius):
 
 
 @inline
-def react(areas, row, d, py, v, w, settings, t):
+def react(
+    areas: Doubles,
+    row: int,
+    d: float,
+    py: float,
+    v: Triple,
+    w: Triple,
+    settings: Doubles,
+    t: float,
+) -> tuple[float, float, float, float, float, float]:
     """What an area does to a ball at depth `d`: acceleration, and that of its spin."""
     radius, inertia = settings[RADIUS], settings[INERTIA]
     vx, vy, vz = v
@@ -102,7 +130,7 @@ def react(areas, row, d, py, v, w, settings, t):
 
 
 @inline
-def depth_in(areas, row, x, y, z):
+def depth_in(areas: Doubles, row: int, x: float, y: float, z: float) -> float:
     """How deep a place is behind the plane of an area."""
     return areas[row, OFFSET] - (
         areas[row, NX] * x + areas[row, NY] * y + areas[row, NZ] * z
@@ -110,7 +138,16 @@ def depth_in(areas, row, x, y, z):
 
 
 @part
-def acting(areas, marks, row, side, face, x, y, z):
+def acting(
+    areas: Doubles,
+    marks: Ints,
+    row: int,
+    side: int,
+    face: int,
+    x: float,
+    y: float,
+    z: float,
+) -> float:
     """The depth at which an area acts on a ball; 0 if it does not."""
     if marks[row, SIDE] == INSIDE:
         if side != INSIDE:
@@ -126,7 +163,16 @@ def acting(areas, marks, row, side, face, x, y, z):
 
 
 @inline
-def bounce(v, w, nx, ny, nz, settings, restitution, grip):
+def bounce(
+    v: Triple,
+    w: Triple,
+    nx: float,
+    ny: float,
+    nz: float,
+    settings: Doubles,
+    restitution: float,
+    grip: float,
+) -> tuple[Triple, Triple]:
     """Velocity and spin after a rigid thing with normal n was met."""
     vx, vy, vz = v
     wx, wy, wz = w
@@ -147,7 +193,9 @@ def bounce(v, w, nx, ny, nz, settings, restitution, grip):
 
 
 @inline
-def nearest_on_rod(rods, row, x, y, z):
+def nearest_on_rod(
+    rods: Doubles, row: int, x: float, y: float, z: float
+) -> tuple[float, float, float]:
     """The point of a rod's axis that is nearest to a place."""
     ax, ay, az = rods[row, 0], rods[row, 1], rods[row, 2]
     bx, by, bz = rods[row, 3] - ax, rods[row, 4] - ay, rods[row, 5] - az
@@ -160,7 +208,17 @@ def nearest_on_rod(rods, row, x, y, z):
 
 
 @part
-def pass_gates(gates, rules, side, x, y, z, p, q, r):
+def pass_gates(
+    gates: Doubles,
+    rules: Ints,
+    side: int,
+    x: float,
+    y: float,
+    z: float,
+    p: float,
+    q: float,
+    r: float,
+) -> int:
     """What a ball remembers after it went from (x, y, z) to (p, q, r).
 
     rules: (G, 12), by case (against the normal through the opening, against it beside,
@@ -181,12 +239,14 @@ def pass_gates(gates, rules, side, x, y, z, p, q, r):
         case = 0 if after <= 0.0 else 2
         if abs(across) > gates[g, 10] or abs(up) > gates[g, 14]:
             case += 1
-        side = np.int64(rules[g, 3 * case + side])
+        side = int64(rules[g, 3 * case + side])
     return side
 
 
 @inline
-def _sides(marks, bounds, row, x, y, z):
+def _sides(
+    marks: Ints, bounds: Doubles, row: int, x: float, y: float, z: float
+) -> float:
     """How far a place is within the sides of the region of an outside area."""
     least = math.inf
     first = marks[row, FIRST_BOUND]
@@ -199,7 +259,18 @@ def _sides(marks, bounds, row, x, y, z):
 
 
 @part
-def find_face(areas, marks, bounds, face, x, y, z, p, q, r):
+def find_face(
+    areas: Doubles,
+    marks: Ints,
+    bounds: Doubles,
+    face: int,
+    x: float,
+    y: float,
+    z: float,
+    p: float,
+    q: float,
+    r: float,
+) -> int:
     """The outside area that acts on a ball that went from (x, y, z) to (p, q, r).
 
     The one that acted, until its region is left, and then the next of its sheet if the
@@ -211,7 +282,7 @@ def find_face(areas, marks, bounds, face, x, y, z, p, q, r):
         if _sides(marks, bounds, face, p, q, r) > 0.0:
             return face
         slid = True
-    best, earliest = np.int64(-1), 2.0
+    best, earliest = int64(-1), 2.0
     for row in range(len(areas)):
         if marks[row, SIDE] != OUTSIDE or marks[row, OWNER] >= 0:
             continue
@@ -230,12 +301,12 @@ def find_face(areas, marks, bounds, face, x, y, z, p, q, r):
         elif moment > 1.0 and after <= areas[row, FRONT]:
             moment = 1.0 + after / areas[row, FRONT] / 2.0
         if moment < earliest:
-            best, earliest = np.int64(row), moment
+            best, earliest = int64(row), moment
     return best
 
 
 @inline
-def _beside(rods, row):
+def _beside(rods: Doubles, row: int) -> tuple[float, float, float]:
     """A direction at a right angle to a rod."""
     x, y = rods[row, 3] - rods[row, 0], rods[row, 4] - rods[row, 1]
     z = rods[row, 5] - rods[row, 2]
@@ -252,7 +323,9 @@ def _beside(rods, row):
 
 
 @part
-def _meet_rods(rods, settings, place, v, w):
+def _meet_rods(
+    rods: Doubles, settings: Doubles, place: Triple, v: Triple, w: Triple
+) -> tuple[Triple, Triple, Triple]:
     """Push a ball out of rods, and let it bounce; v, w: velocity and spin."""
     radius = settings[RADIUS]
     for row in range(len(rods)):
@@ -276,7 +349,9 @@ def _meet_rods(rods, settings, place, v, w):
 
 
 @part
-def _meet_ground(settings, place, v, w, t):
+def _meet_ground(
+    settings: Doubles, place: Triple, v: Triple, w: Triple, t: float
+) -> tuple[Triple, Triple, Triple]:
     """Keep a ball above the ground: it bounces, slides, rolls and comes to rest."""
     radius = settings[RADIUS]
     x, y, z = place
@@ -302,7 +377,9 @@ def _meet_ground(settings, place, v, w, t):
 
 
 @part
-def _stop(areas, marks, side, face, place, v):
+def _stop(
+    areas: Doubles, marks: Ints, side: int, face: int, place: Triple, v: Triple
+) -> tuple[Triple, Triple]:
     """No deeper than what a sheet can stretch: there it is tight."""
     x, y, z = place
     a, b, c = v
@@ -319,7 +396,9 @@ def _stop(areas, marks, side, face, place, v):
 
 
 @inline
-def _fly(settings, v, w, t):
+def _fly(
+    settings: Doubles, v: Triple, w: Triple, t: float
+) -> tuple[float, float, float]:
     """Velocity after air has bent and slowed the way of a ball."""
     x, y, z = v
     curl = settings[CURL] * t
@@ -335,27 +414,29 @@ def _fly(settings, v, w, t):
 
 
 @part
-def move_ball(areas, marks, bounds, rods, gates, rules, settings, body, sides):
+def move_ball(tables: BallTables, body: Doubles, sides: Ints) -> int:
     """Move one ball on by a step, in smaller steps if it is fast; gives what happened.
 
     body: (13,), place, velocity, spin and rotation (xyzw); sides: (2,), what it
     remembers, and the row of the outside area that acts, or -1.
     """
-    met = np.int64(0)
+    areas, marks, bounds = tables.areas, tables.marks, tables.bounds
+    rods, gates, settings = tables.rods, tables.gates, tables.settings
+    met = int64(0)
     v = (body[3], body[4], body[5])
     speed = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
     most = min(LONGEST_MOVE * settings[RADIUS], LONGEST_STEP)
     whole = speed * settings[STEP] / most
-    count = np.int64(min(max(math.ceil(whole), 1.0), MOST_STEPS))
+    count = int64(min(max(math.ceil(whole), 1.0), MOST_STEPS))
     t = settings[STEP] / count
     place = (body[0], body[1], body[2])
     w = (body[6], body[7], body[8])
-    side, face = np.int64(sides[0]), np.int64(sides[1])
+    side, face = int64(sides[0]), int64(sides[1])
     # Arrays may have been written to: no row that is not there.
     if side < BEFORE or side > OUTSIDE:
-        side = np.int64(BEFORE)
+        side = int64(BEFORE)
     if face >= len(areas):
-        face = np.int64(-1)
+        face = int64(-1)
     for _ in range(count):
         x, y, z = place
         ax, ay, az = 0.0, -settings[GRAVITY], 0.0
@@ -380,9 +461,9 @@ def move_ball(areas, marks, bounds, rods, gates, rules, settings, body, sides):
         new, v, w = _meet_ground(settings, new, v, w, t)
         if new != free:
             met |= MET_GROUND
-        side = pass_gates(gates, rules, side, x, y, z, new[0], new[1], new[2])
+        side = pass_gates(gates, tables.rules, side, x, y, z, new[0], new[1], new[2])
         if side == INSIDE:
-            face = np.int64(-1)
+            face = int64(-1)
         else:
             face = find_face(
                 areas, marks, bounds, face, x, y, z, new[0], new[1], new[2]
@@ -399,7 +480,7 @@ def move_ball(areas, marks, bounds, rods, gates, rules, settings, body, sides):
 
 
 @inline
-def is_past(gates, radius, body):
+def is_past(gates: Doubles, radius: float, body: Doubles) -> bool:
     """Whether all of a ball is behind the planes of all gates."""
     for g in range(len(gates)):
         before = gates[g, 0] * body[0] + gates[g, 1] * body[1] + gates[g, 2] * body[2]
@@ -409,7 +490,7 @@ def is_past(gates, radius, body):
 
 
 @inline
-def turn(body, t):
+def turn(body: Doubles, t: float) -> None:
     """Turn a ball by its spin: rotation' = rotation + t / 2 spin * rotation."""
     wx, wy, wz = body[6] * t / 2.0, body[7] * t / 2.0, body[8] * t / 2.0
     x, y, z, w = body[9], body[10], body[11], body[12]

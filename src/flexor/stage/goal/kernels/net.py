@@ -4,29 +4,33 @@ All float64, in the space of the netting. nodes, speeds: (M, 3), one net. String
 pull.
 """
 
-import math
+from __future__ import annotations
 
-import numpy as np
+import math
+from typing import TYPE_CHECKING
 
 from flexor.maths.kernels.jit import inline, part
-from flexor.stage.goal.layout import FIXED, SPRUNG
+from flexor.maths.kernels.numbers import int64
+from flexor.stage.goal.layout import FIXED, SPRUNG, FaceNodes, NetTables
+
+if TYPE_CHECKING:
+    from flexor.arrays import Doubles, Ints
+
 
 # Net settings.
 K11, K12, K13, K14, MASS, GRAVITY, FASTEST, GROUND, STEP = range(9)
 
 
 @part
-def swing(settings, strings, inverse_lengths, holds, anchors, nodes, speeds, forces):
-    """One step of a net.
-
-    strings: (E, 2), nodes; inverse_lengths: (E,), 1 / metres; holds: (M,); anchors:
-    (M, 3); forces: (M, 3), room to work in.
-    """
+def swing(net: NetTables, nodes: Doubles, speeds: Doubles, forces: Doubles) -> None:
+    """One step of a net; forces: (M, 3), room to work in."""
+    settings, strings, holds = net.settings, net.strings, net.holds
+    inverse_lengths, anchors = net.inverse_lengths, net.anchors
     for i in range(len(nodes)):
         forces[i, 0] = forces[i, 1] = forces[i, 2] = 0.0
     k11 = settings[K11]
     for e in range(len(strings)):
-        i, j = np.int64(strings[e, 0]), np.int64(strings[e, 1])
+        i, j = int64(strings[e, 0]), int64(strings[e, 1])
         dx = nodes[j, 0] - nodes[i, 0]
         dy = nodes[j, 1] - nodes[i, 1]
         dz = nodes[j, 2] - nodes[i, 2]
@@ -46,7 +50,15 @@ def swing(settings, strings, inverse_lengths, holds, anchors, nodes, speeds, for
 
 
 @inline
-def _move_node(settings, hold, anchors, nodes, speeds, forces, i):
+def _move_node(
+    settings: Doubles,
+    hold: int,
+    anchors: Doubles,
+    nodes: Doubles,
+    speeds: Doubles,
+    forces: Doubles,
+    i: int,
+) -> None:
     t, k14 = settings[STEP], settings[K14]
     u, v, w = speeds[i, 0], speeds[i, 1], speeds[i, 2]
     # What moves faster is slowed as if it did not, or a step could turn it round.
@@ -73,36 +85,32 @@ def _move_node(settings, hold, anchors, nodes, speeds, forces, i):
 
 @part
 def push_net(
-    firsts,
-    members,
-    near_firsts,
-    near,
-    holds,
-    face,
-    nx,
-    ny,
-    nz,
-    ball,
-    radius,
-    ground,
-    nodes,
-    speeds,
-):
+    faces: FaceNodes,
+    holds: Ints,
+    face: int,
+    normal: tuple[float, float, float],
+    ball: Doubles,
+    radius: float,
+    ground: float,
+    nodes: Doubles,
+    speeds: Doubles,
+) -> int:
     """Move the net out of the way of a ball that pushes against the normal of a face.
 
-    firsts, members: nodes of each face; near_firsts, near: nodes that strings join to
-    each; ball: (13,). The node nearest to the ball, seen along the normal, moves to the
-    front of the ball, its neighbours half as far. Gives the node, or -1.
+    ball: (13,). The node nearest to the ball, seen along the normal, moves to the front
+    of the ball, its neighbours half as far. Gives the node, or -1.
     """
+    nx, ny, nz = normal
+    firsts, members = faces.firsts, faces.members
     x, y, z = ball[0], ball[1], ball[2]
-    best, least = np.int64(-1), math.inf
+    best, least = int64(-1), math.inf
     for m in range(firsts[face], firsts[face + 1]):
         i = members[m]
         dx, dy, dz = nodes[i, 0] - x, nodes[i, 1] - y, nodes[i, 2] - z
         up = dx * nx + dy * ny + dz * nz
         away = dx * dx + dy * dy + dz * dz - up * up
         if away < least:
-            best, least = np.int64(i), away
+            best, least = int64(i), away
     if best < 0:
         return best
     up = (
@@ -112,17 +120,28 @@ def push_net(
     )
     s = up + radius
     if s <= 0.0:
-        return np.int64(-1)
+        return int64(-1)
     along = ball[3] * nx + ball[4] * ny + ball[5] * nz
     _shift(holds, nodes, speeds, best, nx, ny, nz, s, along, ground)
-    for n in range(near_firsts[best], near_firsts[best + 1]):
-        i = np.int64(near[n])
+    for n in range(faces.near_firsts[best], faces.near_firsts[best + 1]):
+        i = int64(faces.near[n])
         _shift(holds, nodes, speeds, i, nx, ny, nz, s / 2.0, along, ground)
     return best
 
 
 @inline
-def _shift(holds, nodes, speeds, i, nx, ny, nz, s, along, ground):
+def _shift(
+    holds: Ints,
+    nodes: Doubles,
+    speeds: Doubles,
+    i: int,
+    nx: float,
+    ny: float,
+    nz: float,
+    s: float,
+    along: float,
+    ground: float,
+) -> None:
     """Move a node by `s` against a normal, not into the ground; it is no faster than
     the ball that moves it, `along` the normal.
     """

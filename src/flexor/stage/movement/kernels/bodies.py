@@ -7,12 +7,17 @@ cell bit by bit never sees it. So one looks ahead, and to either side, or who go
 nearly along a cliff would come up it.
 """
 
-import math
+from __future__ import annotations
 
-import numpy as np
+import math
+from typing import TYPE_CHECKING
 
 from flexor.maths.kernels.jit import inline, jit
-from flexor.stage.movement.kernels.ground import ground_height
+from flexor.maths.kernels.numbers import int64
+from flexor.stage.kernels.field import ground_height
+
+if TYPE_CHECKING:
+    from flexor.arrays import Bools, Doubles, Ints
 
 TALL = 1.2  # metres: who is higher by this is over the other, not beside it
 HELD = 0.12  # metres: ground that falls away by less in a tick is gone down
@@ -26,7 +31,7 @@ SLACK = 1e-9  # metres: a step that is as high as may be is not too high
 
 
 @jit("i8(f8[::1], bool[::1], out i4[::1], out f8[:, ::1])")
-def push_apart(radii, is_solid, order, places):
+def push_apart(radii: Doubles, is_solid: Bools, order: Ints, places: Doubles) -> int:
     """Push circles (N,) out of each other, each by half; gives how many pairs met.
 
     order: (N,), rows by x, as the last call has left them: nearly right, so that
@@ -46,12 +51,12 @@ def push_apart(radii, is_solid, order, places):
         widest = max(widest, radii[n])
     met = 0
     for i in range(count):
-        n = np.int64(order[i])
+        n = int64(order[i])
         if not is_solid[n]:
             continue
         reach = places[n, 0] + radii[n] + widest
         for j in range(i + 1, count):
-            m = np.int64(order[j])
+            m = int64(order[j])
             if places[m, 0] > reach:
                 break
             if not is_solid[m] or abs(places[m, 1] - places[n, 1]) >= TALL:
@@ -76,7 +81,19 @@ def push_apart(radii, is_solid, order, places):
 
 
 @inline
-def free_way(heights, x0, z0, cell, step, reach, x, y, z, dx, dz):
+def free_way(
+    heights: Doubles,
+    x0: float,
+    z0: float,
+    cell: float,
+    step: float,
+    reach: float,
+    x: float,
+    y: float,
+    z: float,
+    dx: float,
+    dz: float,
+) -> tuple[float, float, float]:
     """The part of a way (dx, dz), 0 to 1, up to where ground ahead is too high.
 
     Seen from a place on it: ahead and to either side, `reach` metres away, it is higher
@@ -101,7 +118,17 @@ def free_way(heights, x0, z0, cell, step, reach, x, y, z, dx, dz):
 
 
 @inline
-def uphill(heights, x0, z0, cell, reach, x, z, dx, dz):
+def uphill(
+    heights: Doubles,
+    x0: float,
+    z0: float,
+    cell: float,
+    reach: float,
+    x: float,
+    z: float,
+    dx: float,
+    dz: float,
+) -> tuple[float, float]:
     """The unit way up from a place, by a ring around it that begins at a way (dx, dz):
     cells have corners that a cliff has not. That way itself where all is level.
     """
@@ -120,7 +147,17 @@ def uphill(heights, x0, z0, cell, reach, x, z, dx, dz):
 
 
 @jit("i8(f8[:, ::1], f8, f8, f8, f8, f8, f8[:, ::1], out f8[:, ::1], out f8[:, ::1])")
-def hold_at_steps(heights, x0, z0, cell, step, reach, before, places, normals):
+def hold_at_steps(
+    heights: Doubles,
+    x0: float,
+    z0: float,
+    cell: float,
+    step: float,
+    reach: float,
+    before: Doubles,
+    places: Doubles,
+    normals: Doubles,
+) -> int:
     """Let nobody go from `before` (N, 3) up ground that is too steep; they go along it.
 
     normals: (N, 2), away from it, unit, 0 for who goes freely; gives how many were
@@ -164,7 +201,18 @@ def hold_at_steps(heights, x0, z0, cell, step, reach, before, places, normals):
     "void(f8, f8, f8, f8[::1], f8[::1], bool[::1], out f8[:, ::1], out f8[::1],"
     " out bool[::1], out bool[::1])"
 )
-def stand(dt, gravity, climb, clocks, below, flying, places, falls, grounded, landed):
+def stand(
+    dt: float,
+    gravity: float,
+    climb: float,
+    clocks: Doubles,
+    below: Doubles,
+    flying: Bools,
+    places: Doubles,
+    falls: Doubles,
+    grounded: Bools,
+    landed: Bools,
+) -> None:
     """Put characters on the ground, let them fall to it, or hold them in the air.
 
     below: (N,), heights of the ground; climb: metres a second that they come up a step,

@@ -3,63 +3,35 @@
 All float64; places (N, 3), headings (N,), radians about Y, 0 looks along +z.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from flexor.maths.kernels.jit import inline, jit
+from flexor.maths.kernels.jit import jit
+from flexor.maths.kernels.numbers import int64
+from flexor.stage.kernels.field import find_cell, ground_height, ground_slope
 from flexor.stage.movement.layout import NEAR_SPOT as NEAR
 
-
-@inline
-def _cell(heights, x0, z0, step, x, z):
-    """Row and column of the cell under a place, and where in it, 0 to 1 each."""
-    rows, columns = heights.shape
-    # So that what is not a number is the first cell: comparisons with it are false.
-    across, along = (x - x0) / step, (z - z0) / step
-    across = min(across, columns - 1.0) if across > 0.0 else 0.0
-    along = min(along, rows - 1.0) if along > 0.0 else 0.0
-    c = min(np.int64(across), columns - 2)
-    r = min(np.int64(along), rows - 2)
-    return r, c, along - r, across - c
-
-
-@inline
-def ground_height(heights, x0, z0, step, x, z):
-    """Metres, of the triangle under a place."""
-    r, c, v, u = _cell(heights, x0, z0, step, x, z)
-    a, d = heights[r, c], heights[r + 1, c + 1]
-    if v >= u:
-        b = heights[r + 1, c]
-        return a + v * (b - a) + u * (d - b)
-    b = heights[r, c + 1]
-    return a + u * (b - a) + v * (d - b)
-
-
-@inline
-def ground_slope(heights, x0, z0, step, x, z):
-    """How much higher it gets a metre along x and along z; 0 beyond the edges."""
-    r, c, v, u = _cell(heights, x0, z0, step, x, z)
-    a, d = heights[r, c], heights[r + 1, c + 1]
-    if v >= u:
-        b = heights[r + 1, c]
-        gx, gz = (d - b) / step, (b - a) / step
-    else:
-        b = heights[r, c + 1]
-        gx, gz = (b - a) / step, (d - b) / step
-    rows, columns = heights.shape
-    if x < x0 or x > x0 + step * (columns - 1):
-        gx = 0.0
-    if z < z0 or z > z0 + step * (rows - 1):
-        gz = 0.0
-    return gx, gz
+if TYPE_CHECKING:
+    from flexor.arrays import Bools, Bytes, Doubles, Ints
 
 
 @jit(
     "void(f8[:, ::1], u1[:, ::1], f8, f8, f8, f8[:, ::1],"
     " out f8[::1], out f8[:, ::1], out u1[::1])"
 )
-def look_down(heights, surfaces, x0, z0, step, places, below, normals, kinds):
+def look_down(
+    heights: Doubles,
+    surfaces: Bytes,
+    x0: float,
+    z0: float,
+    step: float,
+    places: Doubles,
+    below: Doubles,
+    normals: Doubles,
+    kinds: Bytes,
+) -> None:
     """What is under places: heights (N,), unit normals (N, 3), surfaces (N,)."""
     for n in range(len(places)):
         x, z = places[n, 0], places[n, 2]
@@ -67,7 +39,7 @@ def look_down(heights, surfaces, x0, z0, step, places, below, normals, kinds):
         gx, gz = ground_slope(heights, x0, z0, step, x, z)
         scale = 1.0 / math.sqrt(gx * gx + 1.0 + gz * gz)
         normals[n, 0], normals[n, 1], normals[n, 2] = -gx * scale, scale, -gz * scale
-        r, c, _, _ = _cell(heights, x0, z0, step, x, z)
+        r, c, _, _ = find_cell(heights, x0, z0, step, x, z)
         kinds[n] = surfaces[r, c]
 
 
@@ -76,9 +48,19 @@ def look_down(heights, surfaces, x0, z0, step, places, below, normals, kinds):
     " f8[:, ::1], out f8[:, ::1], out f8[:, ::1])"
 )
 def slip(
-    dt, gravity, still, moving, factors, clocks, normals, kinds, grounded, asked,
-    slides, places,
-):  # fmt: skip
+    dt: float,
+    gravity: float,
+    still: float,
+    moving: float,
+    factors: Doubles,
+    clocks: Doubles,
+    normals: Doubles,
+    kinds: Bytes,
+    grounded: Bools,
+    asked: Doubles,
+    slides: Doubles,
+    places: Doubles,
+) -> None:
     """Let characters slide down slopes, held by friction.
 
     still, moving: coefficients of friction; factors: (S,), of each surface; clocks:
@@ -109,7 +91,16 @@ def slip(
     "void(f8, f8[::1], i4[::1], bool[::1], f8[:, ::1], f8[::1],"
     " out f8[:, ::1], out f8[::1])"
 )
-def walk(dt, clocks, opponents, circling, asked, paces, places, headings):
+def walk(
+    dt: float,
+    clocks: Doubles,
+    opponents: Ints,
+    circling: Bools,
+    asked: Doubles,
+    paces: Doubles,
+    places: Doubles,
+    headings: Doubles,
+) -> None:
     """Move characters as is asked: forward and to their right, metres a second.
 
     clocks: (N,), factors of time; opponents: (N,), rows, -1 for none; circling: (N,),
@@ -118,7 +109,7 @@ def walk(dt, clocks, opponents, circling, asked, paces, places, headings):
     for n in range(len(places)):
         t = dt * clocks[n] * paces[n]
         ahead, right = asked[n, 0] * t, asked[n, 1] * t
-        enemy = np.int64(opponents[n])
+        enemy = int64(opponents[n])
         if circling[n] and enemy >= 0:
             dx = places[n, 0] - places[enemy, 0]
             dz = places[n, 2] - places[enemy, 2]

@@ -3,22 +3,29 @@
 All float64, metres; a capsule is a segment with a radius, none if that is 0.
 """
 
-import math
+from __future__ import annotations
 
-import numpy as np
+import math
+from typing import TYPE_CHECKING
 
 from flexor.maths.kernels.jit import inline, jit
+from flexor.maths.kernels.numbers import int64
+
+if TYPE_CHECKING:
+    from flexor.arrays import Bools, Doubles, Floats, Ints
 
 
 @jit("void(f4[:, :, :, ::1], i4[::1], f8[:, :, ::1], i4[::1], out f8[:, :, :, ::1])")
-def place_volumes(world, nodes, local, rows, ends):
+def place_volumes(
+    world: Floats, nodes: Ints, local: Doubles, rows: Ints, ends: Doubles
+) -> None:
     """Ends (N, H, 2, 3), on rows (n,), of capsules that go with nodes (H,) of world
     (n, J, 3, 4).
     """
     for n in range(len(world)):
-        to = np.int64(rows[n])
+        to = int64(rows[n])
         for h in range(len(nodes)):
-            j = np.int64(nodes[h])
+            j = int64(nodes[h])
             for e in range(2):
                 x, y, z = local[h, e, 0], local[h, e, 1], local[h, e, 2]
                 for row in range(3):
@@ -31,12 +38,14 @@ def place_volumes(world, nodes, local, rows, ends):
 
 
 @inline
-def _clamp(value):
+def _clamp(value: float) -> float:
     return min(max(value, 0.0), 1.0)
 
 
 @inline
-def closest(ends, n, h, m, k):
+def closest(
+    ends: Doubles, n: int, h: int, m: int, k: int
+) -> tuple[float, float, float]:
     """Where two segments are nearest: shares of each, and their distance."""
     ux = ends[n, h, 1, 0] - ends[n, h, 0, 0]
     uy = ends[n, h, 1, 1] - ends[n, h, 0, 1]
@@ -68,7 +77,15 @@ def closest(ends, n, h, m, k):
     "void(f8[:, :, :, ::1], f8[:, ::1], bool[:, ::1], i4[::1],"
     " out f8[::1], out i4[:, ::1], out f8[:, ::1])"
 )
-def find_hits(ends, radii, attacks, targets, gaps, pairs, points):
+def find_hits(
+    ends: Doubles,
+    radii: Doubles,
+    attacks: Bools,
+    targets: Ints,
+    gaps: Doubles,
+    pairs: Ints,
+    points: Doubles,
+) -> None:
     """How near attacking capsules are to those of their targets.
 
     ends: (N, H, 2, 3); radii: (N, H); attacks: (N, H), which attack; targets: (N,),
@@ -80,7 +97,7 @@ def find_hits(ends, radii, attacks, targets, gaps, pairs, points):
         gaps[n] = math.inf
         pairs[n, 0] = pairs[n, 1] = -1
         points[n, 0] = points[n, 1] = points[n, 2] = 0.0
-        m = np.int64(targets[n])
+        m = int64(targets[n])
         if m < 0:
             continue
         for h in range(radii.shape[1]):

@@ -11,9 +11,12 @@ A tick with its checks around it takes 4 us for 2 characters, 4 us for 20 and 8 
 200 that press a button every third of a second; of 2 characters the kernel is 0.8 us.
 """
 
-import numpy as np
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from flexor.maths.kernels.jit import inline, jit
+from flexor.maths.kernels.numbers import float64, int64
 from flexor.stage.movement.layout import (
     AGE,
     BY,
@@ -27,7 +30,13 @@ from flexor.stage.movement.layout import (
     RETURN,
     START_UP,
     WAIT,
+    Doing,
+    MoveRules,
 )
+
+if TYPE_CHECKING:
+    from flexor.arrays import Bools, Doubles, Ints, Masks
+
 
 # Columns of phases of moves, int32: ticks before the hitting phase, before the return
 # phase, and in all; 1 for a guard.
@@ -41,72 +50,77 @@ NEAR = 1e-6  # ticks: sums of parts of ticks that are nearer to a whole one are 
 
 
 @inline
-def lowest(mask):
+def lowest(mask: int) -> int:
     """The lowest bit of a mask that is not 0, as its number."""
-    bit = np.int64(0)
+    bit = int64(0)
     while mask >> bit & 1 == 0:
         bit += 1
     return bit
 
 
 @inline
-def is_part(mask, chords):
+def is_part(mask: int, chords: Ints) -> bool:
     """Whether more buttons could make a chord of these."""
     for row in range(len(chords)):
-        whole = np.int64(chords[row, MASK])
+        whole = int64(chords[row, MASK])
         if whole != mask and whole & mask == mask:
             return True
     return False
 
 
 @inline
-def join(mask, new, chords):
+def join(mask: int, new: int, chords: Ints) -> int:
     """Buttons that were pressed and new ones, as far as they can be one chord; 0 where
     they cannot. Without any before, one button is always found.
     """
     both = mask | new
     for row in range(len(chords)):
-        if np.int64(chords[row, MASK]) & both == both:
+        if int64(chords[row, MASK]) & both == both:
             return both
     for row in range(len(chords)):
-        whole = np.int64(chords[row, MASK])
+        whole = int64(chords[row, MASK])
         if whole & both == whole and whole & mask == mask and whole != mask:
             return whole
     if mask == 0:
-        return np.int64(1) << lowest(new)
-    return np.int64(0)
+        return int64(1) << lowest(new)
+    return int64(0)
 
 
 @inline
-def settle(mask, first, singles, chords):
+def settle(mask: int, first: int, singles: Ints, chords: Ints) -> tuple[int, int]:
     """The command of buttons, -1 for none, and those of them that it takes."""
     for row in range(len(chords)):
-        whole = np.int64(chords[row, MASK])
+        whole = int64(chords[row, MASK])
         if whole & mask == whole:
-            return np.int64(chords[row, DOES]), whole
+            return int64(chords[row, DOES]), whole
     bit = lowest(first)
-    return np.int64(singles[bit]), np.int64(1) << bit
+    return int64(singles[bit]), int64(1) << bit
 
 
 @inline
-def find_wrong(phases, firsts, clock, move, at, combination, step, left, buffered):
+def find_wrong(rules: MoveRules, clock: Doubles, doing: Doing) -> int:
     """The first character whose numbers mean nothing, -1 for none."""
-    moves, combinations = len(phases), len(firsts) - 1
-    for i in range(len(move)):
-        if not (0.0 <= clock[i] <= FASTEST and -1 <= move[i] < moves):
+    firsts = rules.firsts
+    moves, combinations = len(rules.phases), len(firsts) - 1
+    for i in range(len(doing.move)):
+        if not (0.0 <= clock[i] <= FASTEST and -1 <= doing.move[i] < moves):
             return i
-        if not (-1 <= combination[i] < combinations and at[i] >= 0.0):
+        if not (-1 <= doing.combination[i] < combinations and doing.at[i] >= 0.0):
             return i
-        if not (-1 <= buffered[i] < moves + combinations and left[i] > -1e9):
+        if not (
+            -1 <= doing.buffered[i] < moves + combinations and doing.left[i] > -1e9
+        ):
             return i
-        c = combination[i]
-        if c >= 0 and not 0 <= step[i] < firsts[c + 1] - firsts[c]:
+        c = doing.combination[i]
+        if c >= 0 and not 0 <= doing.step[i] < firsts[c + 1] - firsts[c]:
             return i
     return -1
 
 
 @inline
-def when_it_comes(m, t, c, s, late, phases, firsts):
+def when_it_comes(
+    m: int, t: float, c: int, s: int, late: int, phases: Ints, firsts: Ints
+) -> int:
     """How an input that comes now is taken: in time, late, or not at all (0)."""
     if c >= 0 and s + 1 < firsts[c + 1] - firsts[c]:
         return 0  # commands are still to come
@@ -118,7 +132,7 @@ def when_it_comes(m, t, c, s, late, phases, firsts):
 
 
 @inline
-def may_begin(m, t, c, wait, phases):
+def may_begin(m: int, t: float, c: int, wait: int, phases: Ints) -> bool:
     """Whether the input that waits may begin now."""
     if c >= 0:
         return False
@@ -126,17 +140,17 @@ def may_begin(m, t, c, wait, phases):
 
 
 @inline
-def go_on(m, t, tick, is_held, phases):
+def go_on(m: int, t: float, tick: float, is_held: bool, phases: Ints) -> float:
     """How far a move is after a tick; guards stay before their return phase if held."""
     after = t + tick
     if is_held and phases[m, GUARD] == 1:
         if t + NEAR < phases[m, BACK] <= after + NEAR:
-            return max(t, np.float64(phases[m, HITS]))
+            return max(t, float64(phases[m, HITS]))
     return after
 
 
 @inline
-def phase_of(m, t, phases):
+def phase_of(m: int, t: float, phases: Ints) -> int:
     """0: no move, 1: before it can hit, 2: while it can, 3: the return."""
     if m < 0:
         return NO_MOVE
@@ -145,63 +159,47 @@ def phase_of(m, t, phases):
     return HITTING if t + NEAR < phases[m, BACK] else RETURN
 
 
-@jit(
-    "i8(i8, i8, i8, i4[:, ::1], i4[::1], i4[:, ::1], i4[::1], i4[:, ::1], u4[::1],"
-    " u4[::1], f8[::1], bool[::1], out i4[::1], out f8[::1], out u1[::1],"
-    " out i4[::1], out i4[::1], out f8[::1], out i4[::1], out i4[:, ::1],"
-    " out i4[::1])"
-)
+@jit("i8(MoveRules, u4[::1], u4[::1], f8[::1], bool[::1], Doing, out i4[::1])")
 def step_all(
-    window,
-    late,
-    bound,
-    phases,
-    firsts,
-    commands,
-    singles,
-    chords,
-    pressed,
-    held,
-    clock,
-    can_act,
-    move,
-    at,
-    phase,
-    combination,
-    step,
-    left,
-    buffered,
-    marks,
-    started,
-):
+    rules: MoveRules,
+    pressed: Masks,
+    held: Masks,
+    clock: Doubles,
+    can_act: Bools,
+    doing: Doing,
+    started: Ints,
+) -> int:
     """One tick of N characters; -1, or the row of a character whose numbers are wrong.
 
-    window: ticks in which buttons are pressed at once; late: ticks that an input in a
-    return phase is kept; bound: mask of the buttons that do something; firsts: (C + 1,)
-    rows of commands of each combination; singles: (B,) commands by button, -1: none.
-    The others: see the columns above and `moves.MoveState`.
+    pressed, held: (N,), buttons; clock: (N,), factors of time; can_act: (N,); started:
+    (N,), moves that began, -1 for none.
     """
-    wrong = find_wrong(
-        phases, firsts, clock, move, at, combination, step, left, buffered
-    )
+    wrong = find_wrong(rules, clock, doing)
     if wrong >= 0:
         return wrong
+    phases, firsts, commands = rules.phases, rules.firsts, rules.commands
+    chords, late = rules.chords, rules.late
+    marks = doing.marks
     moves = len(phases)
-    for i in range(len(move)):
-        m, t, tick = np.int64(move[i]), at[i], clock[i]
-        c, s, rest = np.int64(combination[i]), np.int64(step[i]), left[i]
-        waits, wait = np.int64(buffered[i]), np.int64(marks[i, WAIT])
-        by, hold = np.int64(marks[i, BY]), np.int64(marks[i, HOLD])
-        mask, first = np.int64(marks[i, PENDING]), np.int64(marks[i, FIRST])
-        age, came = np.int64(marks[i, AGE]) + 1, np.int64(marks[i, CAME])
-        new, begun = np.int64(pressed[i]) & bound, np.int64(-1)
+    for i in range(len(doing.move)):
+        m, t, tick = int64(doing.move[i]), doing.at[i], clock[i]
+        c, s, rest = (
+            int64(doing.combination[i]),
+            int64(doing.step[i]),
+            doing.left[i],
+        )
+        waits, wait = int64(doing.buffered[i]), int64(marks[i, WAIT])
+        by, hold = int64(marks[i, BY]), int64(marks[i, HOLD])
+        mask, first = int64(marks[i, PENDING]), int64(marks[i, FIRST])
+        age, came = int64(marks[i, AGE]) + 1, int64(marks[i, CAME])
+        new, begun = int64(pressed[i]) & rules.bound, int64(-1)
         if waits >= 0 and wait >= 0:
-            waits = waits if wait > 0 else np.int64(-1)
+            waits = waits if wait > 0 else int64(-1)
             wait -= 1
         if not can_act[i]:
-            c, waits, mask, new = np.int64(-1), np.int64(-1), np.int64(0), np.int64(0)
+            c, waits, mask, new = int64(-1), int64(-1), int64(0), int64(0)
         if m >= 0:
-            is_held = hold != 0 and np.int64(held[i]) & hold == hold and waits < 0
+            is_held = hold != 0 and int64(held[i]) & hold == hold and waits < 0
             t = go_on(m, t, tick, is_held, phases)
         if c >= 0:
             rest -= tick
@@ -210,15 +208,15 @@ def step_all(
                 if s < firsts[c + 1] - firsts[c]:
                     # What is over of the tick belongs to the next command.
                     row = firsts[c] + s
-                    t, hold = max(-rest, 0.0), np.int64(0)
-                    m = begun = np.int64(commands[row, MOVE])
+                    t, hold = max(-rest, 0.0), int64(0)
+                    m = begun = int64(commands[row, MOVE])
                     rest = commands[row, TICKS] - t
                 else:
-                    c = np.int64(-1)
+                    c = int64(-1)
         if m >= 0 and t + NEAR >= phases[m, TOTAL]:
-            m = np.int64(-1)
+            m = int64(-1)
         if came == LATE and m < 0 and c < 0:
-            came = np.int64(IN_TIME)
+            came = int64(IN_TIME)
         # What waits begins before others are taken; then buttons pressed before, if
         # new ones cannot join them, and then new ones.
         for turn in range(3):
@@ -228,33 +226,34 @@ def step_all(
                     both = join(mask, new, chords)
                     is_settled = both == 0
                     if both != 0:
-                        mask, new = both, np.int64(0)
+                        mask, new = both, int64(0)
             elif turn == 2:
                 if new != 0:
-                    came = np.int64(when_it_comes(m, t, c, s, late, phases, firsts))
+                    came = int64(when_it_comes(m, t, c, s, late, phases, firsts))
                     if came != 0:
-                        mask = first = join(np.int64(0), new, chords)
-                        age = np.int64(0)
+                        mask = first = join(int64(0), new, chords)
+                        age = int64(0)
                 if mask != 0:
-                    is_settled = age >= window or not is_part(mask, chords)
+                    is_settled = age >= rules.window or not is_part(mask, chords)
             if is_settled:
-                command, taken = settle(mask, first, singles, chords)
-                mask = np.int64(0)
+                command, taken = settle(mask, first, rules.singles, chords)
+                mask = int64(0)
                 if command >= 0 and (came == IN_TIME or age <= late):
                     waits, by = command, taken
-                    wait = np.int64(-1) if came == IN_TIME else late - age
+                    wait = int64(-1) if came == IN_TIME else late - age
             if waits >= 0 and may_begin(m, t, c, wait, phases):
                 if waits >= moves:
-                    c, s, hold = waits - moves, np.int64(0), np.int64(0)
-                    m = np.int64(commands[firsts[c], MOVE])
-                    rest = np.float64(commands[firsts[c], TICKS])
+                    c, s, hold = waits - moves, int64(0), int64(0)
+                    m = int64(commands[firsts[c], MOVE])
+                    rest = float64(commands[firsts[c], TICKS])
                 else:
                     m, hold = waits, by
-                t, begun, waits = 0.0, m, np.int64(-1)
-        move[i], at[i], phase[i] = m, t if m >= 0 else 0.0, phase_of(m, t, phases)
-        combination[i] = c
-        step[i], left[i] = (s, rest) if c >= 0 else (0, 0.0)
-        buffered[i], started[i] = waits, begun
+                t, begun, waits = 0.0, m, int64(-1)
+        doing.move[i], doing.at[i] = m, t if m >= 0 else 0.0
+        doing.phase[i] = phase_of(m, t, phases)
+        doing.combination[i] = c
+        doing.step[i], doing.left[i] = (s, rest) if c >= 0 else (0, 0.0)
+        doing.buffered[i], started[i] = waits, begun
         marks[i, WAIT], marks[i, BY] = wait if waits >= 0 else -1, by
         marks[i, PENDING], marks[i, FIRST] = mask, first
         marks[i, AGE] = age if mask != 0 else 0

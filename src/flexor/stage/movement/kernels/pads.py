@@ -3,11 +3,13 @@
 All float64; headings in radians about Y, 0 looks along +z.
 """
 
-import math
+from __future__ import annotations
 
-import numpy as np
+import math
+from typing import TYPE_CHECKING
 
 from flexor.maths.kernels.jit import inline, jit
+from flexor.maths.kernels.numbers import float64, int64
 from flexor.scene.stage.layout import BUTTON_DOWN as DOWN
 from flexor.scene.stage.layout import BUTTON_L as CIRCLE
 from flexor.scene.stage.layout import BUTTON_LEFT as LEFT
@@ -15,14 +17,18 @@ from flexor.scene.stage.layout import BUTTON_R as RUN
 from flexor.scene.stage.layout import BUTTON_RIGHT as RIGHT
 from flexor.scene.stage.layout import BUTTON_UP as UP
 from flexor.stage.movement.layout import NEAR_SPOT as NEAR
-from flexor.stage.movement.layout import NONE, OPPONENT
+from flexor.stage.movement.layout import NONE, OPPONENT, Speeds
+
+if TYPE_CHECKING:
+    from flexor.arrays import Bools, Bytes, Doubles, Ints, Masks
+
 
 FACING = 0.6  # radians: who looks further away from its way turns before it goes
 SLANT = 0.5  # a way that is less than this along one axis goes along the other alone
 
 
 @inline
-def turn_toward(heading, wanted, most):
+def turn_toward(heading: float, wanted: float, most: float) -> tuple[float, float]:
     """A heading turned toward another by no more than `most`, and what is left."""
     turn = wanted - heading
     turn -= 2.0 * math.pi * math.floor(turn / (2.0 * math.pi) + 0.5)
@@ -33,19 +39,29 @@ def turn_toward(heading, wanted, most):
 
 
 @jit(
-    "void(u4[::1], f8, f8, f8, f8[::1], f8, f8, f8, f8, f8, u1[::1], i4[::1],"
-    " bool[::1], f8[:, ::1], out f8[::1], out f8[:, ::1], out bool[::1])"
+    "void(u4[::1], f8, f8, f8, f8[::1], Speeds, u1[::1], i4[::1], bool[::1],"
+    " f8[:, ::1], out f8[::1], out f8[:, ::1], out bool[::1])"
 )
 def read_pads(
-    held, view_x, view_z, dt, clocks, walk, run, back, side, turn, controls, opponents,
-    can_walk, places, headings, asked, circling,
-):  # fmt: skip
+    held: Masks,
+    view_x: float,
+    view_z: float,
+    dt: float,
+    clocks: Doubles,
+    speeds: Speeds,
+    controls: Bytes,
+    opponents: Ints,
+    can_walk: Bools,
+    places: Doubles,
+    headings: Doubles,
+    asked: Doubles,
+    circling: Bools,
+) -> None:
     """Turn characters, and say what each asks for: metres a second ahead and to the
     right (N, 2), and whether it goes around its opponent (N,).
 
-    held: (N,), buttons; view: where the camera looks over the ground, unit; walk, run,
-    back, side: metres a second; turn: radians a second; controls: (N,), what pads do;
-    who has none is left as it is.
+    held: (N,), buttons; view: where the camera looks over the ground, unit; controls:
+    (N,), what pads do; who has none is left as it is.
     """
     for n in range(len(places)):
         if controls[n] == NONE:
@@ -54,16 +70,16 @@ def read_pads(
         if not can_walk[n]:
             continue
         pad = held[n]
-        ahead = np.float64((pad & UP) != 0) - np.float64((pad & DOWN) != 0)
-        right = np.float64((pad & RIGHT) != 0) - np.float64((pad & LEFT) != 0)
+        ahead = float64((pad & UP) != 0) - float64((pad & DOWN) != 0)
+        right = float64((pad & RIGHT) != 0) - float64((pad & LEFT) != 0)
         if ahead != 0.0 and right != 0.0:
             ahead, right = ahead * math.sqrt(0.5), right * math.sqrt(0.5)
         # The way in the world: right of who looks along (x, z) is (-z, x).
         wx = ahead * view_x - right * view_z
         wz = ahead * view_z + right * view_x
-        most = turn * dt * clocks[n]
-        fast = run if pad & RUN else walk
-        enemy = np.int64(opponents[n])
+        most = speeds.turn * dt * clocks[n]
+        fast = speeds.run if pad & RUN else speeds.walk
+        enemy = int64(opponents[n])
         if enemy >= 0 and (controls[n] == OPPONENT or pad & CIRCLE):
             dx = places[enemy, 0] - places[n, 0]
             dz = places[enemy, 2] - places[n, 2]
@@ -83,8 +99,10 @@ def read_pads(
                     # Who goes around faces the middle: not before it has turned there.
                     # Who stands is left where it is, to the bit.
                     circling[n] = left == 0.0
-                    asked[n, 0] = toward / size * (fast if toward > 0.0 else back)
-                    asked[n, 1] = around / size * side
+                    asked[n, 0] = (
+                        toward / size * (fast if toward > 0.0 else speeds.back)
+                    )
+                    asked[n, 1] = around / size * speeds.side
                 continue
         if wx != 0.0 or wz != 0.0:
             headings[n], left = turn_toward(headings[n], math.atan2(wx, wz), most)

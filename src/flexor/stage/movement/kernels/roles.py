@@ -1,10 +1,12 @@
 """What characters are seen to do, where they stand, and feet on uneven ground."""
 
-import math
+from __future__ import annotations
 
-import numpy as np
+import math
+from typing import TYPE_CHECKING
 
 from flexor.maths.kernels.jit import jit
+from flexor.maths.kernels.numbers import int64
 from flexor.scene.stage.layout import (
     AIR,
     BACK,
@@ -20,9 +22,15 @@ from flexor.scene.stage.layout import (
     WON,
 )
 from flexor.scene.stage.layout import ROLE_COUNT as ROLES
-from flexor.stage.movement.kernels.ground import ground_height, ground_slope
+from flexor.stage.kernels.field import ground_height, ground_slope
+from flexor.stage.layout import GroundTable
 from flexor.stage.movement.layout import GUARDED as WAS_GUARDED
 from flexor.stage.movement.layout import PARRIED as WAS_PARRIED
+from flexor.stage.movement.layout import Feet, Roles, Seen
+
+if TYPE_CHECKING:
+    from flexor.arrays import Doubles, Floats, Ints
+
 
 FALLING = 1.5  # metres a second downward that look like falling
 SLOWEST, FASTEST = 0.25, 2.5  # factors of a clip's own speed
@@ -34,37 +42,29 @@ LOW_FOOT, HIGH_FOOT = 0.25, 0.6  # metres: a foot that kicks leaves the ground b
 NEAR_GROUND = 0.12  # metres over which a foot loses the slope of the ground
 
 
-@jit(
-    "void(f8, f8[::1], i4[::1], u1[::1], bool[::1], bool[::1], i4[::1], i4[::1],"
-    " bool[::1], f8[::1], f8[:, ::1], f8[::1], i4[::1], f8[:, ::1], out i4[::1],"
-    " out bool[::1], out f8[::1])"
-)
-def choose_roles(
-    walk, energy, stun, struck, is_new, has_won, moves, started, grounded, falls,
-    asked, paces, kinds, own_speeds, roles, changed, rates,
-):  # fmt: skip
-    """The role of each character (N,), whether it begins now, and how fast it plays.
+@jit("void(f8, Seen, f8[:, ::1], Roles)")
+def choose_roles(walk: float, seen: Seen, own_speeds: Doubles, out: Roles) -> None:
+    """The role of each character, whether it begins now, and how fast it plays.
 
-    walk: metres a second; struck: (N,), what its stun came of; is_new: (N,), whose
-    began just now; started: (N,), moves that began, -1 for none; kinds: (N,), and
-    own_speeds: (K, 12), metres a second at
-    which clips of roles carry who plays them, 0 for none.
+    walk: metres a second; own_speeds: (K, 12), metres a second at which clips of roles
+    carry who plays them, 0 for none.
     """
-    for n in range(len(roles)):
+    energy, stun, asked = seen.energy, seen.stun, seen.asked
+    for n in range(len(out.roles)):
         rate = 1.0
         if energy[n] <= 0.0:
             role = BEATEN
         elif stun[n] > 0:
             role = HIT
-            if struck[n] == WAS_GUARDED:
+            if seen.struck[n] == WAS_GUARDED:
                 role = GUARDED
-            elif struck[n] == WAS_PARRIED:
+            elif seen.struck[n] == WAS_PARRIED:
                 role = RECOIL
-        elif moves[n] >= 0:
-            role = ROLES + np.int64(moves[n])
-        elif has_won[n] and asked[n, 0] == 0.0 and asked[n, 1] == 0.0:
+        elif seen.moves[n] >= 0:
+            role = ROLES + int64(seen.moves[n])
+        elif seen.has_won[n] and asked[n, 0] == 0.0 and asked[n, 1] == 0.0:
             role = WON
-        elif not grounded[n] and falls[n] > FALLING:
+        elif not seen.grounded[n] and seen.falls[n] > FALLING:
             role = AIR
         else:
             ahead, right = asked[n, 0], asked[n, 1]
@@ -77,21 +77,23 @@ def choose_roles(
                 role = WALK
             elif ahead < 0.0:
                 role = BACK
-            own = own_speeds[np.int64(kinds[n]), role]
+            own = own_speeds[int64(seen.kinds[n]), role]
             if own > 0.0:
-                speed = math.sqrt(ahead * ahead + right * right) * paces[n]
+                speed = math.sqrt(ahead * ahead + right * right) * seen.paces[n]
                 rate = min(max(speed / own, SLOWEST), FASTEST)
-        is_again = started[n] >= 0 and role >= ROLES
-        is_again = is_again or (is_new[n] and HIT <= role <= RECOIL)
-        changed[n] = role != roles[n] or is_again
-        roles[n], rates[n] = role, rate
+        is_again = seen.started[n] >= 0 and role >= ROLES
+        is_again = is_again or (seen.is_new[n] and HIT <= role <= RECOIL)
+        out.changed[n] = role != out.roles[n] or is_again
+        out.roles[n], out.rates[n] = role, rate
 
 
 @jit("void(i4[::1], f8[:, ::1], f8[::1], f8[::1], out f8[:, :, ::1])")
-def put_places(rows, places, headings, sinks, out):
+def put_places(
+    rows: Ints, places: Doubles, headings: Doubles, sinks: Doubles, out: Doubles
+) -> None:
     """world_from_character (n, 3, 4) of some rows: turned about Y, and in place."""
     for k in range(len(rows)):
-        n = np.int64(rows[k])
+        n = int64(rows[k])
         s, c = math.sin(headings[n]), math.cos(headings[n])
         out[k, 0, 0], out[k, 0, 1], out[k, 0, 2] = c, 0.0, s
         out[k, 1, 0], out[k, 1, 1], out[k, 1, 2] = 0.0, 1.0, 0.0
@@ -102,30 +104,33 @@ def put_places(rows, places, headings, sinks, out):
 
 
 @jit(
-    "bool(f8[:, ::1], f8, f8, f8, i4[::1], i4[::1], f8[::1], f8[:, ::1], f8[::1],"
-    " f8[:, ::1], out f8[::1], out f4[:, :, :, ::1], out f4[:, :, ::1],"
-    " out f4[:, :, ::1], out f4[:, ::1])"
+    "bool(GroundTable, i4[::1], f8[:, ::1], f8[::1], Feet, out f8[::1],"
+    " out f4[:, :, :, ::1])"
 )
 def plant_feet(
-    heights, x0, z0, step, rows, ends, flats, places, planted, lifts, sinks,
-    world, targets, tilts, weights,
-):  # fmt: skip
+    ground: GroundTable,
+    rows: Ints,
+    places: Doubles,
+    planted: Doubles,
+    feet: Feet,
+    sinks: Doubles,
+    world: Floats,
+) -> bool:
     """Where the ends of limbs are to be, on uneven ground; gives whether any moves.
 
-    rows: (n,), characters; ends: (M,), nodes of their limbs; flats: (M,), metres that a
-    foot's node is above the floor at rest, below 0 for a hand; planted: (N,), how
-    much of feet follows the ground, 0 to 1; lifts: (n, M), metres by which limbs are
-    lifted beside; sinks: (N,), metres by which hips give way, changed, and so is world
-    (n, J, 3, 4). Fills targets (n, M, 3), metres, tilts (n, M, 4), rotations, and
-    weights (n, M).
+    rows: (n,), characters; planted: (N,), how much of feet follows the ground, 0 to 1;
+    sinks: (N,), metres by which hips give way, changed, and so is world (n, J, 3, 4).
     """
+    heights, x0, z0, step = ground.heights, ground.x0, ground.z0, ground.step
+    ends, flats, lifts = feet.ends, feet.flats, feet.lifts
+    targets, tilts, weights = feet.targets, feet.tilts, feet.weights
     is_any = False
     for k in range(len(rows)):
-        n = np.int64(rows[k])
+        n = int64(rows[k])
         base = places[n, 1]
         lowest = 0.0
         for m in range(len(ends)):
-            j = np.int64(ends[m])
+            j = int64(ends[m])
             x, y, z = world[k, j, 0, 3], world[k, j, 1, 3], world[k, j, 2, 3]
             lift = lifts[k, m]
             is_tilted = False
@@ -133,13 +138,13 @@ def plant_feet(
             tilts[k, m, 0], tilts[k, m, 1] = 0.0, 0.0
             tilts[k, m, 2], tilts[k, m, 3] = 0.0, 1.0
             if flats[m] >= 0.0 and planted[n] > 0.0:
-                ground = ground_height(heights, x0, z0, step, x, z) - base
-                ground = min(max(ground, LOWEST), HIGHEST)
+                below = ground_height(heights, x0, z0, step, x, z) - base
+                below = min(max(below, LOWEST), HIGHEST)
                 over = y - sinks[n] - base - flats[m]
                 low = (HIGH_FOOT - over) / (HIGH_FOOT - LOW_FOOT)
-                ground *= min(max(low, 0.0), 1.0) * planted[n]
-                lowest = min(lowest, ground)
-                lift += ground
+                below *= min(max(low, 0.0), 1.0) * planted[n]
+                lowest = min(lowest, below)
+                lift += below
                 part = min(max(1.0 - over / NEAR_GROUND, 0.0), 1.0) * planted[n]
                 gx, gz = ground_slope(heights, x0, z0, step, x, z)
                 gx, gz = gx * part, gz * part

@@ -21,7 +21,10 @@ Tried: projecting what was left of a movement again at each wall, instead of the
 movement for the time left. In blunt corners it led past the corner and back again.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -44,6 +47,9 @@ from flexor.stage.movement.layout import (
 from flexor.stage.movement.layout import ZONE_FARTHEST as FARTHEST
 from flexor.stage.movement.layout import ZONE_WIDEST as WIDEST
 
+if TYPE_CHECKING:
+    from flexor.arrays import Bools, Doubles, Ints
+
 # Columns of zones: first side, the one after the last, whether it keeps inside.
 FIRST, LAST, KEEPS_IN = range(3)
 
@@ -57,7 +63,7 @@ FLAT = 1e-3  # a wedge that opens less than this is a corridor
 
 
 @inline
-def away(sides, row, x, z):
+def away(sides: Doubles, row: int, x: float, z: float) -> tuple[float, float]:
     """From the nearest point of a side to a place."""
     px, pz = x - sides[row, AX], z - sides[row, AZ]
     along = px * sides[row, TX] + pz * sides[row, TZ]
@@ -66,7 +72,7 @@ def away(sides, row, x, z):
 
 
 @inline
-def reach_end(px, pz, ux, uz, s, c):
+def reach_end(px: float, pz: float, ux: float, uz: float, s: float, c: float) -> float:
     """The way at which the distance to a point is s + c * way; (px, pz): from it."""
     ahead = px * ux + pz * uz
     b = ahead - s * c
@@ -81,7 +87,16 @@ def reach_end(px, pz, ux, uz, s, c):
 
 
 @inline
-def reach(sides, row, x, z, ux, uz, s, c):
+def reach(
+    sides: Doubles,
+    row: int,
+    x: float,
+    z: float,
+    ux: float,
+    uz: float,
+    s: float,
+    c: float,
+) -> float:
     """The way along (ux, uz) at which the distance to a side is s + c * way."""
     px, pz = x - sides[row, AX], z - sides[row, AZ]
     way = min(
@@ -101,7 +116,7 @@ def reach(sides, row, x, z, ux, uz, s, c):
 
 
 @part
-def look(sides, zones, x, z):
+def look(sides: Doubles, zones: Ints, x: float, z: float) -> tuple[bool, int, float]:
     """Whether a place is in every zone it must be in; nearest side, its distance."""
     is_free = True
     nearest, least = -1, np.inf
@@ -125,7 +140,7 @@ def look(sides, zones, x, z):
 
 
 @inline
-def find_nearest(sides, x, z):
+def find_nearest(sides: Doubles, x: float, z: float) -> tuple[int, float]:
     """The nearest side and its distance."""
     nearest, least = -1, np.inf
     for row in range(len(sides)):
@@ -137,7 +152,7 @@ def find_nearest(sides, x, z):
 
 
 @inline
-def normal_of(sides, row, x, z):
+def normal_of(sides: Doubles, row: int, x: float, z: float) -> tuple[float, float]:
     """Unit, from a side to a place."""
     dx, dz = away(sides, row, x, z)
     size = math.sqrt(dx * dx + dz * dz)
@@ -147,7 +162,9 @@ def normal_of(sides, row, x, z):
 
 
 @part
-def sweep(sides, x, z, gx, gz, d, aims):
+def sweep(
+    sides: Doubles, x: float, z: float, gx: float, gz: float, d: float, aims: bool
+) -> tuple[float, float, float, float]:
     """From (x, z) toward (gx, gz), along what is in the way: place, normal met.
 
     The normal is that of the last wall, (0, 0) if none was in the way. No wall gets
@@ -202,7 +219,9 @@ def sweep(sides, x, z, gx, gz, d, aims):
 
 
 @part
-def most_opposed(sides, x, z, far, nx, nz):
+def most_opposed(
+    sides: Doubles, x: float, z: float, far: float, nx: float, nz: float
+) -> tuple[float, float]:
     """The normal most against n, of the sides that are not farther than `far`."""
     least, wx, wz = np.inf, nx, nz
     for row in range(len(sides)):
@@ -216,7 +235,7 @@ def most_opposed(sides, x, z, far, nx, nz):
 
 
 @part
-def grow(sides, x, z, d):
+def grow(sides: Doubles, x: float, z: float, d: float) -> tuple[float, float, float]:
     """The place to which a circle is pushed that grows up to d: place, its radius.
 
     It moves straight from the nearest wall; between two that are as near, so that it
@@ -248,7 +267,17 @@ def grow(sides, x, z, d):
 
 
 @part
-def settle(sides, zones, x, z, ix, iz, gx, gz, d):
+def settle(
+    sides: Doubles,
+    zones: Ints,
+    x: float,
+    z: float,
+    ix: float,
+    iz: float,
+    gx: float,
+    gz: float,
+    d: float,
+) -> tuple[float, float, float]:
     """A place as near to (gx, gz) as gets who enters at (x, z) along (ix, iz).
 
     Gives also its radius there, negative if one may not be there.
@@ -264,7 +293,9 @@ def settle(sides, zones, x, z, ix, iz, gx, gz, d):
 
 
 @part
-def bring_in(sides, zones, crossings, x, z, d):
+def bring_in(
+    sides: Doubles, zones: Ints, crossings: Doubles, x: float, z: float, d: float
+) -> tuple[float, float]:
     """The nearest place for a circle whose middle is beyond a wall."""
     rx, rz, best, has_room = x, z, np.inf, False
     near, _ = find_nearest(sides, x, z)
@@ -296,7 +327,7 @@ def bring_in(sides, zones, crossings, x, z, d):
 
 
 @inline
-def is_bad(value):
+def is_bad(value: float) -> bool:
     return not abs(value) <= FARTHEST
 
 
@@ -304,7 +335,17 @@ def is_bad(value):
     "i8(f8[:, ::1], i4[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1], "
     "out f8[:, ::1], out bool[::1], out f8[:, ::1])"
 )
-def keep(sides, zones, crossings, before, places, radii, out, touched, normals):
+def keep(
+    sides: Doubles,
+    zones: Ints,
+    crossings: Doubles,
+    before: Doubles,
+    places: Doubles,
+    radii: Doubles,
+    out: Doubles,
+    touched: Bools,
+    normals: Doubles,
+) -> int:
     """All characters, (x, z) or (x, y, z); gives the first row that is no number.
 
     touched, normals: filled where they are not empty.
