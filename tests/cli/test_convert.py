@@ -35,7 +35,7 @@ from tests.same import differences
 from tests.scenes import random_scene
 
 # Motion is packed in every conversion: too much for kernels that are not compiled.
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("made_once")]
 
 SMALL = ("--size", "96x72", "--samples", "1")
 QUICK = ("--levels", "none", "--motion-error", "0")
