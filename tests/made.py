@@ -2,7 +2,7 @@
 
 Tests that need a package, but do not test how it is made, ask for the fixture
 `made_once`: while it holds, what takes seconds is read from the user's cache folder if
-it was made before. It is kept by the contents of all that it depends on: what it is made
+it was made before. It is kept by the contents of all it depends on: what it is made
 from, the settings, our own source and the versions of the libraries. A test that tests
 the making does not use the fixture.
 """

@@ -1,7 +1,7 @@
 """Compiles all kernels that are not compiled yet, on all cores: `python -m tools.warm`.
 
-Programs compile what they need when they first need it. Where several are about to start
-at once, as tests do, each would compile the same.
+Programs compile what they need when they first need it. Where several are about to
+start at once, as tests do, each would compile the same.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ def compile_module(name: str) -> None:
 
 
 def main() -> None:
+    """Compile all of them, a process for each core."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
     with ProcessPoolExecutor(cores or os.cpu_count()) as pool:
         list(pool.map(compile_module, kernel_modules()))

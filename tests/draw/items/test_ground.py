@@ -9,6 +9,7 @@ import pytest
 
 from flexor.draw.backend import open_backend
 from flexor.draw.drawlist import DrawList
+from flexor.draw.items import ground_picture
 from flexor.draw.items.ground import (
     RINGS,
     build_apron,
@@ -17,7 +18,6 @@ from flexor.draw.items.ground import (
     upload_apron,
     upload_ground,
 )
-from flexor.draw.items import ground_picture
 from flexor.draw.items.ground_picture import COLOURS, MOST, paint_ground
 from flexor.draw.target import init_target
 from flexor.errors import SettingError
