@@ -11,6 +11,7 @@ import pytest
 
 from tests.made import made_anew as made_anew
 from tests.made import made_once as made_once
+from tests.made import painted_once as painted_once
 
 ROOT = Path(__file__).parent.parent
 # Several processes test at once (`pytest -n`): each keeps to a core of its own.

@@ -17,6 +17,7 @@ import platform
 import shutil
 import tempfile
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, wraps
 from hashlib import blake2b
@@ -41,6 +42,7 @@ MAKERS = (
 _ROOMS = ("maths", "scene", "pose", "deform", "convert")
 _LIBRARIES = ("numpy", "scipy", "numba", "llvmlite", "meshoptimizer")
 _DAYS_KEPT = 30
+_PICTURES_HELD = 3  # in memory: each may have 70 MB
 
 
 class Unknown(Exception):
@@ -169,6 +171,30 @@ def kept(make: Callable[..., Any]) -> Callable[..., Any]:
         return result
 
     return remembered
+
+
+@pytest.fixture(scope="session", autouse=True)
+def painted_once() -> Iterator[None]:
+    """Pictures of grounds take seconds each; stages of most tests stand on the same."""
+    holder = importlib.import_module("flexor.draw.items.ground")
+    paint = holder.paint_ground
+    held: OrderedDict[str, Any] = OrderedDict()
+
+    def remembered(*values: Any, **named: Any) -> Any:
+        try:
+            key = digest(values, named)
+        except Unknown:
+            return paint(*values, **named)
+        if key not in held:
+            held[key] = paint(*values, **named)
+        held.move_to_end(key)
+        while len(held) > _PICTURES_HELD:
+            held.popitem(last=False)
+        return held[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(holder, "paint_ground", remembered)
+        yield
 
 
 @pytest.fixture(scope="module")

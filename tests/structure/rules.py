@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 WORDS = ("errors", "arrays", "maths")
@@ -41,7 +42,7 @@ class Source:
 
     @property
     def tree(self) -> ast.Module:
-        return ast.parse(self.text)
+        return _tree(self.text)
 
     @property
     def folder(self) -> str:
@@ -51,6 +52,12 @@ class Source:
     @property
     def is_kernel(self) -> bool:
         return ".kernels." in self.module
+
+
+@cache
+def _tree(text: str) -> ast.Module:
+    """A text that many rules look at is read once."""
+    return ast.parse(text)
 
 
 def read_sources(root: Path) -> list[Source]:

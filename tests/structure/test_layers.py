@@ -56,6 +56,8 @@ def test_every_kernel_is_tested() -> None:
     oracle = "".join(p.read_text() for p in (ROOT / "tests/oracle").glob("*.py"))
     kernels = 0
     for source in SOURCES:
+        if not rules.kernel_names(source):
+            continue
         folder = (ROOT / "tests" / source.folder).rglob("*.py")
         text = oracle + "".join(path.read_text() for path in folder)
         kernels += len(rules.kernel_names(source))
