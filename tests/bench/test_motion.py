@@ -31,7 +31,7 @@ def test_figures_of_a_character() -> None:
 def test_captures_are_measured_in_what_unit_their_legs_tell() -> None:
     clip = wave(np.random.default_rng(3))
     hero = Character(plain_scene(make_body(size=20.0), clip))
-    # The first figure says it; the others would be measured after it, which is not asked.
+    # The first figure says it; the others, which come later, are not asked for.
     first = next(iter(motion.run({"big": hero})))
     assert first.name == "motion/ratio/big"
     assert "0.0499" in first.note
