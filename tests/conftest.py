@@ -9,15 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.made import HAS_JIT, ROOT
 from tests.made import made_anew as made_anew
 from tests.made import made_once as made_once
 from tests.made import painted_once as painted_once
 
-ROOT = Path(__file__).parent.parent
 # Several processes test at once (`pytest -n`): each keeps to a core of its own.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("FLEXOR_THREADS", "1")
-HAS_JIT = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 # Files that take longest, longest first: begun first, so that no core waits in the end.
 SLOW_FILES = (
     "examples/test_examples.py",

@@ -31,6 +31,7 @@ import pytest
 from flexor.maths.threads import thread_count
 
 ROOT = Path(__file__).parents[1]
+HAS_JIT = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 # What is kept: the modules that have the function in hand, and its name.
 MAKERS = (
@@ -106,7 +107,7 @@ def _sources() -> str:
             libraries.append((name, version(name)))
         except ModuleNotFoundError:
             libraries.append((name, ""))
-    return digest(texts, libraries, platform.machine(), platform.python_version())
+    return digest(texts, libraries, platform.uname(), platform.python_version())
 
 
 def store(file: Path, value: Any) -> None:
@@ -199,9 +200,12 @@ def painted_once() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def made_once() -> Iterator[None]:
-    """What the library makes of characters is made once and kept."""
+    """What the library makes of characters is made once and kept.
+
+    Without the compiler all is made: there the tests are about the kernels.
+    """
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in MAKERS:
+        for module, name in MAKERS if HAS_JIT else ():
             holder = importlib.import_module(module)
             patch.setattr(holder, name, kept(getattr(holder, name)))
         yield
