@@ -26,7 +26,7 @@ test: check warm
 
 # Compiles the kernels that are not compiled yet, each once.
 warm: $(VENV)/.dev
-	$(BIN)/python -m tools.warm
+	$(BIN)/python -m tools.warm $(subst /,.,$(basename $(wildcard tests/maths/kernels/test_*.py)))
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -1,13 +1,15 @@
 """Compiles all kernels that are not compiled yet, on all cores: `python -m tools.warm`.
 
 Programs compile what they need when they first need it. Where several are about to
-start at once, as tests do, each would compile the same.
+start at once, as tests do, each would compile the same. Words are names of further
+modules with kernels.
 """
 
 from __future__ import annotations
 
 import importlib
 import os
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -37,7 +39,7 @@ def main() -> None:
     """Compile all of them, a process for each core."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
     with ProcessPoolExecutor(cores or os.cpu_count()) as pool:
-        list(pool.map(compile_module, kernel_modules()))
+        list(pool.map(compile_module, [*kernel_modules(), *sys.argv[1:]]))
 
 
 if __name__ == "__main__":
