@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export PIP_CONSTRAINT := $(abspath constraints.txt)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test check bench sample pictures tree clean
+.PHONY: run test warm check bench sample pictures tree clean
 
 # Twenty seconds of the arena and ten of the goal: out/arena.mp4 and out/goal.mp4.
 run: $(VENV)/.run
@@ -14,12 +14,19 @@ run: $(VENV)/.run
 	$(BIN)/flexor play arena --seed 2 --record out/arena.mp4 --seconds 20 --size 640x480
 	$(BIN)/flexor play goal --record out/goal.mp4 --seconds 10 --size 640x480
 
-test: check
-	$(BIN)/python -m pytest -q
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not jit and not slow" \
+# A process for each core: files of tests are shared out, those that take longest first.
+PYTEST := $(BIN)/python -m pytest -q -n auto --durations=10
+
+test: check warm
+	$(PYTEST) --dist loadfile --no-loadscope-reorder
+	NUMBA_DISABLE_JIT=1 $(PYTEST) --dist worksteal -m "not jit and not slow" \
 	    tests/maths tests/pose tests/deform tests/api tests/cli tests/games tests/bench tests/draw/raster/test_uncompiled.py \
 	    tests/convert/weights/test_score_bones.py tests/convert/weights/test_smooth_weights.py \
 	    tests/convert/shape/test_closest_points.py
+
+# Compiles the kernels that are not compiled yet, each once.
+warm: $(VENV)/.dev
+	$(BIN)/python -m tools.warm $(subst /,.,$(basename $(wildcard tests/maths/kernels/test_*.py)))
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -9,8 +9,38 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).parent.parent
-HAS_JIT = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
+from tests.made import HAS_JIT, ROOT
+from tests.made import made_anew as made_anew
+from tests.made import made_once as made_once
+from tests.made import painted_once as painted_once
+
+# Several processes test at once (`pytest -n`): each keeps to a core of its own.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("FLEXOR_THREADS", "1")
+# Files that take longest, longest first: begun first, so that no core waits in the end.
+SLOW_FILES = (
+    "examples/test_examples.py",
+    "examples/test_documents.py",
+    "games/goal/test_game.py",
+    "games/arena/test_arena.py",
+    "conformance/test_links.py",
+    "conformance/test_levels.py",
+    "cli/test_repair.py",
+    "api/test_stage.py",
+    "draw/raster/test_same_picture.py",
+    "convert/levels/test_make.py",
+    "cli/test_render_crowd.py",
+    "api/test_stage_rules.py",
+    "structure/test_layers.py",
+    "convert/repair/test_recipe.py",
+    "conformance/test_motion.py",
+    "conformance/test_envelopes.py",
+    "cli/test_convert.py",
+    "tools/test_mannequin.py",
+    "games/test_pinned.py",
+    "bench/test_crowd.py",
+    "maths/kernels/test_jit.py",
+)
 
 
 def find_assets() -> Path | None:
@@ -54,7 +84,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def turn(item: pytest.Item) -> int:
+    """When a test's turn comes: files that are not slow come last, as they are."""
+    file = item.path.relative_to(ROOT / "tests").as_posix()
+    return SLOW_FILES.index(file) if file in SLOW_FILES else len(SLOW_FILES)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=turn)
     if HAS_JIT:
         return
     skip = pytest.mark.skip(reason="needs compiled kernels (NUMBA_DISABLE_JIT is set)")

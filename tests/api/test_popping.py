@@ -19,6 +19,8 @@ from flexor.draw.scene.style import DrawStyle
 from flexor.pose.clips.root_motion import steady_motion
 from flexor.scene.character.camera import Camera
 
+pytestmark = pytest.mark.usefixtures("made_once")
+
 SIZE, FPS = (480, 720), 60  # as high as 1280 x 720, and the figure is in the middle
 SPEED = 1.35  # metres a second: of the clip, so that feet do not slide
 STEP = 30  # frames from one foot to the other

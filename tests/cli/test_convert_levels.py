@@ -25,7 +25,7 @@ from tests.files.package.packages import small_levels, small_package, unlike
 from tests.scenes import random_scene
 
 # Conversions pack motion and measure skins: too much without compiled kernels.
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("made_once")]
 
 COLUMNS = ("nodes", "vertices", "triangles", "influences", "bytes")
 WORDS = """
@@ -151,6 +151,7 @@ def test_those_of_a_package_stay(
     assert len(again) == 4
 
 
+@pytest.mark.usefixtures("made_anew")
 def test_without_the_package_that_simplifies(
     run: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,6 +19,8 @@ from flexor.scene.character.clip import Clip, Track
 from tests.files import bvh_text
 from tests.output.moving import read_back
 
+pytestmark = pytest.mark.usefixtures("made_once")
+
 MANNEQUIN = Path(flexor.__file__).parent / "samples" / "mannequin.glb"
 SMALL = ("--size", "96x54", "--samples", "1")
 
@@ -229,6 +231,7 @@ def test_the_size_if_not_said(run: Any, hero_file: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("made_anew")
 def test_without_what_makes_levels(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

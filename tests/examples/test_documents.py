@@ -19,7 +19,7 @@ from flexor.files.text.stage import read_stage
 from tests.cli.test_motion import walker
 
 ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("made_once")]
 
 
 @pytest.fixture

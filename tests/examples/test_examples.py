@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import doctest
 import importlib
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "examples"
 EXAMPLES = sorted(FOLDER.glob("[0-9]*.py"))
+USUAL = np.geterr()  # readers of examples have not asked for more
 
 
 def test_there_are_examples() -> None:
@@ -20,20 +22,22 @@ def test_there_are_examples() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
-def test_example_runs(file: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("made_once")
+def test_example_runs(
+    file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """As a program of its own would, from its first line to its last."""
     lines = file.read_text().splitlines()
     assert lines[0] == "# test: run"
     assert len(lines) <= 80
-    done = subprocess.run(
-        [sys.executable, str(file)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(file)])
+    with np.errstate(**USUAL):
+        runpy.run_path(str(file), run_name="__main__")
+    assert capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from flexor.games.hud import draw_bar, draw_text, shade, text_size
 from flexor.scene.stage.moves import button_mask
 from flexor.stage.movement.layout import PARRIED
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("made_once")]
 ASSETS = Path(__file__).parents[4] / "shared" / "assets"
 
 
