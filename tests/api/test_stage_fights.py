@@ -14,7 +14,7 @@ from flexor.scene.stage.plan import (
     WalkSettings,
 )
 from flexor.scene.stage.settings import FightSettings, ParrySettings
-from flexor.stage.movement.fight import GUARDED, NOTHING, PARRIED
+from flexor.stage.movement.layout import GUARDED, NOTHING, PARRIED
 from tests.api.stage_play import (
     DT,
     PUNCH_LANDS,

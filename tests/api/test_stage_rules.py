@@ -16,7 +16,7 @@ from flexor.scene.stage.moves import Combination, Move, MoveTable, read_commands
 from flexor.scene.stage.plan import Actor, StagePlan, WalkSettings
 from flexor.scene.stage.settings import FightSettings, ParrySettings
 from flexor.scene.stage.structure import Structure
-from flexor.stage.movement.fight import PARRIED
+from flexor.stage.movement.layout import PARRIED
 from flexor.stage.movement.parry import push_back
 from tests.api.stage_play import (
     DT,

@@ -14,7 +14,7 @@ from flexor.convert.envelope.plan import (
     EnvelopePlan,
     plan_envelope,
 )
-from flexor.scene.runtime.envelope import GROUPS
+from flexor.scene.runtime.layout import GROUPS
 from tests.convert.envelope.worked_example import (
     M1_VERTICES,
     M5_VERTICES,

@@ -17,7 +17,7 @@ from flexor.convert.envelope.plan import (
     plan_envelope,
 )
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.runtime.envelope import END, MIDDLE, NATIVE, START
+from flexor.scene.runtime.layout import END, MIDDLE, NATIVE, START
 from tests.convert.envelope.worked_example import (
     M1_VERTICES,
     M5_VERTICES,

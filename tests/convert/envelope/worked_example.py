@@ -10,7 +10,7 @@ from flexor.convert.envelope.parts import EnvelopePart, tree_part
 from flexor.convert.envelope.plan import (
     EnvelopePlan,
 )
-from flexor.scene.runtime.envelope import GROUPS
+from flexor.scene.runtime.layout import GROUPS
 from tests.envelopes import random_matrices
 
 TREE = {"M1": None, "M2": "M1", "M3": "M2", "M4": "M1", "M5": "M3"}

@@ -17,7 +17,7 @@ from flexor.errors import AssetError
 from flexor.files.package.format import checksum
 from flexor.files.package.read import read_package
 from flexor.files.package.write import write_package
-from flexor.scene.runtime.envelope import DRAW, DRAW_DEFERRED, END, NO_DRAW, START
+from flexor.scene.runtime.layout import DRAW, DRAW_DEFERRED, END, NO_DRAW, START
 from tests.files.package.forged import at, drop, put, refuse, set_array
 from tests.files.package.packages import (
     forge,

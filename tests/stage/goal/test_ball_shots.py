@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from flexor.stage.goal.layout import MET_GROUND as GROUND
+from flexor.stage.goal.layout import MET_NET as NET
+from flexor.stage.goal.layout import MET_ROD as ROD
+from flexor.stage.goal.layout import SCORED
 from flexor.stage.goal.plan import BallSettings
 from flexor.stage.goal.soccer import make_goal
 from flexor.stage.goal.state import (
-    GROUND,
-    NET,
-    ROD,
-    SCORED,
     NettingState,
     init_netting,
     shoot,

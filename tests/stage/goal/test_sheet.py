@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from flexor.stage.goal.layout import FIXED, SPRUNG
 from flexor.stage.goal.netting import Netting
 from flexor.stage.goal.plan import SheetPlan
-from flexor.stage.goal.sheet import FIXED, SPRUNG, Sheet, weave_sheets
+from flexor.stage.goal.sheet import Sheet, weave_sheets
 from flexor.stage.goal.soccer import GoalSettings, make_goal
 from tests.stage.goal.sheets import (
     COLUMNS,

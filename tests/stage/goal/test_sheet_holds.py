@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from flexor.errors import SettingError, ShapeError
+from flexor.stage.goal.layout import FIXED, FREE, SPRUNG
 from flexor.stage.goal.plan import NetSettings, SheetPlan
-from flexor.stage.goal.sheet import FIXED, FREE, SPRUNG, Sheet, weave_sheets
+from flexor.stage.goal.sheet import Sheet, weave_sheets
 from flexor.stage.goal.soccer import GoalSettings, make_goal
 from tests.stage.goal.sheets import (
     BACK,

@@ -10,11 +10,8 @@ from flexor.scene.stage.moves import (
     MoveTable,
     button_mask,
 )
+from flexor.stage.movement.layout import HITTING, NO_MOVE, RETURN, START_UP
 from flexor.stage.movement.moves import (
-    HITTING,
-    NO_MOVE,
-    RETURN,
-    START_UP,
     init_moves,
     lay_out_moves,
     step_moves,

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from flexor.errors import SettingError, ShapeError
 from flexor.files.text.moves import read_log, write_log
+from flexor.scene.stage.layout import BUTTONS
 from flexor.scene.stage.moves import (
-    BUTTONS,
     Combination,
     Move,
     MoveTable,
@@ -29,7 +29,7 @@ from flexor.stage.movement.buttons import (
     record,
     recorded,
 )
-from flexor.stage.movement.kernels.moves import FASTEST
+from flexor.stage.movement.layout import FASTEST
 from flexor.stage.movement.moves import (
     MoveState,
     init_moves,
