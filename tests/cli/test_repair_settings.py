@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from flexor.cli.repair_settings import read_settings
-from flexor.convert.links.link_joints import JointRule
+from flexor.convert.links.place_links import JointRule
 from flexor.convert.repair.settings import make_settings
 from flexor.errors import AssetError
 

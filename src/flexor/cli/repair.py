@@ -23,7 +23,7 @@ from flexor.files.replace import check_parent, replace_file
 
 if TYPE_CHECKING:
     from flexor.api.character import Character
-    from flexor.convert.links.link_joints import JointRule
+    from flexor.convert.links.place_links import JointRule
     from flexor.convert.repair.report import RepairReport
 
 __all__ = ["RepairCommand", "repair"]

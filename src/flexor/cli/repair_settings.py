@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from flexor.convert.links.link_joints import JointRule
+from flexor.convert.links.place_links import JointRule
 from flexor.convert.repair.passes import TABLE
 from flexor.convert.repair.settings import RepairSettings, make_settings
 from flexor.errors import AssetError

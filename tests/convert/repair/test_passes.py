@@ -13,8 +13,8 @@ import typer
 import flexor
 from flexor.cli.main import app
 from flexor.cli.repair_settings import file_words
-from flexor.convert.links.link_joints import JointRule
 from flexor.convert.links.link_weights import LinkSettings
+from flexor.convert.links.place_links import JointRule
 from flexor.convert.repair.passes import TABLE, RepairWords
 from flexor.convert.repair.rows import Setting
 from flexor.convert.repair.settings import make_settings, take_words

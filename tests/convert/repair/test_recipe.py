@@ -10,7 +10,7 @@ import pytest
 
 import flexor
 from flexor.api.character import Character
-from flexor.convert.links.link_joints import JointRule
+from flexor.convert.links.place_links import JointRule
 from flexor.convert.repair.recipe import repair_scene
 from flexor.convert.repair.settings import RepairSettings, make_settings
 from flexor.convert.shape.body import Pull, gather_bodies, merge_same, with_pulls

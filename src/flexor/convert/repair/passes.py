@@ -140,7 +140,7 @@ class RepairWords(TypedDict, total=False):
         Pass(
             "links",
             "links",
-            "flexor.convert.links.link_joints:links_pass",
+            "flexor.convert.links.place_links:links_pass",
             more=(
                 Setting(
                     float,

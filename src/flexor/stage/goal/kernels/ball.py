@@ -1,7 +1,7 @@
 """A ball among reaction areas, rods and the ground: one step.
 
-Columns of the tables are named in `layout`. Everything is float64 and in
-metres, seconds and radians, in the space of the netting.
+Columns of the tables are named in `layout`. Everything is float64 and in metres,
+seconds and radians, in the space of the netting.
 
 An area is a half-space behind a plane: depth = offset - normal . place. Inside areas
 act all at once on balls that are inside, outside areas one at a time, from when a ball
@@ -51,10 +51,8 @@ if TYPE_CHECKING:
 Triple = tuple[float, float, float]
 
 # Ball settings.
-RADIUS, INERTIA, GRAVITY, DRAG, CURL, GROUND, BOUNCE, GRIP, ROLLING, ROD_BOUNCE = range(
-    10
-)
-ROD_GRIP, STEP = range(10, 12)
+RADIUS, INERTIA, GRAVITY, DRAG, CURL, GROUND = range(6)
+BOUNCE, GRIP, ROLLING, ROD_BOUNCE, ROD_GRIP, STEP = range(6, 12)
 
 SLOW = 0.35  # metres a second: what comes down slower does not bounce
 STILL = 0.02  # metres a second: what rolls slower stands still
