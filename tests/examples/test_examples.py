@@ -44,7 +44,7 @@ def test_example_runs(
 @pytest.mark.parametrize("name", ["start.md", "clips.md"])
 def test_documents_are_true(name: str) -> None:
     failed, tried = doctest.testfile(
-        str(FOLDER.parent / "docs" / name), module_relative=False
+        str(FOLDER.parent / "docs" / "guide" / name), module_relative=False
     )
     assert tried
     assert not failed

@@ -22,7 +22,7 @@ from flexor.convert.weights.mend_rogues import SPARE
 from flexor.convert.weights.smooth_weights import SmoothSettings
 from flexor.errors import SettingError
 
-DOCS = Path(__file__).parents[3] / "docs" / "repair.md"
+DOCS = Path(__file__).parents[3] / "docs" / "guide" / "repair.md"
 # What the command has beside the table, and flexor.repair.
 OWN_OPTIONS = {"out", "check", "weights_from", "settings", "report", "as_json", "file"}
 OWN_KEYWORDS = ["weights_from", "has_measures"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.stage.goal.kernels import ball as kernel_ball
+from flexor.stage.goal import layout
 from flexor.stage.goal.netting import Netting
 from flexor.stage.goal.plan import BallSettings, Push, SheetPlan
 from flexor.stage.goal.soccer import GoalSettings, make_goal
@@ -40,10 +40,8 @@ def row_of(netting: Netting, name: str) -> int:
     """The row of the outside area of a face."""
     names = [face.name for face in netting.faces]
     marks = netting.areas.marks
-    is_own = (marks[:, kernel_ball.FACE] == names.index(name)) & (
-        marks[:, kernel_ball.OWNER] < 0
-    )
-    (row,) = np.flatnonzero(is_own & (marks[:, kernel_ball.SIDE] == OUTSIDE))
+    is_own = (marks[:, layout.FACE] == names.index(name)) & (marks[:, layout.OWNER] < 0)
+    (row,) = np.flatnonzero(is_own & (marks[:, layout.SIDE] == OUTSIDE))
     return int(row)
 
 

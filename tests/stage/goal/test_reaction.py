@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flexor.stage.goal.kernels import ball as kernel_ball
+from flexor.stage.goal import layout
 from flexor.stage.goal.netting import make_netting
 from flexor.stage.goal.plan import BallSettings
 from flexor.stage.goal.soccer import GoalSettings, make_goal
@@ -153,9 +153,9 @@ def test_k4_lifts_on_both_sides_of_a_wall_but_never_on_the_roof() -> None:
         up = 0.8 * 300 * 0.2**2 * (1 - 0.5 / H1) ** 2 * T
         np.testing.assert_allclose(found[1], up, atol=1e-12)
     marks, areas = own.areas.marks, own.areas.areas
-    is_roof = marks[:, kernel_ball.FACE] == 3
+    is_roof = marks[:, layout.FACE] == 3
     assert is_roof.sum() == 4
-    assert (areas[is_roof, kernel_ball.K4] == 0).all()
+    assert (areas[is_roof, layout.K4] == 0).all()
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from flexor.stage.goal import layout
 from flexor.stage.goal.areas import EDGE
-from flexor.stage.goal.kernels import ball as kernel_ball
 from flexor.stage.goal.netting import Netting, make_netting
 from flexor.stage.goal.plan import Push
 from flexor.stage.goal.state import NettingState, init_netting, shoot, step_balls
@@ -133,7 +133,7 @@ def test_faces_of_a_sheet_hand_balls_on(angle: float, is_front: bool) -> None:
     assert not is_past[0]
     assert (areas[~is_past] == first).all()
     assert areas[is_past][0] == first + 2
-    faces_there = own.areas.marks[areas[areas >= 0], kernel_ball.GROUP]
+    faces_there = own.areas.marks[areas[areas >= 0], layout.GROUP]
     assert (faces_there == faces_there[0]).all()
 
 
