@@ -17,12 +17,15 @@ run: $(VENV)/.run
 # A process for each core: files of tests are shared out, those that take longest first.
 PYTEST := $(BIN)/python -m pytest -q -n auto --durations=10
 
+# What reaches kernels and is quick enough without the compiler.
+UNCOMPILED := tests/maths/kernels tests/pose tests/deform tests/api tests/bench \
+    tests/cli/test_motion.py tests/draw/raster/test_uncompiled.py \
+    tests/convert/weights/test_score_bones.py \
+    tests/convert/weights/test_smooth_weights.py tests/convert/shape/test_closest_points.py
+
 test: check warm
 	$(PYTEST) --dist loadfile --no-loadscope-reorder
-	NUMBA_DISABLE_JIT=1 $(PYTEST) --dist worksteal -m "not jit and not slow" \
-	    tests/maths tests/pose tests/deform tests/api tests/cli tests/games tests/bench tests/draw/raster/test_uncompiled.py \
-	    tests/convert/weights/test_score_bones.py tests/convert/weights/test_smooth_weights.py \
-	    tests/convert/shape/test_closest_points.py
+	NUMBA_DISABLE_JIT=1 $(PYTEST) --dist worksteal -m "not jit and not slow" $(UNCOMPILED)
 
 # Compiles the kernels that are not compiled yet, each once.
 warm: $(VENV)/.dev

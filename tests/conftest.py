@@ -91,6 +91,9 @@ def turn(item: pytest.Item) -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    lost = [name for name in SLOW_FILES if not (ROOT / "tests" / name).exists()]
+    if lost:
+        raise pytest.UsageError(f"SLOW_FILES names files that are not there: {lost}")
     items.sort(key=turn)
     if HAS_JIT:
         return

@@ -11,7 +11,7 @@ from flexor.scene.character.clip import Clip, Track
 from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.scene import Scene
-from tests.scenes import plain_scene, random_rotations
+from tests.scenes import plain_scene
 
 Rng = np.random.Generator
 
@@ -87,8 +87,3 @@ def wave(rng: Rng, count: int = 6, frames: int = 61, start: float = 0.0) -> Clip
 
 def wave_scene(rng: Rng, **more: Any) -> Scene:
     return plain_scene(arm(), wave(rng, **more))
-
-
-def random_turns(rng: Rng, frames: int) -> Any:
-    """Rotations without any order."""
-    return random_rotations(rng, frames)

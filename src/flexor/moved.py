@@ -1,7 +1,7 @@
 """Modules by the names that version 0.1 gave them: they still load, with a warning.
 
 The table holds what documents and examples of version 0.1 imported, and the homes of
-objects that programs may have pickled. It goes with the next version.
+public classes. It goes with the next version.
 """
 
 from __future__ import annotations

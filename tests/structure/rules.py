@@ -37,10 +37,7 @@ VAGUE = {"utils", "util", "helpers", "common", "core", "manager", "misc"}
 MOST_LINES, MOST_FUNCTION_LINES, MOST_KERNEL_LINES = 500, 80, 120
 MOST_PARAMETERS = 10
 # The public face says all its words; what it calls takes records.
-MANY_WORDS = {
-    "flexor.api.repair.repair": {"repair"},
-    "flexor.api.pictures.drawing": {"contact_sheet"},
-}
+MANY_WORDS = {"flexor.api.pictures.drawing": {"contact_sheet"}}
 
 
 @cache

@@ -104,7 +104,7 @@ class Player:
         sync: bool = False,
         leave: float | None = None,
     ) -> None:
-        """Play a clip in a layer, cross-fading in `fade` seconds; see pose.voices.play.
+        """Play a clip in a layer, cross-fading in `fade` seconds; see `voices.play`.
 
         who: numbers of characters, or a mask; None: all.
         """

@@ -20,11 +20,11 @@ __all__ = ["Solver", "SolverState", "check_count"]
 
 
 class SolverState(Protocol):
-    """What a solver keeps for N characters; off: (N, ...), by how much each goal was
-    missed at the last solve.
-    """
+    """What a solver keeps for N characters."""
 
-    off: Floats
+    @property
+    def off(self) -> Floats:
+        """By how much each goal was missed at the last solve: (N, ...)."""
 
 
 class Solver:

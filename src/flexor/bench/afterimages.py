@@ -11,7 +11,7 @@ from flexor.draw.scene.style import DrawStyle
 from flexor.scene.stage.ground_shapes import shape_ground
 from flexor.scene.stage.moves import Move, MoveTable
 from flexor.scene.stage.plan import Actor, CameraRule, StagePlan
-from flexor.stage.effects.leave import leave_afterimages
+from flexor.stage.effects.afterimage_rule import leave_afterimages
 from flexor.stage.frame import make_frame
 
 __all__ = ["run"]

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
-__all__ = ["Field", "check_record", "fields_of", "is_record"]
+__all__ = ["Field", "check_record", "fields_of", "fits", "is_record"]
 
 _AXES = re.compile(r"(out )?\[((?::, )*)::1\]")
 Record = TypeVar("Record", bound=tuple[Any, ...])
@@ -66,11 +66,25 @@ def fields_of(kind: type) -> dict[str, Field | type]:
     return fields
 
 
-def check_record(record: Record) -> Record:
-    """The record itself, once all its arrays are what its class says.
+def fits(value: Any, field: Field) -> bool:
+    """Whether an array is what a field says."""
+    if type(value) is not np.ndarray:
+        return False
+    flags = value.flags
+    return (
+        value.dtype == field.dtype
+        and value.ndim == field.axes
+        and flags.c_contiguous
+        and flags.aligned
+        and (flags.writeable or not field.is_output)
+    )
 
-    To be called once, where the record is made: kernels take it as it is, since
-    looking at every array would cost more than the call.
+
+def check_record(record: Record) -> Record:
+    """The record itself, once all that is in it is what its class says.
+
+    To be called once, where the record is made: kernels that are trusted (see
+    `kernels.jit`) take it as it is.
     """
     values: tuple[Any, ...] = record
     for value, (name, field) in zip(
@@ -81,16 +95,14 @@ def check_record(record: Record) -> Record:
             if given is not field:
                 raise TypeError(f"{name}: {value!r}, expected {field.__name__}")
             check_record(value)
-        elif field.axes and not (
-            type(value) is np.ndarray
-            and value.dtype == field.dtype
-            and value.ndim == field.axes
-            and value.flags.c_contiguous
-            and (value.flags.writeable or not field.is_output)
-        ):
+        elif field.axes == 0:
+            if not isinstance(value, int | float | np.number | np.bool_):
+                raise TypeError(f"{name}: {value!r}, expected a number")
+        elif not fits(value, field):
             have = f"{value.dtype} {value.shape}" if hasattr(value, "dtype") else value
             raise TypeError(
-                f"{type(record).__name__}.{name}: {have}, expected {field.dtype} with "
+                f"{type(record).__name__}.{name}: {have}, expected "
+                f"{field.dtype.__name__} with "
                 f"{field.axes} axes, C-ordered{', writable' * field.is_output}"
             )
     return record

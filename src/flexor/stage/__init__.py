@@ -1,1 +1,1 @@
-"""What moves in the world: crowds of characters."""
+"""What moves and ages in the world: stages, crowds, balls and nets, effects."""

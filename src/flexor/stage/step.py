@@ -32,7 +32,7 @@ from flexor.stage.camera import (
     view_of,
 )
 from flexor.stage.cast import Body, Playing
-from flexor.stage.effects.leave import leave_afterimages
+from flexor.stage.effects.afterimage_rule import leave_afterimages
 from flexor.stage.effects.scenery import step_scenery
 from flexor.stage.effects.view import step_view
 from flexor.stage.layout import ground_table

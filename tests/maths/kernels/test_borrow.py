@@ -153,7 +153,7 @@ def test_nothing_can_be_written_there(function: Callable[[int], None]) -> None:
     there = np.zeros(8, np.float32)
     if HAS_JIT:
         with pytest.raises(TypingError):
-            kernel._compile(function, kernel._signature("void(i8)", {}), False)
+            kernel._compile_once(function, kernel._signature("void(i8)", {}), False)
     else:
         with pytest.raises(ValueError, match="read-only"):
             function(there.ctypes.data)

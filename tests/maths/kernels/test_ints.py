@@ -362,7 +362,7 @@ def test_wrong_arrays_are_not_compiled(
     into an array that is not marked as a result.
     """
     with pytest.raises(TypingError):
-        kernel._compile(function, kernel._signature(signature, {}), False)
+        kernel._compile_once(function, kernel._signature(signature, {}), False)
 
 
 @pytest.mark.skipif(HAS_JIT, reason="compiled kernels check nothing")

@@ -256,7 +256,7 @@ def test_a_part_is_compiled_with_its_kernel() -> None:
             stage(values, out, at)
         stage(values, out, len(values))
 
-    made = kernel._compile(whole, kernel._signature(SUMS, {}), False)
+    made = kernel._compile_once(whole, kernel._signature(SUMS, {}), False)
     assert len(stage.signatures) == 1
     out = np.zeros(4, np.float32)
     made(locked([1, 2, 4]), out)
@@ -266,7 +266,7 @@ def test_a_part_is_compiled_with_its_kernel() -> None:
         stage(values, out, 0)
         stage(values, out, 1)
 
-    kernel._compile(with_constants, kernel._signature(SUMS, {}), False)
+    kernel._compile_once(with_constants, kernel._signature(SUMS, {}), False)
     assert len(stage.signatures) == 3
 
 
@@ -274,7 +274,7 @@ def test_a_part_is_compiled_with_its_kernel() -> None:
 def test_kernels_count_no_references() -> None:
     """Neither for their own arrays nor for those of their parts and helpers."""
     signature = kernel._signature(SUMS, {})
-    made = kernel._compile(plain_sums, signature, False)
+    made = kernel._compile_once(plain_sums, signature, False)
     assert "NRT_" not in made.inspect_llvm(signature.args)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import flexor
+from flexor.maths.kernels import keep
 from flexor.maths.kernels.keep import sources_of, stamp_of
 from tests.conftest import ROOT
 from tests.structure.rules import read_sources
@@ -46,7 +47,7 @@ def test_what_is_stamped_is_what_python_imports() -> None:
             [sys.executable, "-c", script], check=True, capture_output=True, text=True
         )
         loaded = {Path(file) for file in done.stdout.split()}
-        loaded.remove(PACKAGE / "maths/kernels/keep.py")
+        loaded -= names("maths/kernels/keep.py", "maths/kernels/looking.py")
         file = Path(str(import_module(f"flexor.{name}").__file__))
         assert loaded <= set(sources_of(file))
 
@@ -166,29 +167,46 @@ def test_what_nobody_had_for_long_is_forgotten(tmp_path: Path) -> None:
 
 
 @pytest.mark.jit
-def test_a_broken_file_is_compiled_anew(tmp_path: Path) -> None:
-    """Cut short, or not what it should be: the kernel works and is kept again or not,
-    but is never wrong.
-    """
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize("how", ["cut", "noise"])
+def test_a_broken_file_is_compiled_anew_once(
+    tmp_path: Path, ending: str, how: str
+) -> None:
     one, cache = tmp_path / "one", tmp_path / "cache"
     write(one)
     run(one, cache)
-    for file in (cache / "flexor").rglob("*.nb?"):
-        file.write_bytes(file.read_bytes()[:40])
-    script_result = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            f"import sys; sys.path.insert(0, {str(one)!r})\n"
-            "import numpy as np, mine\n"
-            "a = np.full(1, 3, np.float32); mine.double(a, a); print(a[0])",
-        ],
-        check=True,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
-    )
-    assert script_result.stdout.strip() == "6.0"
+    (file,) = (cache / "flexor").rglob(f"*.{ending}")
+    whole = file.read_bytes()
+    noise = bytes(255 - byte for byte in whole[:200])
+    file.write_bytes(whole[:40] if how == "cut" else noise)
+    assert run(one, cache) == ("6.0", True)
+    assert run(one, cache) == ("6.0", False), "it has healed"
+
+
+@pytest.mark.jit
+def test_a_cache_that_can_only_be_read(tmp_path: Path) -> None:
+    """Where the user is not root, who may write everywhere."""
+    one, cache = tmp_path / "one", tmp_path / "cache"
+    write(one)
+    run(one, cache)
+    for folder in sorted(cache.rglob("*"), reverse=True):
+        folder.chmod(0o555 if folder.is_dir() else 0o444)
+    cache.chmod(0o555)
+    try:
+        assert run(one, cache) == ("6.0", False)
+    finally:
+        for folder in (cache, *cache.rglob("*")):
+            folder.chmod(0o755)
+
+
+@pytest.mark.parametrize("home", ["", "relative/folder"])
+def test_the_folder_of_a_program_is_no_cache(
+    home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", home)
+    monkeypatch.setattr(keep.config, "CACHE_DIR", "")
+    file = PACKAGE / "deform/kernels/vertices.py"
+    assert list(keep._folders(file)) == [file.parent / "__pycache__"]
 
 
 @pytest.mark.jit

@@ -211,7 +211,7 @@ def test_counters_of_another_kind_are_not_compiled(
 ) -> None:
     """They would be counted as if they were int64; none is read-only."""
     with pytest.raises(TypingError):
-        kernel._compile(function, kernel._signature(signature, {}), False)
+        kernel._compile_once(function, kernel._signature(signature, {}), False)
 
 
 @pytest.mark.skipif(HAS_JIT, reason="compiled kernels check nothing")

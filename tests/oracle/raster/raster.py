@@ -1,7 +1,7 @@
 """The slow twin of the rasteriser: the same picture by the shortest way, in float64.
 
-Faces and lines become pieces (`raster_pieces`); each sample of each pixel remembers the
-piece that won it; then every piece colours its pixels (`raster_colour`).
+Faces and lines become pieces (`pieces`); each sample of each pixel remembers the
+piece that won it; then every piece colours its pixels (`colour`).
 
 Which kernels do the same: `draw_frame` and `draw_tile` are `draw_slow`;
 `place_vertices` is `View`; `cut_triangle` and `cut_polygon` are `clip_near`; `lay_line`

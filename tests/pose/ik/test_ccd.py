@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from flexor.errors import FlexorError
 from flexor.maths import euler, quaternions
 from flexor.pose.ik.ccd import CcdSettings, init_ccd, solve_ccd
-from flexor.pose.ik.kernels import ccd as kernel_ik
+from flexor.pose.ik.kernels import ccd as kernel_ccd
 from flexor.pose.ik.reach import Effector, make_reach
 from flexor.pose.model_space import init_world, world_from_local
 from tests.oracle import ik as oracle
@@ -45,7 +45,7 @@ def test_the_first_pass_is_plain_descent(weights: Any) -> None:
         wanted = oracle.descend(lengths, start[n], targets[n], weights)
         off = angles_between(rotations_of(layout, local)[n, :3], wanted)
         assert off.max() < 1e-5
-    assert kernel_ik.solve_reach is not None
+    assert kernel_ccd.solve_reach is not None
 
 
 @pytest.mark.slow

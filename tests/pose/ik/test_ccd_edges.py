@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -483,3 +484,14 @@ def test_a_joint_outside_its_limits_comes_back_at_its_rate() -> None:
         solve_ccd(state, local, world, (1, 0, 0), seconds=1 / 60)
     angles = np.degrees(euler.to_euler(rotations_of(layout, local)[0, 0]))
     assert abs(angles[0]) < 10.01
+
+
+def test_a_copy_goes_on_by_itself() -> None:
+    """What is shown of a copy's last solve is what its next one begins from."""
+    state = init_ccd(make_reach(arms(), [Effector("b4", "b2")]), 2)
+    other = copy.deepcopy(state)
+    other.last[:] = 0.5
+    assert not (state.last == 0.5).any()
+    assert (other._memory.last == 0.5).all()
+    with pytest.raises(AttributeError):
+        other.off = np.zeros((5, 1), np.float32)  # type: ignore[misc]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from flexor.errors import FlexorError
 from flexor.maths import quaternions
-from flexor.pose.ik.kernels import two_bone as kernel_limbs
+from flexor.pose.ik.kernels import two_bone as kernel_two_bone
 from flexor.pose.ik.two_bone import Limb, init_two_bone, solve_two_bone
 from flexor.pose.model_space import init_world, world_from_local
 from tests.pose.ik.chains import (
@@ -60,7 +60,7 @@ def test_the_end_comes_to_the_target_or_points_at_it(
     # Straight or folded toward it: on the line to the target.
     ways = ends / np.linalg.norm(ends, axis=1, keepdims=True)
     np.testing.assert_allclose(ways, targets / far, atol=1e-4)
-    assert kernel_limbs.solve_two_bone is not None
+    assert kernel_two_bone.solve_two_bone is not None
 
 
 @settings(max_examples=60, deadline=None)

@@ -1,6 +1,6 @@
 """Skinning of a level of detail for a crowd, results in the order of the blocks.
 
-As `kernel.skin_vertices`, but the surface's polygons name places in the blocks, so
+As `vertices.skin_vertices`, but the surface's polygons name places in the blocks, so
 nothing is scattered: eight points leave in six stores.
 
 Tried, us a character of 4,000 vertices, four joints, crowd of 256, in parts of

@@ -1,6 +1,6 @@
 """A package as a .flexor file.
 
-What is an array becomes one; the rest is JSON under ``scene``, see `package_read`. The
+What is an array becomes one; the rest is JSON under ``scene``, see `read`. The
 file is read again before it gets its name: what was written can be read.
 """
 

@@ -13,27 +13,29 @@ in the kernel's module, whose fields say themselves which of them are written:
 
     @jit("void(f8, i4[::1], Voices)")
 
-The state that holds the arrays makes the record once and checks it (`check_record`).
-A kernel with records is called with all arguments in order, from Python alone, and
-takes them as they are: Numba looks at the type of every argument, which costs 60 ns
-for each array in a record and three times as much as an array by itself. So one with 42
-arrays is called in 0.5 us instead of 1.4 (a list) or 3.9 (a record, looked at).
+Numba does not look into records, so such a kernel looks at its arguments by itself (see
+`looking`); it is called from Python alone, with all arguments in order. A kernel whose
+callers make and check their records once (`check_record`) and check the arrays beside
+them may be marked `is_trusted`: it takes everything as it is, which is what makes a
+call with 42 arrays take 0.5 us instead of 1.4.
 """
 
 from __future__ import annotations
 
 import logging
-import pickle
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 import numba
 import numpy as np
 from numba.core import event, types
+from numba.core.errors import NumbaError
 from numba.core.types.containers import BaseTuple
+from numba.np.numpy_support import as_dtype
 
-from flexor.maths.kernels.keep import KernelCache
+from flexor.maths.kernels.keep import KernelCache, forget_kernel
+from flexor.maths.kernels.looking import looking
 from flexor.maths.records import Field, fields_of, is_record
 
 __all__ = ["FAST", "inline", "jit", "part"]
@@ -128,28 +130,67 @@ def _signature(text: str, names: Mapping[str, Any]) -> Any:
 
 
 def jit(
-    signature: str,
+    signature: str, *, is_trusted: bool = False
 ) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
-    """Compile a kernel for one signature, now or from the cache."""
+    """Compile a kernel for one signature, now or from the cache.
+
+    is_trusted: of one with records, whether its callers have checked all arrays.
+    """
 
     def compiled(function: Callable[Given, Result]) -> Any:
         kinds = _signature(signature, function.__globals__)
         event.register("numba:compile", _NOTICE)
         try:
-            return _compile(function, kinds, True)
-        except (RuntimeError, OSError, EOFError, pickle.UnpicklingError) as error:
-            # Nowhere to write, or what was written is broken: it goes without.
-            if not _NOTICE.is_uncached_said:
-                _NOTICE.is_uncached_said = True
-                _LOG.warning("flexor: kernels cannot be kept for later: %s", error)
-            return _compile(function, kinds, False)
+            made = _compile(function, kinds)
         finally:
             event.unregister("numba:compile", _NOTICE)
+        if not any(isinstance(kind, BaseTuple) for kind in kinds.args):
+            return made
+        if numba.config.DISABLE_JIT:
+            return made
+        _HELD.append(made)
+        entry = made.overloads[kinds.args].entry_point
+        return entry if is_trusted else looking(entry, _fields(kinds.args))
 
     return compiled
 
 
-def _compile(function: Callable[..., Any], signature: Any, has_cache: bool) -> Any:
+def _fields(kinds: Sequence[Any]) -> list[Field | type]:
+    """Types of arguments in the terms of records."""
+    found: list[Field | type] = []
+    for kind in kinds:
+        if isinstance(kind, BaseTuple):
+            found.append(kind.instance_class)
+        elif isinstance(kind, types.Array):
+            dtype = as_dtype(kind.dtype).type
+            found.append(Field(dtype, kind.ndim, bool(kind.mutable)))
+        else:
+            found.append(Field(float, 0, False))
+    return found
+
+
+def _compile(function: Callable[..., Any], signature: Any) -> Any:
+    """The kernel from the cache, or compiled and kept, or only compiled."""
+    try:
+        try:
+            return _compile_once(function, signature, True)
+        except NumbaError:
+            raise
+        except Exception:
+            # What is on disk is broken, in any way that a file can be: once more,
+            # without it.
+            forget_kernel(function)
+            return _compile_once(function, signature, True)
+    except NumbaError:
+        raise
+    except Exception as error:  # nowhere to write
+        if not _NOTICE.is_uncached_said:
+            _NOTICE.is_uncached_said = True
+            _LOG.warning("flexor: kernels cannot be kept for later: %s", error)
+        return _compile_once(function, signature, False)
+
+
+def _compile_once(function: Callable[..., Any], signature: Any, has_cache: bool) -> Any:
     kernel = numba.njit(fastmath=FAST, nogil=True, **_OPTIONS)(function)
     if numba.config.DISABLE_JIT:
         return kernel
@@ -157,10 +198,7 @@ def _compile(function: Callable[..., Any], signature: Any, has_cache: bool) -> A
         kernel._cache = KernelCache(function)
     kernel.compile(signature)
     kernel.disable_compile()
-    if not any(isinstance(kind, BaseTuple) for kind in signature.args):
-        return kernel
-    _HELD.append(kernel)
-    return kernel.overloads[signature.args].entry_point
+    return kernel
 
 
 def inline(function: Callable[Given, Result]) -> Callable[Given, Result]:

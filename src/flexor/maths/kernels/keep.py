@@ -11,10 +11,12 @@ The folder is the one that NUMBA_CACHE_DIR names, else the user's cache folder, 
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -23,10 +25,11 @@ from typing import Any
 from numba.core import caching, config
 from numba.misc.appdirs import AppDirs
 
-__all__ = ["KernelCache", "sources_of", "stamp_of"]
+__all__ = ["KernelCache", "forget_kernel", "sources_of", "stamp_of"]
 
-_THIS = Path(__file__)  # puts nothing into machine code
-_PACKAGE = _THIS.parents[2]
+_PACKAGE = Path(__file__).parents[2]
+# What these do is done around machine code, not in it.
+_AROUND = {Path(__file__), Path(__file__).with_name("looking.py")}
 _IMPORT = re.compile(
     r"^(?:from\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n#]*)|import\s+([^\n#]*))",
     re.MULTILINE,
@@ -50,7 +53,7 @@ def _imported(file: Path, text: str) -> Iterator[Path]:
         modules = [base, *(f"{base}.{word}" for word in words)] if base else words
         for module in modules:
             for path in _module_files(module, file.parent):
-                if path.is_file() and path != _THIS:
+                if path.is_file() and path not in _AROUND:
                     yield path
 
 
@@ -93,16 +96,30 @@ def _folders(file: Path) -> Iterator[Path]:
     if config.CACHE_DIR:
         yield Path(config.CACHE_DIR) / "flexor"
         return
-    yield Path(AppDirs(appname="flexor", appauthor=False).user_cache_dir) / "kernels"
+    own = Path(AppDirs(appname="flexor", appauthor=False).user_cache_dir)
+    if own.is_absolute():  # not where a program happens to be started
+        yield own / "kernels"
     yield file.parent / "__pycache__"
 
 
 def _forget_old(folder: Path) -> None:
-    """Remove what was compiled of contents that nobody has had for a while."""
+    """Remove what was compiled of contents that nobody has used for a while."""
     latest = time.time() - _DAYS_KEPT * 86400
     for other in folder.parent.iterdir():
-        if other != folder and other.stat().st_mtime < latest:
-            shutil.rmtree(other, ignore_errors=True)
+        with suppress(OSError):  # another process may do the same
+            if other != folder and other.stat().st_mtime < latest:
+                shutil.rmtree(other)
+
+
+def forget_kernel(function: Callable[..., Any]) -> None:
+    """Remove the compiled forms of a kernel from disk."""
+    file = Path(function.__code__.co_filename)
+    ending = f".{function.__qualname__}-{function.__code__.co_firstlineno}.*"
+    for folder in _folders(file):
+        kept = folder / function.__module__ / stamp_of(file)
+        for one in kept.glob(f"*{ending}"):
+            with suppress(OSError):
+                one.unlink()
 
 
 class _Locator(caching._CacheLocator):  # type: ignore[misc]
@@ -131,6 +148,10 @@ class _Locator(caching._CacheLocator):  # type: ignore[misc]
         for folder in _folders(file):
             made = cls(py_func, file, folder)
             try:
+                if any(made._folder.glob("*.nbi")):
+                    with suppress(OSError):  # a folder that can only be read
+                        os.utime(made._folder)
+                    return made
                 is_new = not made._folder.is_dir()
                 made.ensure_cache_path()
                 if is_new:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from flexor.arrays import Floats, Ints, check_array
+from flexor.arrays import Bytes, Floats, Ints, check_array
 from flexor.errors import SettingError
 from flexor.maths.records import check_record
-from flexor.pose.ik.kernels import ccd as kernel_ik
+from flexor.pose.ik.kernels import ccd as kernel_ccd
 from flexor.pose.ik.kernels.descent import BONE_WORK, PAIR_WORK
 from flexor.pose.ik.layout import Chains, Memory, Work
 from flexor.pose.ik.reach import Reach, as_floats, as_turns, as_weights
@@ -49,24 +49,36 @@ class CcdSettings:
 
 @dataclass(slots=True, eq=False)
 class CcdState:
-    """N characters that reach.
-
-    off: float32 (N, M), metres from each effector to its target, after a solve;
-    passes: int32 (N,), how many were made; last: float32 (N, B, 4), the rotations that
-    the bones were left with; started: uint8 (N,), whether there are any.
-    """
+    """N characters that reach: what came of the last solve."""
 
     reach: Reach
-    off: Floats
-    passes: Ints
-    last: Floats
-    started: NDArray[np.uint8]
     _upright: Floats = field(repr=False)
     _no_poles: Floats = field(repr=False)
     _full: Floats = field(repr=False)
     _chains: Chains = field(repr=False)
     _work: Work = field(repr=False)
     _memory: Memory = field(repr=False)
+
+    @property
+    def off(self) -> Floats:
+        """Metres from each effector to its target, after a solve: (N, M)."""
+        return self._memory.off
+
+    @property
+    def passes(self) -> Ints:
+        """How many passes were made: (N,)."""
+        return self._memory.passes
+
+    @property
+    def last(self) -> Floats:
+        """The rotations that the bones were left with: (N, B, 4)."""
+        rows = self._memory.last
+        return rows.reshape(len(rows), -1, 4)
+
+    @property
+    def started(self) -> Bytes:
+        """Whether there are any such rotations: uint8 (N,)."""
+        return self._memory.started
 
     def forget(self) -> None:
         """Start afresh: no last solution, no limit to the speed of the next turn."""
@@ -103,10 +115,6 @@ def init_ccd(reach: Reach, count: int) -> CcdState:
     )
     return CcdState(
         reach,
-        memory.off,
-        memory.passes,
-        memory.last.reshape(count, bones, 4),
-        memory.started,
         np.tile(upright, (count, goals)),
         np.zeros((count, 3 * goals), np.float32),
         np.ones(count, np.float32),
@@ -150,7 +158,7 @@ def solve_ccd(
         turned = as_turns(turns, (count, goals), "turns").reshape(count, -1)
     if poles is not None:
         ways = as_floats(poles, (count, goals, 3), "poles").reshape(count, -1)
-    kernel_ik.solve_reach(
+    kernel_ccd.solve_reach(
         state._chains,
         settings.passes,
         settings.tolerance,

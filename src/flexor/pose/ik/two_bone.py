@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexor.arrays import Floats, Ints, check_array
 from flexor.errors import SettingError
-from flexor.pose.ik.kernels import two_bone as kernel_limbs
+from flexor.pose.ik.kernels import two_bone as kernel_two_bone
 from flexor.pose.ik.reach import (
     as_floats,
     as_turns,
@@ -114,7 +114,7 @@ def _axis(limb: Limb, world: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def limb_ends(state: TwoBoneState, world: WorldState) -> Floats:
     """Where the ends of the limbs are in the world: float32 (N, M, 3), a copy."""
-    return world.matrices[..., 3][:, state._table[:, kernel_limbs.END]]
+    return world.matrices[..., 3][:, state._table[:, kernel_two_bone.END]]
 
 
 def solve_two_bone(
@@ -150,7 +150,7 @@ def solve_two_bone(
         turned = as_turns(tilts, (count, limbs), "tilts").reshape(count, -1)
     if weights is not None:
         pull = as_weights(weights, (count, limbs))
-    kernel_limbs.solve_two_bone(
+    kernel_two_bone.solve_two_bone(
         state._table,
         state._axes,
         world.matrices.reshape(count, -1),

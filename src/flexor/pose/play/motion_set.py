@@ -76,7 +76,7 @@ def make_motion_set(
 ) -> MotionSet:
     """Lay clips out for a skeleton's lanes, one behind the other.
 
-    root_motion: by clip, how it carries the character on (see pose.root_motion).
+    root_motion: by clip, how it carries the character on (see pose.clips.root_motion).
     """
     given = list(clips)
     for clip in given:

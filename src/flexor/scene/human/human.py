@@ -1,6 +1,6 @@
 """Which nodes are which parts of a human body.
 
-Names say what a node may be (`human_words`), the tree decides: a lower arm hangs on its
+Names say what a node may be (`words`), the tree decides: a lower arm hangs on its
 upper arm, the hips carry legs and trunk, trunk and neck are counted along the way from
 the hips to the head. What is not certain is left out, and `Human.lacks` says so.
 """

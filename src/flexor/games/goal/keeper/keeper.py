@@ -27,10 +27,9 @@ from flexor.games.goal.keeper.shape import (
     trunk_turn,
 )
 
-__all__ = ["PHASES", "PLANE", "STAND", "Keeper", "Phase"]
+__all__ = ["PLANE", "STAND", "Keeper", "Phase"]
 
 Phase = Literal["ready", "crouch", "leap", "down", "rise"]
-PHASES: tuple[Phase, ...] = ("ready", "crouch", "leap", "down", "rise")
 DT = 1 / RATE
 GRAVITY = 9.81
 STAND = 0.45  # metres before the line

@@ -2,7 +2,7 @@
 
 The rest of a capture is a figure of lines, often with legs apart: how its feet point
 there says little about its soles. When it stands, they are flat. So where the motion
-tells where the ground is (`retarget_places`), the moments in which a foot stands still
+tells where the ground is (`places`), the moments in which a foot stands still
 on it tell how it is turned when its sole is flat, and the target's foot, which is flat
 at rest, is flat then.
 """

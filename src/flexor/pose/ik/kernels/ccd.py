@@ -338,7 +338,8 @@ def _swing_all(chains: Chains, near: Real, room: Work) -> None:
 
 @jit(
     "void(Chains, i8, f8, f8, f8, f4[:, ::1], f4[:, ::1], f4[:, ::1], f4[:, ::1],"
-    " f4[:, ::1], f4[::1], Work, Memory, out f4[:, ::1])"
+    " f4[:, ::1], f4[::1], Work, Memory, out f4[:, ::1])",
+    is_trusted=True,
 )
 def solve_reach(
     chains: Chains,

@@ -415,7 +415,10 @@ def travel_layer(
     move_place(place, travel[0], travel[1], travel[2], travel[3])
 
 
-@jit("void(f8, i4[::1], Motion, Layers, Fades, Voices, Kept, Room, Travel, Cast)")
+@jit(
+    "void(f8, i4[::1], Motion, Layers, Fades, Voices, Kept, Room, Travel, Cast)",
+    is_trusted=True,
+)
 def play_on(
     dt: float,
     rows: Ints,
