@@ -20,6 +20,7 @@ from flexor.arrays import Floats, Ints, check_input, freeze
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.light import DAYLIGHT, Light
+from flexor.scene.checks import check_word
 
 __all__ = [
     "Alpha",
@@ -46,11 +47,6 @@ LONGEST_TEXTURE = 8192
 
 RGB = tuple[float, float, float]
 RGBA = tuple[float, float, float, float]
-
-
-def _check_word(word: str, known: tuple[str, ...], name: str) -> None:
-    if word not in known:
-        raise SettingError(f"{name}: {word!r}, expected one of {', '.join(known)}")
 
 
 def _check_numbers(value: object, count: int, name: str) -> None:
@@ -167,7 +163,7 @@ class DrawTexture:
                 f"{LONGEST_TEXTURE} pixels"
             )
         for name in ("wrap_s", "wrap_t"):
-            _check_word(getattr(self, name), get_args(Wrap), name)
+            check_word(getattr(self, name), get_args(Wrap), name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +192,9 @@ class Look:
     opacity: float = 1.0
 
     def __post_init__(self) -> None:
-        _check_word(self.alpha, get_args(Alpha), "alpha")
-        _check_word(self.cull, get_args(Cull), "cull")
-        _check_word(self.shading, get_args(Shading), "shading")
+        check_word(self.alpha, get_args(Alpha), "alpha")
+        check_word(self.cull, get_args(Cull), "cull")
+        check_word(self.shading, get_args(Shading), "shading")
         _check_numbers(self.colour, 4, "colour")
         _check_numbers(self.emissive, 3, "emissive")
         if len(self.texture_transform) != 2:
@@ -332,7 +328,7 @@ class DrawList:
         object.__setattr__(self, "items", tuple(self.items))
         object.__setattr__(self, "lines", tuple(self.lines))
         object.__setattr__(self, "lights", tuple(self.lights))
-        _check_word(self.order, get_args(Order), "order")
+        check_word(self.order, get_args(Order), "order")
         for light in self.lights:
             if not isinstance(light, Light):
                 raise SettingError(f"lights: {light!r}, expected lights")

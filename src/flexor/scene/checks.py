@@ -7,7 +7,7 @@ from typing import Any
 
 from flexor.errors import SettingError
 
-__all__ = ["check_kind", "check_number"]
+__all__ = ["check_kind", "check_number", "check_word"]
 
 
 def check_number(
@@ -27,3 +27,9 @@ def check_kind(value: Any, kind: type | tuple[type, ...], name: str) -> None:
         kinds = kind if isinstance(kind, tuple) else (kind,)
         words = " or ".join(one.__name__ for one in kinds)
         raise SettingError(f"{name}: {type(value).__name__}, expected {words}")
+
+
+def check_word(word: Any, known: tuple[str, ...], name: str) -> None:
+    """Refuse a word that is not one of those known."""
+    if word not in known:
+        raise SettingError(f"{name}: {word!r}, expected one of {', '.join(known)}")

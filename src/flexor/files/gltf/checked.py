@@ -16,7 +16,7 @@ from typing import Any
 
 from flexor.errors import AssetError
 
-__all__ = ["Checked", "Table"]
+__all__ = ["Checked", "Table", "kind_of"]
 
 _MISSING: Any = object()
 _LARGEST = 3.4028234663852886e38  # of float32, which is what numbers are kept in
@@ -76,7 +76,7 @@ class Checked:
     def names(self) -> list[str]:
         """The keys of this object."""
         if not isinstance(self.value, dict):
-            raise self.error(f"expected an object, got {_kind(self.value)}")
+            raise self.error(f"expected an object, got {kind_of(self.value)}")
         return list(self.value)
 
     def items(self, key: str) -> list[Checked]:
@@ -97,7 +97,7 @@ class Checked:
     def array(self) -> list[Any]:
         """The plain values of this array."""
         if not isinstance(self.value, list):
-            raise self.error(f"expected an array, got {_kind(self.value)}")
+            raise self.error(f"expected an array, got {kind_of(self.value)}")
         return self.value
 
     def member(self, row: int) -> Checked:
@@ -110,10 +110,12 @@ class Checked:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool):
-            raise self.error(f"expected a whole number, got {_kind(value)}")
+            raise self.error(f"expected a whole number, got {kind_of(value)}")
         if not low <= value <= high:
             upper = "or more" if high == _MOST else f"to {high}"
-            raise self.error(f"{_kind(value)} is out of range, expected {low} {upper}")
+            raise self.error(
+                f"{kind_of(value)} is out of range, expected {low} {upper}"
+            )
         return value
 
     def integer(
@@ -164,8 +166,8 @@ class Checked:
         if _is_number(self.value):
             return float(self.value)
         if type(self.value) in (int, float):
-            raise self.error(f"{_kind(self.value)} is too large")
-        raise self.error(f"expected a number, got {_kind(self.value)}")
+            raise self.error(f"{kind_of(self.value)} is too large")
+        raise self.error(f"expected a number, got {kind_of(self.value)}")
 
     def number(self, key: str, default: float) -> float:
         """The finite number under `key`."""
@@ -191,7 +193,7 @@ class Checked:
             return value
         if value is _MISSING:
             return default
-        raise self.error(f"expected a text, got {_kind(value)}", key)
+        raise self.error(f"expected a text, got {kind_of(value)}", key)
 
     def flag(self, key: str, default: bool = False) -> bool:
         """The truth value under `key`."""
@@ -200,7 +202,7 @@ class Checked:
             return value
         if value is _MISSING:
             return default
-        raise self.error(f"expected true or false, got {_kind(value)}", key)
+        raise self.error(f"expected true or false, got {kind_of(value)}", key)
 
     def choice(self, key: str, allowed: tuple[str, ...], default: str) -> str:
         """The text under `key`, one of `allowed`."""
@@ -213,7 +215,7 @@ class Checked:
         """The plain value under `key`."""
         if type(self.value) is dict:
             return self.value.get(key, default)
-        raise self.error(f"expected an object, got {_kind(self.value)}")
+        raise self.error(f"expected an object, got {kind_of(self.value)}")
 
 
 class Table:
@@ -300,7 +302,8 @@ def _is_number(value: Any) -> bool:
     return type(value) in (int, float) and -_LARGEST <= value <= _LARGEST
 
 
-def _kind(value: Any) -> str:
+def kind_of(value: Any) -> str:
+    """What a JSON value is, in words for errors."""
     names = {dict: "an object", list: "an array", str: "a text", type(None): "null"}
     named = names.get(type(value)) or repr(value)
     return named if len(named) <= 40 else f"{named[:37]}..."

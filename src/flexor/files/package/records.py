@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from flexor.errors import AssetError
+from flexor.files.gltf.checked import kind_of
 from flexor.files.package.tensors import parse_json
 
 __all__ = [
@@ -75,7 +76,7 @@ def read_record(
     """The fields of an object that are known, checked; place: where it stands."""
     if type(item) is not dict:
         where = "".join(f"/{part}" for part in place)
-        raise AssetError(path, where, f"expected an object, got {_kind(item)}")
+        raise AssetError(path, where, f"expected an object, got {kind_of(item)}")
     out = {}
     for key, value in item.items():
         check = checks.get(key)
@@ -91,7 +92,7 @@ def read_record(
 def text(value: Any) -> str:
     """A text."""
     if type(value) is not str:
-        raise ValueError(f"expected a text, got {_kind(value)}")
+        raise ValueError(f"expected a text, got {kind_of(value)}")
     return value
 
 
@@ -105,7 +106,7 @@ def texts(value: Any) -> tuple[str, ...]:
 def flag(value: Any) -> bool:
     """True or false."""
     if type(value) is not bool:
-        raise ValueError(f"expected true or false, got {_kind(value)}")
+        raise ValueError(f"expected true or false, got {kind_of(value)}")
     return value
 
 
@@ -114,7 +115,7 @@ def number(value: Any) -> float:
     if (type(value) is not float and type(value) is not int) or not (
         -LARGEST <= value <= LARGEST
     ):
-        raise ValueError(f"expected a finite number, got {_kind(value)}")
+        raise ValueError(f"expected a finite number, got {kind_of(value)}")
     return float(value)
 
 
@@ -123,7 +124,7 @@ def vector(size: int) -> Callable[[Any], tuple[float, ...]]:
 
     def check(value: Any) -> tuple[float, ...]:
         if type(value) is not list or len(value) != size:
-            raise ValueError(f"expected {size} numbers, got {_kind(value)}")
+            raise ValueError(f"expected {size} numbers, got {kind_of(value)}")
         return tuple(map(number, value))
 
     return check
@@ -132,7 +133,7 @@ def vector(size: int) -> Callable[[Any], tuple[float, ...]]:
 def whole(value: Any) -> int:
     """A whole number from 0 on."""
     if type(value) is not int or not 0 <= value <= MOST:
-        raise ValueError(f"expected a whole number from 0 on, got {_kind(value)}")
+        raise ValueError(f"expected a whole number from 0 on, got {kind_of(value)}")
     return value
 
 
@@ -141,7 +142,7 @@ def row(count: int) -> Callable[[Any], int]:
 
     def check(value: Any) -> int:
         if type(value) is not int or not 0 <= value < count:
-            raise ValueError(f"{_kind(value)} is not one of {count} rows")
+            raise ValueError(f"{kind_of(value)} is not one of {count} rows")
         return value
 
     return check
@@ -162,7 +163,7 @@ def choice(allowed: tuple[str, ...]) -> Callable[[Any], str]:
 def carried(value: Any) -> dict[str, Any]:
     """JSON that is kept unread: an object that the writer of glTF can take."""
     if type(value) is not dict:
-        raise ValueError(f"expected an object, got {_kind(value)}")
+        raise ValueError(f"expected an object, got {kind_of(value)}")
     for key in ("asset", "extensions"):
         if type(value.get(key, value)) is not dict:
             raise ValueError(f"expected an object under {key!r}")
@@ -187,9 +188,3 @@ def parse_scene(text: str) -> dict[str, Any]:
         if level:
             raise ValueError("nested too deeply")
     return json
-
-
-def _kind(value: Any) -> str:
-    names = {dict: "an object", list: "an array", str: "a text", type(None): "null"}
-    named = names.get(type(value)) or repr(value)
-    return named if len(named) <= 40 else f"{named[:37]}..."

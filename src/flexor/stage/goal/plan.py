@@ -12,7 +12,7 @@ from numbers import Integral
 from typing import Any, Literal, get_args
 
 from flexor.errors import SettingError
-from flexor.scene.checks import check_kind, check_number
+from flexor.scene.checks import check_kind, check_number, check_word
 
 __all__ = [
     "BallSettings",
@@ -275,8 +275,8 @@ class SheetPlan:
         if len(names) != faces:
             raise SettingError(f"names: {len(names)}, expected {faces}, one a face")
         for name in ("left", "right", "bottom", "top", "corners", "middle"):
-            _check_word(getattr(self, name), get_args(Hold), name)
-        _check_word(self.weave, get_args(Weave), "weave")
+            check_word(getattr(self, name), get_args(Hold), name)
+        check_word(self.weave, get_args(Weave), "weave")
         put(self, "pitch", check_number(self.pitch, "pitch", 1e-3, 1e3))
         put(self, "slack", check_number(self.slack, "slack", 0.5, 2))
         put(self, "sag", check_number(self.sag, "sag", 0, 100))
@@ -294,8 +294,3 @@ class SheetPlan:
         if self.rows is not None:
             check_kind(self.rows, int, "rows")
             check_number(self.rows, "rows", 2, MOST_COLUMNS)
-
-
-def _check_word(word: Any, known: tuple[str, ...], name: str) -> None:
-    if word not in known:
-        raise SettingError(f"{name}: {word!r}, expected one of {', '.join(known)}")
