@@ -69,7 +69,6 @@ BAD = [
     {"numbers": np.frombuffer(bytes(49), np.uint8)[1:].view("f8").reshape(3, 2)},
     {"sums": frozen(np.zeros(3, np.float32))},
     {"sums": np.zeros(3, np.int32)},
-    {"factor": "2"},
     {"picked": np.array([0, 2], np.float32)},
     {"picked": np.array([0, 0, 2, 0], np.int32)[::2]},
     {"picked": np.int32(1)},

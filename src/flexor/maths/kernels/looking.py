@@ -25,27 +25,29 @@ class _Record:
     def __init__(self, kind: type) -> None:
         self._kind = kind
         fields = list(fields_of(kind).values())
-        self._arrays = [
-            at
+        self._tests = [
+            (at, array_test(field))
             for at, field in enumerate(fields)
             if isinstance(field, Field) and field.axes
         ]
         self._has_more = any(not isinstance(field, Field) for field in fields)
-        self._last: list[tuple[int, Callable[[], Any]]] | None = None
+        self._last: list[Callable[[], Any]] | None = None
 
     def __call__(self, value: Any) -> None:
         given: type = type(value)
         if given is not self._kind:
             raise TypeError(f"{value!r}, expected {self._kind.__name__}")
         last = self._last
-        if last is not None and not self._has_more:
-            for at, known in last:
-                if known() is not value[at]:
-                    break
-            else:
-                return
-        check_record(value)
-        self._last = [(at, ref(value[at])) for at in self._arrays]
+        if last is None or self._has_more:
+            check_record(value)
+            self._last = [ref(value[at]) for at, _ in self._tests]
+            return
+        for place, (at, fits) in enumerate(self._tests):
+            array = value[at]
+            if last[place]() is not array:
+                if not fits(array):
+                    check_record(value)  # says what is wrong
+                last[place] = ref(array)
 
 
 def looking(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,7 @@ from flexor.stage.movement.layout import Speeds
 __all__ = ["PadRows", "read_pads"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PadRows:
+class PadRows(NamedTuple):
     """N characters as pads see them.
 
     held: uint32 (N,), buttons; clocks: (N,), factors of time; controls: (N,), numbers
