@@ -43,6 +43,7 @@ Masks = NDArray[np.uint32]  # bits
 Rows = NDArray[np.intp]  # that index others
 Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
+Codes = NDArray[np.int8]  # small numbers that stand for something
 Pixels = NDArray[np.uint8]  # (H, W, 3 or 4)
 
 # What parts of kernels hand each other beside arrays: numbers, which mypy cannot follow

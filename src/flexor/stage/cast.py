@@ -7,7 +7,7 @@ of the stage need not stand together: a body knows which are its own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ from flexor.arrays import Bools, Doubles, Floats, Ints
 from flexor.deform.bind import Bind
 from flexor.deform.vertices import SkinState, init_skin, skin_vertices
 from flexor.maths import threads
+from flexor.maths.records import check_record
 from flexor.pose.ik.two_bone import Limb, TwoBoneState, init_two_bone
 from flexor.pose.layout import Layout
 from flexor.pose.model_space import WorldState, init_world
@@ -35,6 +36,7 @@ from flexor.stage.effects.afterimages import (
 )
 from flexor.stage.effects.shadows import ShadowParts, Shadows, init_shadows
 from flexor.stage.hashing import Hashed, Unhashed
+from flexor.stage.movement.layout import Feet
 
 __all__ = [
     "Body",
@@ -141,6 +143,8 @@ class Body:
     has_lifts: Unhashed[bool] = False
     skinned_at: Unhashed[int] = -1
     deformed: Unhashed[int] = 0
+    # Limbs as the kernel takes them.
+    feet: Unhashed[Feet] = field(init=False, repr=False)
 
     # Of player and world, which know no hash, these belong to it.
     hash_order: ClassVar[tuple[str, ...]] = (
@@ -148,6 +152,18 @@ class Body:
         *("player._voices", "player._targets", "player._fades"),
         *("lifts", "carried", "last_moves"),
     )
+
+    def __post_init__(self) -> None:
+        self.feet = check_record(
+            Feet(
+                self.ends,
+                self.flats,
+                self.lifts,
+                self.targets,
+                self.tilts,
+                self.weights,
+            )
+        )
 
     def __len__(self) -> int:
         return len(self.rows)

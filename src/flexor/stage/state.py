@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Bools, Doubles, Ints, Masks
+from flexor.arrays import Bools, Bytes, Doubles, Ints, Masks
 from flexor.errors import SettingError
+from flexor.maths.records import check_record
 from flexor.scene.stage.layout import ROLES
 from flexor.scene.stage.plan import NEAREST, NOBODY, StagePlan
 from flexor.scene.stage.structure import Structure
@@ -26,8 +26,9 @@ from flexor.stage.movement.buttons import InputRecorder, init_recorder
 from flexor.stage.movement.fight import FightState, init_fight
 from flexor.stage.movement.ground import Footing, find_footing, init_footing
 from flexor.stage.movement.hits import Hits, init_hits
-from flexor.stage.movement.layout import CONTROLS
+from flexor.stage.movement.layout import CONTROLS, PadRows, Roles, Seen, Speeds
 from flexor.stage.movement.moves import MoveState, MoveTables, init_moves, lay_out_moves
+from flexor.stage.movement.pads import walk_speeds
 from flexor.stage.movement.zones import ZoneTables, make_zones
 
 __all__ = ["StageState", "choose_opponents", "hash_state", "init_stage"]
@@ -48,10 +49,10 @@ class StageState:
     none; controls: uint8 (N,), numbers in CONTROLS; touched: bool (N,), who touches a
     wall, normals: (N, 2), from there; started: int32 (N,), moves that began in the last
     tick; roles: int32 (N,), what each is seen to do, moves behind ROLES; rates: (N,),
-    how fast that is played; has_won: bool (N,); can_act, flying, alive: bool (N,);
-    planted: float64 (N,), how much of each one's feet follows the ground; kinds: int32
-    (N,), number of its body; is_acting: whether anybody is in a move; chance: the one
-    source of all that is random.
+    how fast that is played; has_won: bool (N,); can_act, can_walk, flying, alive: bool
+    (N,); planted: float64 (N,), how much of each one's feet follows the ground; kinds:
+    int32 (N,), number of its body; is_acting: whether anybody is in a move; chance: the
+    one source of all that is random.
     """
 
     plan: Unhashed[StagePlan]
@@ -71,7 +72,7 @@ class StageState:
     sinks: Hashed[Doubles]
     radii: Hashed[Doubles]
     opponents: Hashed[Ints]
-    controls: Hashed[NDArray[np.uint8]]
+    controls: Hashed[Bytes]
     touched: Hashed[Bools]
     normals: Hashed[Doubles]
     started: Hashed[Ints]
@@ -80,6 +81,7 @@ class StageState:
     changed: Hashed[Bools]
     has_won: Hashed[Bools]
     can_act: Hashed[Bools]
+    can_walk: Unhashed[Bools]
     flying: Hashed[Bools]
     alive: Hashed[Bools]
     planted: Hashed[Doubles]
@@ -107,6 +109,44 @@ class StageState:
         default_factory=lambda: init_footing(13), repr=False
     )
     bodies: Hashed[tuple[Body, ...]]  # last, as in the hash
+    # Arrays of the above as kernels take them.
+    _speeds: Unhashed[Speeds] = field(init=False, repr=False)
+    _pads: Unhashed[PadRows] = field(init=False, repr=False)
+    _seen: Unhashed[Seen] = field(init=False, repr=False)
+    _shown: Unhashed[Roles] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._speeds = check_record(walk_speeds(self.plan.walking))
+        self._pads = check_record(
+            PadRows(
+                self.held,
+                self.clocks,
+                self.controls,
+                self.opponents,
+                self.can_walk,
+                self.places,
+                self.headings,
+                self.asked,
+                self.circling,
+            )
+        )
+        self._seen = check_record(
+            Seen(
+                self.fight.energy,
+                self.fight.stun,
+                self.fight.struck,
+                self.fight.is_new,
+                self.has_won,
+                self.moves.move,
+                self.started,
+                self.standing.grounded,
+                self.standing.falls,
+                self.going,
+                self.footing.paces,
+                self.kinds,
+            )
+        )
+        self._shown = check_record(Roles(self.roles, self.changed, self.rates))
 
     def __len__(self) -> int:
         return len(self.places)
@@ -162,6 +202,7 @@ def init_stage(
         changed=np.zeros(count, bool),
         has_won=np.zeros(count, bool),
         can_act=np.ones(count, bool),
+        can_walk=np.ones(count, bool),
         flying=np.zeros(count, bool),
         alive=np.ones(count, bool),
         planted=np.ones(count),

@@ -42,9 +42,9 @@ from flexor.stage.movement.circling import walk
 from flexor.stage.movement.fight import ATTACK, begin_tick, step_fight
 from flexor.stage.movement.ground import find_footing, slide_down
 from flexor.stage.movement.hits import find_hits, place_volumes
-from flexor.stage.movement.layout import CONTROLS, HITTING, Feet, Roles, Seen
+from flexor.stage.movement.layout import CONTROLS, HITTING
 from flexor.stage.movement.moves import step_moves
-from flexor.stage.movement.pads import PadRows, read_pads
+from flexor.stage.movement.pads import read_pads
 from flexor.stage.movement.parry import step_recoil
 from flexor.stage.movement.zones import keep_in_zones
 from flexor.stage.state import StageState, choose_opponents
@@ -160,30 +160,21 @@ def run_moves(state: StageState) -> None:
 
 def run_pads(state: StageState) -> None:
     """What pads ask for; who is in a move, in the air or stunned does not walk."""
-    rows = PadRows(
-        state.held,
-        state.clocks,
-        state.controls,
-        state.opponents,
-        _can_walk(state),
-        state.places,
-        state.headings,
-        state.asked,
-        state.circling,
-    )
-    read_pads(rows, view_of(state.camera), TICK, state.plan.walking)
+    _find_walkers(state)
+    read_pads(state._pads, view_of(state.camera), TICK, state._speeds)
 
 
-def _can_walk(state: StageState) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = (
-        state.can_act & (state.moves.move < 0) & state.standing.grounded
-    )
-    return found
+def _find_walkers(state: StageState) -> None:
+    """Who can walk in this tick."""
+    np.less(state.moves.move, 0, out=state.can_walk)
+    state.can_walk &= state.can_act
+    state.can_walk &= state.standing.grounded
 
 
 def run_walk(state: StageState) -> None:
     """Walking and circling, of those who can."""
-    np.multiply(state.asked, _can_walk(state)[:, None], out=state.going)
+    _find_walkers(state)
+    np.multiply(state.asked, state.can_walk[:, None], out=state.going)
     walk(
         TICK,
         state.clocks,
@@ -310,22 +301,9 @@ def move_bodies(state: StageState) -> None:
 
     kernel_roles.choose_roles(
         state.plan.walking.walk,
-        Seen(
-            state.fight.energy,
-            state.fight.stun,
-            state.fight.struck,
-            state.fight.is_new,
-            state.has_won,
-            state.moves.move,
-            state.started,
-            state.standing.grounded,
-            state.standing.falls,
-            state.going,
-            state.footing.paces,
-            state.kinds,
-        ),
+        state._seen,
         state.own_speeds,
-        Roles(state.roles, state.changed, state.rates),
+        state._shown,
     )
     is_changed = bool(state.changed.any())
     # Feet leave the ground, and come to it, in some ticks, or they would jump.
@@ -386,15 +364,12 @@ def _move_limbs(state: StageState, body: Body) -> None:
     if not has_feet and not has_lifts:
         return
     world = body.world
-    feet = Feet(
-        body.ends, body.flats, body.lifts, body.targets, body.tilts, body.weights
-    )
     is_any = kernel_roles.plant_feet(
         ground_table(state.plan.ground),
         body.rows,
         state.places,
         state.planted if has_feet else np.zeros_like(state.planted),
-        feet,
+        body.feet,
         state.sinks,
         world.matrices,
     )

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flexor.maths.records import check_record
 from flexor.scene.stage.layout import BUTTONS
 from flexor.scene.stage.moves import button_mask
 from flexor.scene.stage.plan import WalkSettings
-from flexor.stage.movement.layout import CONTROLS
-from flexor.stage.movement.pads import PadRows, read_pads
+from flexor.stage.movement.layout import CONTROLS, PadRows
+from flexor.stage.movement.pads import read_pads, walk_speeds
 from tests.oracle import stage as oracle
 
 Rng = np.random.Generator
@@ -51,7 +52,7 @@ def pads(
         asked,
         circling,
     )
-    read_pads(rows, view, DT, settings)
+    read_pads(check_record(rows), view, DT, walk_speeds(settings))
     return turned, asked, circling
 
 

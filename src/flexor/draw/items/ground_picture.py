@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats, freeze
+from flexor.arrays import Floats, Rows, freeze
 from flexor.draw.drawlist import RGB
 from flexor.errors import SettingError
 from flexor.maths.colour import srgb_from_linear
@@ -108,9 +108,7 @@ def _cover(is_it: NDArray[np.bool_], z: Floats, x: Floats) -> Floats:
     from scipy import ndimage
 
     soft = ndimage.gaussian_filter(is_it.astype(np.float32), ROUND, mode="nearest")
-    at = np.meshgrid(z - 0.5, x - 0.5, indexing="ij")
-    found: Floats = ndimage.map_coordinates(soft, at, order=1, mode="nearest")
-    return found
+    return _between(soft, z - np.float32(0.5), x - np.float32(0.5))
 
 
 def _paint(name: str, odd: Floats, fine: float, chance: Chance) -> Floats:
@@ -124,13 +122,32 @@ def _paint(name: str, odd: Floats, fine: float, chance: Chance) -> Floats:
 
 def _noise(shape: tuple[int, ...], size: float, chance: Chance) -> Floats:
     """Smooth bumps of `size` pixels: float32 (H, W), about -1 to 1."""
-    from scipy import ndimage
-
     size = max(size, 1.0)
     cells = [int(n / size) + 3 for n in shape]
     grid = chance.uniform(-1, 1, cells).astype(np.float32)
     if size == 1.0:
         return grid[: shape[0], : shape[1]]
-    at = np.meshgrid(*(np.arange(n) / size for n in shape), indexing="ij")
-    found: Floats = ndimage.map_coordinates(grid, at, order=1, mode="nearest")
+    z, x = (np.arange(n) / size for n in shape)
+    return _between(grid, z, x)
+
+
+def _between(grid: Floats, z: NDArray[np.floating], x: NDArray[np.floating]) -> Floats:
+    """Values of a grid at places (z, x) in it, in cells, as float32 (H, W): straight
+    between its points, and beyond them as at its edge.
+    """
+    # Along z first, where there are few columns.
+    low, high, part = _neighbours(z, grid.shape[0])
+    rows = grid[low] + part[:, None] * (grid[high] - grid[low])
+    low, high, part = _neighbours(x, grid.shape[1])
+    found: Floats = rows[:, low]
+    found += part * (rows[:, high] - found)
     return found
+
+
+def _neighbours(at: NDArray[np.floating], count: int) -> tuple[Rows, Rows, Floats]:
+    """The points below and above places on a line of points, and how far from the one
+    to the other they are: float32.
+    """
+    inside = np.clip(at, 0, count - 1)
+    low = inside.astype(np.intp)
+    return low, np.minimum(low + 1, count - 1), (inside - low).astype(np.float32)

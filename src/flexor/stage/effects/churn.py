@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexor.arrays import Bools, Bytes, Doubles, Floats, Ints, check_array, check_input
 from flexor.errors import SettingError
+from flexor.maths.records import check_record
 from flexor.scene.character.light import as_vector
 from flexor.scene.checks import check_kind, check_number
 from flexor.scene.stage.effect_settings import RADII, ChurnSettings
@@ -83,6 +84,34 @@ class Churn:
     _radii: Hashed[Doubles] = field(repr=False)
     _numbers: Hashed[Doubles] = field(repr=False)
     _view: Unhashed[Floats] = field(repr=False)
+    # As the kernel takes them.
+    _parts: Unhashed[Parts] = field(init=False, repr=False)
+    _drops: Unhashed[Drops] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._parts = check_record(
+            Parts(
+                self.lasts,
+                self.is_aloft,
+                self.is_wet,
+                self.states,
+                self._events,
+                self.left,
+                self._origins,
+                self._moves,
+            )
+        )
+        self._drops = check_record(
+            Drops(
+                self._serial,
+                self.places,
+                self.speeds,
+                self.floors,
+                self.ages,
+                self.patterns,
+                self.is_water,
+            )
+        )
 
     def __len__(self) -> int:
         return len(self.lasts)
@@ -175,37 +204,10 @@ def step_churn(
         ground_table(ground),
         level,
         state.seed,
-        _parts(state),
-        _drops(state),
+        state._parts,
+        state._drops,
     )
     state.has_last = True
-
-
-def _parts(state: Churn) -> Parts:
-    """What is known of parts, as the kernel takes it."""
-    return Parts(
-        state.lasts,
-        state.is_aloft,
-        state.is_wet,
-        state.states,
-        state._events,
-        state.left,
-        state._origins,
-        state._moves,
-    )
-
-
-def _drops(state: Churn) -> Drops:
-    """The ring of drops, as the kernel takes it."""
-    return Drops(
-        state._serial,
-        state.places,
-        state.speeds,
-        state.floors,
-        state.ages,
-        state.patterns,
-        state.is_water,
-    )
 
 
 def churn_quads(

@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from flexor.arrays import Bools, Doubles, Floats, Ints, check_array
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
+from flexor.maths.records import check_record
 from flexor.scene.checks import check_kind
 from flexor.scene.stage.effect_settings import LeafSettings
 from flexor.scene.stage.ground import Ground
@@ -71,6 +72,24 @@ class Leaves:
     _numbers: Hashed[Doubles] = field(repr=False)  # settings for the kernel
     _wind: Hashed[Doubles] = field(repr=False)
     _highest: Hashed[float] = field(repr=False)  # point of the ground, see `_above`
+    # As the kernel takes them.
+    _rows: Unhashed[LeafRows] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._rows = check_record(
+            LeafRows(
+                self.spins,
+                self._counts,
+                self._listed,
+                self._boxes,
+                self.places,
+                self.speeds,
+                self.steps,
+                self.angles,
+                self.is_aloft,
+                self.is_moving,
+            )
+        )
 
     def __len__(self) -> int:
         return len(self.places)
@@ -165,7 +184,7 @@ def step_leaves(state: Leaves, wind: Wind | None, ground: Ground) -> None:
     from flexor.stage.effects.kernels.leaves import step_blocks
 
     state._highest = _above(ground)
-    has_wind, table, leaves = wind is not None, ground_table(ground), _rows(state)
+    has_wind, table, leaves = wind is not None, ground_table(ground), state._rows
 
     def work(blocks: slice) -> None:
         step_blocks(
@@ -183,22 +202,6 @@ def step_leaves(state: Leaves, wind: Wind | None, ground: Ground) -> None:
         work(slice(0, len(state._counts)))
     else:
         threads.run_slices(work, len(state._counts))
-
-
-def _rows(state: Leaves) -> LeafRows:
-    """The state as the kernel takes it."""
-    return LeafRows(
-        state.spins,
-        state._counts,
-        state._listed,
-        state._boxes,
-        state.places,
-        state.speeds,
-        state.steps,
-        state.angles,
-        state.is_aloft,
-        state.is_moving,
-    )
 
 
 @cache

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Doubles, Ints
+from flexor.arrays import Codes, Doubles, Ints
 from flexor.scene.stage.moves import KINDS
 from flexor.scene.stage.settings import FightSettings
 from flexor.stage.hashing import Hashed
@@ -48,7 +48,7 @@ class FightState:
     struck: Hashed[NDArray[np.uint8]]
     is_new: Hashed[NDArray[np.bool_]]
     has_met: Hashed[NDArray[np.bool_]]
-    outcomes: Hashed[NDArray[np.int8]]
+    outcomes: Hashed[Codes]
     recoil: Hashed[Recoil]
 
     def __len__(self) -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-from flexor.arrays import Bools, Bytes, Doubles, Floats, Ints
+from flexor.arrays import Bools, Bytes, Codes, Doubles, Floats, Ints, Masks
 
 # What a pad does, by number.
 CONTROLS = ("opponent", "free", "none")
@@ -45,6 +45,23 @@ class Speeds(NamedTuple):
     turn: float
 
 
+class PadRows(NamedTuple):
+    """N characters as pads see them.
+
+    asked and circling are filled, but for those whose control is "none".
+    """
+
+    held: Annotated[Masks, "[::1]"]  # (N,), buttons
+    clocks: Annotated[Doubles, "[::1]"]  # (N,), factors of time
+    controls: Annotated[Bytes, "[::1]"]  # (N,), numbers in CONTROLS
+    opponents: Annotated[Ints, "[::1]"]  # (N,), -1 for none
+    can_walk: Annotated[Bools, "[::1]"]  # (N,)
+    places: Annotated[Doubles, "[:, ::1]"]  # (N, 3), metres
+    headings: Annotated[Doubles, "out [::1]"]  # (N,), radians, changed
+    asked: Annotated[Doubles, "out [:, ::1]"]  # (N, 2), metres a second ahead, right
+    circling: Annotated[Bools, "out [::1]"]  # (N,), who goes around its opponent
+
+
 class MoveRules(NamedTuple):
     """Moves, combinations and chords: see the columns of `kernels.moves`."""
 
@@ -63,7 +80,7 @@ class Doing(NamedTuple):
 
     move: Annotated[Ints, "out [::1]"]  # (N,)
     at: Annotated[Doubles, "out [::1]"]  # (N,)
-    phase: Annotated[Bytes, "out [::1]"]  # (N,)
+    phase: Annotated[Codes, "out [::1]"]  # (N,)
     combination: Annotated[Ints, "out [::1]"]  # (N,)
     step: Annotated[Ints, "out [::1]"]  # (N,)
     left: Annotated[Doubles, "out [::1]"]  # (N,)

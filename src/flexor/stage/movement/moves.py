@@ -16,14 +16,23 @@ that of the stage.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Bools, Doubles, Ints, Masks, check_array, check_input, freeze
+from flexor.arrays import (
+    Bools,
+    Codes,
+    Doubles,
+    Ints,
+    Masks,
+    check_array,
+    check_input,
+    freeze,
+)
 from flexor.errors import SettingError, ShapeError
 from flexor.maths.records import check_record
 from flexor.scene.stage.layout import BUTTONS
@@ -34,7 +43,7 @@ from flexor.scene.stage.moves import (
     button_mask,
 )
 from flexor.scene.stage.settings import MoveSettings
-from flexor.stage.hashing import Hashed
+from flexor.stage.hashing import Hashed, Unhashed
 from flexor.stage.movement.layout import FASTEST, MARKS, Doing, MoveRules
 
 __all__ = [
@@ -64,8 +73,8 @@ class MoveTables:
     table: MoveTable
     settings: MoveSettings
     phases: Ints
-    kinds: NDArray[np.int8]
-    heights: NDArray[np.int8]
+    kinds: Codes
+    heights: Codes
     damage: Doubles
     push: Doubles
     can_be_parried: Bools
@@ -93,12 +102,28 @@ class MoveState:
 
     move: Hashed[Ints]
     at: Hashed[Doubles]
-    phase: Hashed[NDArray[np.int8]]
+    phase: Hashed[Codes]
     combination: Hashed[Ints]
     step: Hashed[Ints]
     left: Hashed[Doubles]
     buffered: Hashed[Ints]
     _marks: Hashed[Ints]
+    # As the kernel takes them.
+    _doing: Unhashed[Doing] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._doing = check_record(
+            Doing(
+                self.move,
+                self.at,
+                self.phase,
+                self.combination,
+                self.step,
+                self.left,
+                self.buffered,
+                self._marks,
+            )
+        )
 
     def __len__(self) -> int:
         return len(self.move)
@@ -216,25 +241,11 @@ def step_moves(
     from flexor.stage.movement.kernels import moves as kernel_moves
 
     wrong = kernel_moves.step_all(
-        tables._rules, pressed, held, clock, can_act, _doing(state), out
+        tables._rules, pressed, held, clock, can_act, state._doing, out
     )
     if wrong >= 0:
         _refuse(tables, state, clock, wrong)
     return out
-
-
-def _doing(state: MoveState) -> Doing:
-    """The state as the kernel takes it."""
-    return Doing(
-        state.move,
-        state.at,
-        state.phase.view(np.uint8),
-        state.combination,
-        state.step,
-        state.left,
-        state.buffered,
-        state._marks,
-    )
 
 
 def _refuse(tables: MoveTables, state: MoveState, clock: Doubles, row: int) -> None:

@@ -88,7 +88,10 @@ def are_near(places: Doubles, farthest: float) -> bool:
     return True
 
 
-@jit("i8(bool, f8[:, :, ::1], f8[::1], f8[::1], GroundTable, f8, i8, Parts, Drops)")
+@jit(
+    "i8(bool, f8[:, :, ::1], f8[::1], f8[::1], GroundTable, f8, i8, Parts, Drops)",
+    is_trusted=True,
+)
 def check_parts(
     has_last: bool,
     now: Doubles,

@@ -136,7 +136,10 @@ def _blow(
     return count
 
 
-@jit("void(i8, i8, bool, f8[::1], f8[::1], GroundTable, f8, LeafRows)")
+@jit(
+    "void(i8, i8, bool, f8[::1], f8[::1], GroundTable, f8, LeafRows)",
+    is_trusted=True,
+)
 def step_blocks(
     begin: int,
     end: int,

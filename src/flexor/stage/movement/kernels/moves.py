@@ -159,7 +159,10 @@ def phase_of(m: int, t: float, phases: Ints) -> int:
     return HITTING if t + NEAR < phases[m, BACK] else RETURN
 
 
-@jit("i8(MoveRules, u4[::1], u4[::1], f8[::1], bool[::1], Doing, out i4[::1])")
+@jit(
+    "i8(MoveRules, u4[::1], u4[::1], f8[::1], bool[::1], Doing, out i4[::1])",
+    is_trusted=True,
+)
 def step_all(
     rules: MoveRules,
     pressed: Masks,

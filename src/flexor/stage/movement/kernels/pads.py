@@ -6,7 +6,6 @@ All float64; headings in radians about Y, 0 looks along +z.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from flexor.maths.kernels.jit import inline, jit
 from flexor.maths.kernels.numbers import float64, int64
@@ -17,11 +16,7 @@ from flexor.scene.stage.layout import BUTTON_R as RUN
 from flexor.scene.stage.layout import BUTTON_RIGHT as RIGHT
 from flexor.scene.stage.layout import BUTTON_UP as UP
 from flexor.stage.movement.layout import NEAR_SPOT as NEAR
-from flexor.stage.movement.layout import NONE, OPPONENT, Speeds
-
-if TYPE_CHECKING:
-    from flexor.arrays import Bools, Bytes, Doubles, Ints, Masks
-
+from flexor.stage.movement.layout import NONE, OPPONENT, PadRows, Speeds
 
 FACING = 0.6  # radians: who looks further away from its way turns before it goes
 SLANT = 0.5  # a way that is less than this along one axis goes along the other alone
@@ -38,38 +33,25 @@ def turn_toward(heading: float, wanted: float, most: float) -> tuple[float, floa
     return heading + step, turn - step
 
 
-@jit(
-    "void(u4[::1], f8, f8, f8, f8[::1], Speeds, u1[::1], i4[::1], bool[::1],"
-    " f8[:, ::1], out f8[::1], out f8[:, ::1], out bool[::1])"
-)
+@jit("void(f8, f8, f8, Speeds, PadRows)", is_trusted=True)
 def read_pads(
-    held: Masks,
-    view_x: float,
-    view_z: float,
-    dt: float,
-    clocks: Doubles,
-    speeds: Speeds,
-    controls: Bytes,
-    opponents: Ints,
-    can_walk: Bools,
-    places: Doubles,
-    headings: Doubles,
-    asked: Doubles,
-    circling: Bools,
+    view_x: float, view_z: float, dt: float, speeds: Speeds, rows: PadRows
 ) -> None:
     """Turn characters, and say what each asks for: metres a second ahead and to the
     right (N, 2), and whether it goes around its opponent (N,).
 
-    held: (N,), buttons; view: where the camera looks over the ground, unit; controls:
-    (N,), what pads do; who has none is left as it is.
+    view: where the camera looks over the ground, unit; dt: seconds. Who has no pad is
+    left as it is.
     """
+    clocks, controls, places = rows.clocks, rows.controls, rows.places
+    headings, asked, circling = rows.headings, rows.asked, rows.circling
     for n in range(len(places)):
         if controls[n] == NONE:
             continue
         asked[n, 0], asked[n, 1], circling[n] = 0.0, 0.0, False
-        if not can_walk[n]:
+        if not rows.can_walk[n]:
             continue
-        pad = held[n]
+        pad = rows.held[n]
         ahead = float64((pad & UP) != 0) - float64((pad & DOWN) != 0)
         right = float64((pad & RIGHT) != 0) - float64((pad & LEFT) != 0)
         if ahead != 0.0 and right != 0.0:
@@ -79,7 +61,7 @@ def read_pads(
         wz = ahead * view_z + right * view_x
         most = speeds.turn * dt * clocks[n]
         fast = speeds.run if pad & RUN else speeds.walk
-        enemy = int64(opponents[n])
+        enemy = int64(rows.opponents[n])
         if enemy >= 0 and (controls[n] == OPPONENT or pad & CIRCLE):
             dx = places[enemy, 0] - places[n, 0]
             dz = places[enemy, 2] - places[n, 2]

@@ -42,7 +42,7 @@ LOW_FOOT, HIGH_FOOT = 0.25, 0.6  # metres: a foot that kicks leaves the ground b
 NEAR_GROUND = 0.12  # metres over which a foot loses the slope of the ground
 
 
-@jit("void(f8, Seen, f8[:, ::1], Roles)")
+@jit("void(f8, Seen, f8[:, ::1], Roles)", is_trusted=True)
 def choose_roles(walk: float, seen: Seen, own_speeds: Doubles, out: Roles) -> None:
     """The role of each character, whether it begins now, and how fast it plays.
 
@@ -105,7 +105,8 @@ def put_places(
 
 @jit(
     "bool(GroundTable, i4[::1], f8[:, ::1], f8[::1], Feet, out f8[::1],"
-    " out f4[:, :, :, ::1])"
+    " out f4[:, :, :, ::1])",
+    is_trusted=True,
 )
 def plant_feet(
     ground: GroundTable,
