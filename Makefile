@@ -5,6 +5,12 @@ BIN := $(VENV)/bin
 # Also holds for the packages that build flexor itself.
 export PIP_CONSTRAINT := $(abspath constraints.txt)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Bytecode is made of what is imported, when it is, not of every file of every package;
+# and it is kept, also where the environment says otherwise.
+unexport PYTHONDONTWRITEBYTECODE
+PIP := $(BIN)/pip install -q --no-compile
+# By contents, so that another copy of the source need not be checked from the start.
+export MYPY_CACHE_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/flexor/mypy
 
 .PHONY: run test warm check bench sample pictures tree clean
 
@@ -23,7 +29,8 @@ UNCOMPILED := tests/maths/kernels tests/pose tests/deform tests/api tests/bench 
     tests/convert/weights/test_score_bones.py \
     tests/convert/weights/test_smooth_weights.py tests/convert/shape/test_closest_points.py
 
-test: check warm
+# READY=1: the source has just been checked and the kernels are compiled.
+test: $(if $(READY),$(VENV)/.dev,check warm)
 	$(PYTEST) --dist loadfile --no-loadscope-reorder
 	NUMBA_DISABLE_JIT=1 $(PYTEST) --dist worksteal -m "not jit and not slow" $(UNCOMPILED)
 
@@ -53,16 +60,18 @@ tree: $(VENV)/.run
 
 $(VENV)/.run: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q -e ".[video,play]"
-	$(BIN)/pip install -q -e ".[codecs]" || echo "no codecs: fewer spectators"
+	$(PIP) -e ".[codecs,play,video]" || \
+	    { echo "no codecs: fewer spectators"; $(PIP) -e ".[play,video]"; }
 	@echo "compiling the kernels, once"
 	@$(BIN)/python -c "import flexor.pose.sample, flexor.deform.vertices" 2>/dev/null & \
 	    $(BIN)/python -c "import flexor.draw.raster.backend, flexor.stage.step" 2>/dev/null; wait
 	touch $@
 
-$(VENV)/.dev: $(VENV)/.run
-	$(BIN)/pip install -q -e ".[dev]"
-	touch $@
+# Holds all that `make run` needs, too.
+$(VENV)/.dev: pyproject.toml constraints.txt
+	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
+	$(PIP) -e ".[dev]"
+	touch $(VENV)/.run $@
 
 clean:
 	rm -rf $(VENV) out .mypy_cache .pytest_cache .ruff_cache .hypothesis
