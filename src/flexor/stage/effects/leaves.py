@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,13 +31,13 @@ from flexor.scene.stage.ground import Ground
 from flexor.scene.stage.layout import FARTHEST
 from flexor.stage.effects.layout import LEAVES as BLOCK
 from flexor.stage.effects.layout import LeafRows
+from flexor.stage.effects.sines import sine_table
 from flexor.stage.effects.wind import Wind
 from flexor.stage.hashing import Hashed, Unhashed
 from flexor.stage.layout import ground_table
 
 __all__ = ["Leaves", "init_leaves", "leaf_quads", "step_leaves"]
 
-SINES = 4096  # of a turn
 CLEAR = 0.006  # metres that quads are above the ground
 LEAST_WORK = 8000  # leaves that move: fewer are not worth a second thread
 MOST_LEAVES = 10_000_000
@@ -204,13 +203,6 @@ def step_leaves(state: Leaves, wind: Wind | None, ground: Ground) -> None:
         threads.run_slices(work, len(state._counts))
 
 
-@cache
-def _sines() -> Floats:
-    sines: Floats = np.sin(np.arange(SINES) * (2 * np.pi / SINES)).astype(np.float32)
-    sines.flags.writeable = False
-    return sines
-
-
 def leaf_quads(state: Leaves, out: Floats) -> Floats:
     """Corners of leaves, filled into `out`, float32 (L, 4, 3), metres.
 
@@ -229,7 +221,7 @@ def leaf_quads(state: Leaves, out: Floats) -> Floats:
             state.sizes,
             state.steps,
             state.angles,
-            _sines(),
+            sine_table(),
             CLEAR,
             out,
         )

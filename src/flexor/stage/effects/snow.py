@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,12 +29,12 @@ from flexor.scene.checks import check_kind
 from flexor.scene.stage.effect_settings import STRONGEST, SnowSettings
 from flexor.scene.stage.ground import Ground
 from flexor.stage.effects.layout import FLAKES as BLOCK
+from flexor.stage.effects.sines import sine_table
 from flexor.stage.hashing import Hashed, Unhashed
 from flexor.stage.layout import ground_table
 
 __all__ = ["Snow", "init_snow", "snow_quads", "step_snow"]
 
-SINES = 4096  # of a turn
 LEAST_WORK = 40_000  # flakes: fewer are not worth a second thread
 MOST_FLAKES = 10_000_000
 CALM = (0.0, 0.0, 0.0)
@@ -143,13 +142,6 @@ def step_snow(state: Snow, ground: Ground, wind: ArrayLike = CALM) -> None:
         threads.run_slices(work, blocks)
 
 
-@cache
-def _sines() -> Floats:
-    sines: Floats = np.sin(np.arange(SINES) * (2 * np.pi / SINES)).astype(np.float32)
-    sines.flags.writeable = False
-    return sines
-
-
 def snow_quads(
     state: Snow, camera_right: ArrayLike, camera_up: ArrayLike, out: Floats
 ) -> Floats:
@@ -173,7 +165,7 @@ def snow_quads(
             state.kinds,
             state.circles,
             state.sizes,
-            _sines(),
+            sine_table(),
             state._view,
             out,
         )
