@@ -128,7 +128,8 @@ def _measure(
     binds = bind_body(facts.scene, body)
     turns = [(region, pose) for region in regions for pose in POSES]
     rest, matrices = deform_body(layout, binds, layout.rest[None])
-    found: dict[int, list[float]] = {region.joint: [] for region in regions}
+    # Where the points of each region are, at rest and in each pose.
+    placed = {r.joint: [rest[0, surface.vertex_of_point[r.points]]] for r in regions}
     for start in range(0, len(turns), BATCH):
         batch = turns[start : start + BATCH]
         local = np.tile(layout.rest, (len(batch), 1))
@@ -138,13 +139,17 @@ def _measure(
             turn = _turn_about(facts.scene, body, joint, way, np.radians(angle))
             turn_from_rest(layout, row, int(body.joints[joint]), turn)
         posed, _ = deform_body(layout, binds, local)
-        for places, (region, (axis, angle)) in zip(posed, batch, strict=True):
+        for places, (region, _) in zip(posed, batch, strict=True):
             vertices = surface.vertex_of_point[region.points]
-            both = np.stack([rest[0, vertices], places[vertices]])
-            found[region.joint].append(_ratio(region, both))
-            if (axis, angle) == POSES[-1]:
-                line = _line(matrices[0], body, bones, region.joint)
-                found[region.joint].append(_least_radius(both, *line))
+            placed[region.joint].append(places[vertices])
+    found: dict[int, list[float]] = {}
+    for region in regions:
+        places = np.stack(placed.pop(region.joint))
+        line = _line(matrices[0], body, bones, region.joint)
+        found[region.joint] = [
+            *_ratios(region, places),
+            _least_radius(places[[0, -1]], *line),
+        ]
     return {
         row: JointMeasure(row, int(body.joints[row]), body.names[row], *_worst(values))
         for row, values in found.items()
@@ -160,10 +165,12 @@ def _worst(values: list[float]) -> Iterator[float | None]:
         yield value if np.isfinite(value) else None
 
 
-def _ratio(region: Region, places: NDArray[np.floating]) -> float:
-    """The volume at the second places over that at the first; places: (2, R, 3)."""
-    before, after = region_volume(region, places).tolist()
-    return after / before if abs(before) > 1e-30 else float("nan")
+def _ratios(region: Region, places: NDArray[np.floating]) -> list[float]:
+    """The volumes at all places but the first over that at the first: (N, R, 3)."""
+    before, *after = region_volume(region, places).tolist()
+    if abs(before) <= 1e-30:
+        return [float("nan")] * len(after)
+    return [one / before for one in after]
 
 
 def _least_radius(
