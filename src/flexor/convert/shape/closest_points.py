@@ -69,7 +69,7 @@ def closest_points(
     )
 
     def work(part: slice) -> None:
-        stack, room = np.empty(kernel.DEPTH, np.int32), np.empty(3)
+        stack, room = np.empty(kernel.DEPTH, np.int32), np.empty(kernel.ROOM)
         out = face[part], weights[part], squares[part]
         kernel.closest_points(
             there[part],
@@ -96,7 +96,8 @@ def _tree(
     """
     count = len(corners)
     levels = max(int(np.ceil(np.log2(count / LEAF))), 0) if count > LEAF else 0
-    middles = corners.mean(1)
+    first, second, third = corners[:, 0], corners[:, 1], corners[:, 2]
+    middles = (first + second + third) / 3
     ranks = np.stack([np.unique(row, return_inverse=True)[1] for row in middles.T], 1)
     order = np.arange(count)
     for level in range(levels):
@@ -108,8 +109,10 @@ def _tree(
         axis = np.argmax(high - low, axis=1)[node]
         order = order[_sorted_places(node, ranks[order, axis])]
     starts = _starts(count, levels)
-    low = np.minimum.reduceat(corners[order].min(1), starts[:-1])
-    high = np.maximum.reduceat(corners[order].max(1), starts[:-1])
+    low = np.minimum(np.minimum(first, second), third)[order]
+    high = np.maximum(np.maximum(first, second), third)[order]
+    low = np.minimum.reduceat(low, starts[:-1])
+    high = np.maximum.reduceat(high, starts[:-1])
     boxes = [np.concatenate([low, high], 1)]
     while len(boxes[0]) > 1:
         low = np.minimum(boxes[0][0::2, :3], boxes[0][1::2, :3])

@@ -130,14 +130,13 @@ def _measure(
     rest, matrices = deform_body(layout, binds, layout.rest[None])
     # Where the points of each region are, at rest and in each pose.
     placed = {r.joint: [rest[0, surface.vertex_of_point[r.points]]] for r in regions}
+    ways = {r.joint: _ways(facts.scene, body, bones, r.joint) for r in regions}
     for start in range(0, len(turns), BATCH):
         batch = turns[start : start + BATCH]
         local = np.tile(layout.rest, (len(batch), 1))
         for row, (region, (axis, angle)) in zip(local, batch, strict=True):
-            joint = region.joint
-            way = bones.frames[joint, :, axis]
-            turn = _turn_about(facts.scene, body, joint, way, np.radians(angle))
-            turn_from_rest(layout, row, int(body.joints[joint]), turn)
+            turn = _turn_about(*ways[region.joint][axis], np.radians(angle))
+            turn_from_rest(layout, row, int(body.joints[region.joint]), turn)
         posed, _ = deform_body(layout, binds, local)
         for places, (region, _) in zip(posed, batch, strict=True):
             vertices = surface.vertex_of_point[region.points]
@@ -199,12 +198,18 @@ def _in_joint(body: Body, row: int, way: NDArray[np.float64]) -> NDArray[np.floa
     return np.asarray(turned, np.float64)
 
 
-def _turn_about(
-    scene: Scene, body: Body, row: int, way: NDArray[np.float64], angle: float
-) -> NDArray[np.float64]:
-    """The turn (4,) of a joint, in its own axes, about a way (3,) of the bind pose."""
+def _ways(
+    scene: Scene, body: Body, bones: Bones, row: int
+) -> list[tuple[NDArray[np.float64], float]]:
+    """The axes (3,) of a bone's frame in the joint's own axes, and their lengths."""
     # A joint is scaled before it is turned.
     scale = scene.skeleton.scales[body.joints[row]].astype(np.float64)
-    axis = _in_joint(body, row, way) * scale
-    length = max(float(np.linalg.norm(axis)), 1e-30)
+    axes = [_in_joint(body, row, way) * scale for way in bones.frames[row].T]
+    return [(axis, max(float(np.linalg.norm(axis)), 1e-30)) for axis in axes]
+
+
+def _turn_about(
+    axis: NDArray[np.float64], length: float, angle: float
+) -> NDArray[np.float64]:
+    """The turn (4,) about an axis (3,) of some length."""
     return np.append(np.sin(angle / 2) / length * axis, np.cos(angle / 2))
