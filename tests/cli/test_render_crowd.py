@@ -253,8 +253,9 @@ def test_an_odd_character(run: Any, tmp_path: Path) -> None:
     """Flat, and of one moment: there is room between them all the same."""
     hero = flexor.samples.mannequin()
     still = Clip("still", ())
-    path = tmp_path / "a.glb"
-    flexor.save(hero.with_clips({"still": still}, only=True), path)
+    path = tmp_path / "a.flexor"
+    hero = hero.with_levels(hero.levels).with_clips({"still": still}, only=True)
+    flexor.save(hero, path)
     done = run(path, "--crowd", 3, *SMALL, "-o", tmp_path / "a.png")
     assert done.code == 0
     assert levels_of(done.out)[0] == 3
