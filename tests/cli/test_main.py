@@ -116,7 +116,9 @@ def test_no_permission(run: Any, hero_file: Path, tmp_path: Path) -> None:
     assert "Permission denied" in done.err
 
 
-def test_a_bench_without_a_folder_for_its_file_says_so_at_once(run: Any, tmp_path: Path) -> None:
+def test_a_bench_without_a_folder_for_its_file_says_so_at_once(
+    run: Any, tmp_path: Path
+) -> None:
     done = run("bench", "goal", "--json", str(tmp_path / "none" / "x.json"))
     assert done.code == 2
     assert "there is no folder for it" in done.err

@@ -23,9 +23,7 @@ PROBES = np.array([0.25, 0.5, 0.75])  # places in a span at which it is judged
 
 # What was baked before, by track and fractions: key times, and values of each link. The
 # track stands beside them, so that no other gets its number.
-Baked = dict[
-    tuple[int, bytes, bytes, float], tuple[Track, Floats, tuple[Floats, ...]]
-]
+Baked = dict[tuple[int, bytes, bytes, float], tuple[Track, Floats, tuple[Floats, ...]]]
 
 
 def bake_links(

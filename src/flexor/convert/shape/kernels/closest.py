@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from flexor.arrays import Doubles, Ints, Real, Whole
 
 DEPTH = 64  # of the stack; trees of 2^31 triangles are 30 levels deep
-ROOM = 3 + DEPTH  # weights of a triangle's corners, and how far the boxes of the stack are
+ROOM = (
+    3 + DEPTH
+)  # weights of a triangle's corners, and how far the boxes of the stack are
 
 
 @inline
