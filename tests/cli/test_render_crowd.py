@@ -33,10 +33,13 @@ def run(run: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def hero_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The mannequin with its levels, which are made once."""
+    """The mannequin with its levels, which are made once, and some of its clips: a
+    crowd looks at all there are.
+    """
     path = tmp_path_factory.mktemp("crowd") / "hero.flexor"
     hero = flexor.samples.mannequin()
-    flexor.save(hero.with_levels(hero.levels), path)
+    some = {name: hero.clips[name] for name in ("idle", "walk", "run", "kick")}
+    flexor.save(hero.with_levels(hero.levels).with_clips(some, only=True), path)
     return path
 
 
