@@ -189,7 +189,8 @@ def test_a_stop_says_what_is_true(
     monkeypatch.setattr(load_save, "load", stopped)
     files = [folder / f"{name}.glb" for name in names]
     out = tmp_path / "new"
-    done = run("convert", *files, "-o", out)
+    quick = ("--levels", "none", "--motion-error", "0")
+    done = run("convert", *files, "-o", out, *quick)
     assert done.code == (130 if at < 3 else 0)
     written = [out / f"{name}.flexor" for name in names[:at]]
     assert sorted(tmp_path.glob("**/*.flexor")) == sorted(written)
@@ -326,7 +327,8 @@ def test_names_that_are_no_utf_8(folder: Path, tmp_path: Path) -> None:
             [*program, *words], capture_output=True, env=env, timeout=120
         )
 
-    done = call("convert", name, "-o", out, "--report")
+    quick = ("--levels", "none", "--motion-error", "0")
+    done = call("convert", name, "-o", out, "--report", *quick)
     assert (done.returncode, done.stderr) == (0, b"")
     said = done.stdout.decode()
     assert "out\\udcfe" in said

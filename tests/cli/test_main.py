@@ -16,7 +16,8 @@ from flexor.api.character import Character
 from tests.scenes import random_scene
 
 
-def run(*arguments: object, **more: Any) -> subprocess.CompletedProcess[str]:
+def start(*arguments: object, **more: Any) -> subprocess.CompletedProcess[str]:
+    """Runs the program in a process of its own, as a shell does."""
     command = [sys.executable, "-m", "flexor", *map(str, arguments)]
     return subprocess.run(
         command, capture_output=True, text=True, timeout=600, check=False, **more
@@ -30,17 +31,17 @@ def hero_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_version_and_help() -> None:
-    assert run("--version").stdout == f"flexor {flexor.__version__}\n"
+def test_version_and_help(run: Any) -> None:
+    assert start("--version").stdout == f"flexor {flexor.__version__}\n"
     helped = run("--help")
-    assert helped.returncode == 0
-    assert "flexor inspect hero.glb" in helped.stdout
+    assert helped.code == 0
+    assert "flexor inspect hero.glb" in helped.out
     for command in ("inspect", "bench"):
-        assert "Example" in run(command, "--help").stdout
+        assert "Example" in run(command, "--help").out
 
 
 def test_inspect_json(hero_file: Path) -> None:
-    done = run("inspect", hero_file, "--json")
+    done = start("inspect", hero_file, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     report = json.loads(done.stdout)
     assert report["file_bytes"] == hero_file.stat().st_size
@@ -49,18 +50,18 @@ def test_inspect_json(hero_file: Path) -> None:
     assert sum(report["meshes"][0]["influences"].values()) == 46
 
 
-def test_inspect_counts_links(hero_file: Path, tmp_path: Path) -> None:
-    assert json.loads(run("inspect", hero_file, "--json").stdout)["links"] == 0
-    assert "links" not in run("inspect", hero_file).stdout
+def test_inspect_counts_links(run: Any, hero_file: Path, tmp_path: Path) -> None:
+    assert json.loads(run("inspect", hero_file, "--json").out)["links"] == 0
+    assert "links" not in run("inspect", hero_file).out
     nodes = [{}, {"extras": {"flexor_link": {"joint": 0, "fraction": 0.5}}}]
     path = tmp_path / "linked.gltf"
     path.write_text(json.dumps({"asset": {"version": "2.0"}, "nodes": nodes}))
-    assert json.loads(run("inspect", path, "--json").stdout)["links"] == 1
-    assert "2 nodes in 2 trees, 1 links" in run("inspect", path).stdout
+    assert json.loads(run("inspect", path, "--json").out)["links"] == 1
+    assert "2 nodes in 2 trees, 1 links" in run("inspect", path).out
 
 
 def test_inspect_tables(hero_file: Path) -> None:
-    done = run("inspect", hero_file)
+    done = start("inspect", hero_file)
     assert done.returncode == 0
     for word in ("hero.glb", "pair", "rigid", "mixed", "CUBICSPLINE"):
         assert word in done.stdout
@@ -77,19 +78,19 @@ def test_inspect_tables(hero_file: Path) -> None:
     ],
 )
 def test_bad_files_are_one_line_and_code_2(
-    tmp_path: Path, name: str, words: str
+    run: Any, tmp_path: Path, name: str, words: str
 ) -> None:
     (tmp_path / "folder.glb").mkdir()
     (tmp_path / "broken.glb").write_bytes(b"glTF\2\0\0\0")
     done = run("inspect", tmp_path / name)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
-    assert words in done.stderr
-    assert name in done.stderr
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err.count("\n") == 1
+    assert words in done.err
+    assert name in done.err
 
 
-def test_names_are_no_markup(tmp_path: Path) -> None:
+def test_names_are_no_markup(run: Any, tmp_path: Path) -> None:
     scene = random_scene(np.random.default_rng(5))
     names = ["[/bold]", "[run]", "a\x1b[31mb"]
     meshes = tuple(
@@ -99,46 +100,48 @@ def test_names_are_no_markup(tmp_path: Path) -> None:
     path = tmp_path / "[x].glb"
     flexor.save(Character(dataclasses.replace(scene, meshes=meshes)), path)
     done = run("inspect", path)
-    assert done.returncode == 0
-    assert "[/bold]" in done.stdout
-    assert "[run]" in done.stdout
-    assert "[x].glb" in done.stdout
+    assert done.code == 0
+    assert "[/bold]" in done.out
+    assert "[run]" in done.out
+    assert "[x].glb" in done.out
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_no_permission(hero_file: Path, tmp_path: Path) -> None:
+def test_no_permission(run: Any, hero_file: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret.glb"
     secret.write_bytes(hero_file.read_bytes())
     secret.chmod(0)
     done = run("inspect", secret)
-    assert done.returncode == 2
-    assert "Permission denied" in done.stderr
+    assert done.code == 2
+    assert "Permission denied" in done.err
 
 
-def test_a_bench_without_a_folder_for_its_file_says_so_at_once(tmp_path: Path) -> None:
+def test_a_bench_without_a_folder_for_its_file_says_so_at_once(
+    run: Any, tmp_path: Path
+) -> None:
     done = run("bench", "goal", "--json", str(tmp_path / "none" / "x.json"))
-    assert done.returncode == 2
-    assert "there is no folder for it" in done.stderr
+    assert done.code == 2
+    assert "there is no folder for it" in done.err
 
 
-def test_unknown_bench_names_those_there_are() -> None:
+def test_unknown_bench_names_those_there_are(run: Any) -> None:
     done = run("bench", "nothing")
-    assert done.returncode == 2
+    assert done.code == 2
     names = "pose, player, ik, skin, frame, envelope, weights, load, motion, draw"
     names += ", crowd, goal, stage, effects, play"
-    assert done.stderr == f"flexor: no bench 'nothing'; there are: {names}\n"
+    assert done.err == f"flexor: no bench 'nothing'; there are: {names}\n"
 
 
-def test_bench_looks_at_files_first() -> None:
+def test_bench_looks_at_files_first(run: Any) -> None:
     done = run("bench", "--character", "missing.glb")
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert "missing.glb: cannot be read" in done.stderr
+    assert done.code == 2
+    assert done.out == ""
+    assert "missing.glb: cannot be read" in done.err
 
 
 @pytest.mark.jit
 def test_bench_json_is_all_there_is_on_standard_output(tmp_path: Path) -> None:
-    done = run("bench", "pose", "--json", "-")
+    done = start("bench", "pose", "--json", "-")
     assert done.returncode == 0
     printed = json.loads(done.stdout)
     assert set(printed) == {"machine", "results"}

@@ -367,6 +367,13 @@ def test_an_odd_character(run: Any, hero_file: Path, tmp_path: Path) -> None:
     assert "'linear'" in done.out
 
 
+def heed_interrupts() -> None:
+    """In a process to be: what a shell started in the background ignores SIGINT, and
+    what it starts does too.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.jit
 @pytest.mark.parametrize(
     ("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
@@ -377,7 +384,7 @@ def test_stopped_in_the_middle(tmp_path: Path, sent: signal.Signals, code: int) 
     words = ["render", str(MANNEQUIN), "--seconds", "9000", "-o", str(out)]
     command = [sys.executable, "-m", "flexor", *words]
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, **pipes) as process:
+    with subprocess.Popen(command, preexec_fn=heed_interrupts, **pipes) as process:
         try:
             for _ in range(2400):  # until frames are being written
                 files = [path for path in tmp_path.iterdir() if path != out]

@@ -33,10 +33,13 @@ def run(run: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def hero_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The mannequin with its levels, which are made once."""
+    """The mannequin with its levels, which are made once, and some of its clips: a
+    crowd looks at all there are.
+    """
     path = tmp_path_factory.mktemp("crowd") / "hero.flexor"
     hero = flexor.samples.mannequin()
-    flexor.save(hero.with_levels(hero.levels), path)
+    some = {name: hero.clips[name] for name in ("idle", "walk", "run", "kick")}
+    flexor.save(hero.with_levels(hero.levels).with_clips(some, only=True), path)
     return path
 
 
@@ -253,8 +256,9 @@ def test_an_odd_character(run: Any, tmp_path: Path) -> None:
     """Flat, and of one moment: there is room between them all the same."""
     hero = flexor.samples.mannequin()
     still = Clip("still", ())
-    path = tmp_path / "a.glb"
-    flexor.save(hero.with_clips({"still": still}, only=True), path)
+    path = tmp_path / "a.flexor"
+    hero = hero.with_levels(hero.levels).with_clips({"still": still}, only=True)
+    flexor.save(hero, path)
     done = run(path, "--crowd", 3, *SMALL, "-o", tmp_path / "a.png")
     assert done.code == 0
     assert levels_of(done.out)[0] == 3

@@ -212,15 +212,23 @@ def test_less_is_waiting(hero: Character) -> None:
         assert envelope.peak <= vertices <= len(envelope.order)
 
 
+@pytest.fixture(scope="module")
+def cut(hero: Character) -> tuple[Any, ...]:
+    """Its parts, the walk depth first, and the pieces they are cut into."""
+    parts, _ = scene_parts(hero.scene)
+    walk = np.argsort(depth_first(hero.skeleton.parents))
+    return parts, walk, cut_parts(parts, walk)
+
+
 @pytest.mark.parametrize("search", [True, False])
-def test_joining_costs_no_room(hero: Character, search: bool) -> None:
+def test_joining_costs_no_room(
+    hero: Character, cut: tuple[Any, ...], search: bool
+) -> None:
     """The buffer is not larger than that of the pieces as they were cut; and another
     order of visits has not made it larger than depth first.
     """
     parents = hero.skeleton.parents
-    parts, _ = scene_parts(hero.scene)
-    walk = np.argsort(depth_first(parents))
-    pieces = cut_parts(parts, walk)
+    parts, walk, pieces = cut
     lives = piece_lives(pieces)
     rank = np.argsort(search_trace(parents, lives)) if search else walk
     most = placed_peak(lives, rank)

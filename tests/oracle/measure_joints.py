@@ -13,6 +13,8 @@ import numpy as np
 from flexor.convert.shape.body import Body
 from flexor.convert.shape.joint_regions import Region
 from flexor.convert.shape.surface import Surface
+from flexor.scene.character.mesh import Primitive
+from flexor.scene.character.weights import SkinWeights
 from flexor.scene.scene import Scene
 from tests.oracle import deform
 from tests.oracle import pose as poses
@@ -25,9 +27,12 @@ def turn_matrix(axis: Any, angle: float) -> Any:
     return np.eye(3) + math.sin(angle) * skew + (1 - math.cos(angle)) * skew @ skew
 
 
-def posed(scene: Scene, body: Body, row: int, axis: Any, angle: float) -> Any:
+def posed(
+    scene: Scene, body: Body, row: int, axis: Any, angle: float, wanted: Any = None
+) -> Any:
     """Vertices (V, 3) with a joint turned about an axis of mesh space.
 
+    wanted: rows of those that are needed, None for all; the others are NaN.
     The turn is put between the joint's world matrix and its bind, for it and for all
     nodes below: no local transforms are needed. Links are not known here.
     """
@@ -48,7 +53,12 @@ def posed(scene: Scene, body: Body, row: int, axis: Any, angle: float) -> Any:
             world[other][:, :3] = turn @ world[other][:, :3]
             world[other][:, 3] = pivot + turn @ (world[other][:, 3] - pivot)
     primitive = scene.meshes[mesh].primitives[number]
-    positions, _ = deform.deform(primitive, skin, world, 0, [])
+    assert primitive.skin is not None
+    rows = np.arange(len(primitive)) if wanted is None else wanted
+    tied = SkinWeights(primitive.skin.joints[rows], primitive.skin.weights[rows])
+    some = Primitive(primitive.positions[rows], skin=tied)
+    positions = np.full((len(primitive), 3), np.nan)
+    positions[rows], _ = deform.deform(some, skin, world, 0, [])
     return positions
 
 

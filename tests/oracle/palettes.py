@@ -8,14 +8,17 @@ from typing import Any
 from flexor.convert.weights.palettes import PaletteGroup
 
 
-def joints_of(face: Any, joints: Any, weights: Any) -> set[int]:
-    """The joints that pull any corner of a face."""
-    return {
-        int(joint)
-        for vertex in face
-        for joint, weight in zip(joints[vertex], weights[vertex], strict=True)
-        if weight > 0
-    }
+def pulling(joints: Any, weights: Any) -> list[set[int]]:
+    """Of each vertex the joints that pull it."""
+    return [
+        {joint for joint, weight in zip(*both, strict=True) if weight > 0}
+        for both in zip(joints.tolist(), weights.tolist(), strict=True)
+    ]
+
+
+def joints_of(face: Any, pulled: list[set[int]]) -> set[int]:
+    """The joints that pull any corner of a face; pulled: of `pulling`."""
+    return set().union(*(pulled[vertex] for vertex in face))
 
 
 def faults(
@@ -24,6 +27,7 @@ def faults(
     """What is wrong with groups of a surface; nothing, if they are right."""
     found = []
     seen: list[int] = []
+    pulled, corners_of = pulling(joints, weights), faces.tolist()
     for number, group in enumerate(groups):
         rows = group.faces.tolist()
         seen += rows
@@ -33,10 +37,10 @@ def faults(
             found.append(f"group {number}: {len(group.joints)} joints")
         used: set[int] = set()
         for row in rows:
-            used |= joints_of(faces[row], joints, weights)
+            used |= joints_of(corners_of[row], pulled)
         if group.joints.tolist() != sorted(used):
             found.append(f"group {number}: joints are not those of its faces")
-        corners = {int(vertex) for row in rows for vertex in faces[row]}
+        corners = {vertex for row in rows for vertex in corners_of[row]}
         if group.vertices.tolist() != sorted(corners):
             found.append(f"group {number}: vertices are not those of its faces")
     if sorted(seen) != list(range(len(faces))):
@@ -50,6 +54,7 @@ def faults(
 def fewest(joints: Any, weights: Any, faces: Any, most: int) -> int:
     """No split has fewer groups than this: every joint must be in one."""
     used: set[int] = set()
-    for face in faces:
-        used |= joints_of(face, joints, weights)
+    pulled = pulling(joints, weights)
+    for face in faces.tolist():
+        used |= joints_of(face, pulled)
     return max(math.ceil(len(used) / most), min(len(faces), 1))

@@ -209,12 +209,13 @@ def _flip(net: _Net) -> None:
         change = 0
         for vertex, step in ((a, -1), (b, -1), (c, 1), (d, 1)):
             want = 4 if net.border[vertex] else 6
-            have = len(net.ring(vertex))
+            # A fan of triangles has a vertex more than triangles.
+            have = len(net.around[vertex]) + net.border[vertex]
             change += (have + step - want) ** 2 - (have - want) ** 2
-        longer = np.linalg.norm(net.positions[c] - net.positions[d]) > 1.6 * (
-            np.linalg.norm(net.positions[a] - net.positions[b])
-        )
-        if change >= 0 or longer:
+        if change >= 0:
+            continue
+        across = np.linalg.norm(net.positions[c] - net.positions[d])
+        if across > 1.6 * np.linalg.norm(net.positions[a] - net.positions[b]):
             continue
         old = [net.normal(first), net.normal(second)]
         new = [net.normal((a, d, c)), net.normal((d, b, c))]

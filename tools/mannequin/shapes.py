@@ -62,12 +62,20 @@ class Ellipsoid:
             c, s = np.cos(self.tilt), np.sin(self.tilt)
             local = local @ np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
         scaled = local / self.radii
-        k0 = np.sqrt(np.sum(scaled**2, axis=1))
-        k1 = np.sqrt(np.sum((scaled / self.radii) ** 2, axis=1))
+        k0 = np.sqrt(_squares(scaled))
+        k1 = np.sqrt(_squares(scaled / self.radii))
         inner = -float(self.radii.min())
         return np.asarray(
             np.where(k1 > 1e-9, k0 * (k0 - 1.0) / np.maximum(k1, 1e-9), inner)
         )
+
+
+def _squares(ways: Doubles) -> Doubles:
+    """Sums (N,) of squares of (N, 3), as np.sum adds them: that takes three times as
+    long on rows of three.
+    """
+    x, y, z = (ways**2).T
+    return np.asarray(x + y + z)
 
 
 def spindle(

@@ -267,12 +267,25 @@ def limb(
     )
 
 
-def test_work_of_many_small_surfaces(monkeypatch: pytest.MonkeyPatch, rng: Rng) -> None:
-    """100 of 16 vertices, four of 100 joints at random for each."""
-    work = Work(monkeypatch)
+@pytest.fixture(scope="module")
+def small_surfaces() -> tuple[Any, list[EnvelopePart], Work, Envelope]:
+    """100 of 16 vertices, four of 100 joints at random for each; how they are worked
+    on, and what is made of them.
+    """
+    rng = np.random.default_rng(20260101)
     parents = np.array([-1, *(rng.integers(0, n) for n in range(1, 100))])
     parts = [limb(16, np.arange(100), number, rng) for number in range(100)]
-    envelope, _ = convert_parts(parents, parts)
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        np.errstate(all="raise", under="ignore"),
+    ):
+        work = Work(patch)
+        envelope, _ = convert_parts(parents, parts)
+    return parents, parts, work, envelope
+
+
+def test_work_of_many_small_surfaces(small_surfaces: Any) -> None:
+    _, parts, work, envelope = small_surfaces
     most = splitter.MOST_PIECES + len(parts)
     assert max(work.placed) <= most
     # Each takes as long as the square of how many there are: of most twenty tries,
@@ -283,13 +296,14 @@ def test_work_of_many_small_surfaces(monkeypatch: pytest.MonkeyPatch, rng: Rng) 
     assert len(envelope.parts) <= most
 
 
-def test_many_small_surfaces_need_no_more_room_than_whole_ones(rng: Rng) -> None:
+def test_many_small_surfaces_need_no_more_room_than_whole_ones(
+    small_surfaces: Any,
+) -> None:
     """Where there are too many pieces to join them all, cutting must not cost room."""
-    parents = np.array([-1, *(rng.integers(0, n) for n in range(1, 100))])
-    parts = [limb(16, np.arange(100), number, rng) for number in range(100)]
+    parents, parts, _, envelope = small_surfaces
     whole, _ = convert_parts(parents, parts, EnvelopeSettings(split=False))
     assert whole.peak <= 1600
-    assert convert_parts(parents, parts)[0].peak <= whole.peak
+    assert envelope.peak <= whole.peak
 
 
 @pytest.mark.parametrize("joints", [1, 10, 100, 2000])

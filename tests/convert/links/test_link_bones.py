@@ -36,6 +36,17 @@ REACH = (0.3 * 8 + 1.5) / 2 + 1  # half of the links' length, and a radius
 RINGS = slice(*np.searchsorted(np.linspace(-8, 8, 161), (-REACH, REACH)))
 
 
+@pytest.fixture(scope="module")
+def linked_hero() -> Scene:
+    """The mannequin with links at every joint."""
+    return linked(flexor.samples.mannequin().scene)
+
+
+def still_hero() -> Scene:
+    """The mannequin without clips: nothing is to be baked."""
+    return replace(flexor.samples.mannequin().scene, clips={})
+
+
 @pytest.mark.parametrize("width", [0.0, 4.0])
 @pytest.mark.parametrize(("count", "least"), [(2, 0.86), (3, 0.92), (10, 0.98)])
 def test_a_twisted_tube_keeps_its_radius(
@@ -92,7 +103,7 @@ def test_the_flank_does_not_bulge_when_the_arm_is_raised(degrees: float) -> None
 
 
 def test_the_mannequins_flank_does_not_bulge() -> None:
-    scene = flexor.samples.mannequin().scene
+    scene = still_hero()
     body = gather_bodies(scene)[0]
     rows = {name: row for row, name in enumerate(body.names)}
     weights = body.pull.dense(len(body.joints))
@@ -155,8 +166,7 @@ def test_links_stand_beside_their_joint() -> None:
 
 @pytest.mark.parametrize("fade", [0.0, 1.0])
 def test_the_rest_pose_stays(fade: float) -> None:
-    scene = flexor.samples.mannequin().scene
-    for one in (scene, armpit_scene()[0], tube_scene(3)):
+    for one in (still_hero(), armpit_scene()[0], tube_scene(3)):
         new = Character(linked(one, fade=fade))
         was, now = Character(one).deform(Character(one).pose()), new.deform(new.pose())
         for a, b in zip(was, now, strict=True):
@@ -374,14 +384,13 @@ def test_skins_of_too_many_joints_are_refused(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("ending", [".glb", ".flexor"])
-def test_linked_scenes_come_back_from_files(tmp_path: Path, ending: str) -> None:
+def test_linked_scenes_come_back_from_files(
+    tmp_path: Path, linked_hero: Scene, ending: str
+) -> None:
     keys = np.array([turn([0, 0, 1], 0), turn([0, 1, 0], 120)], np.float32)
     track = Track(1, "rotation", np.array([0, 1], np.float32), keys)
     tubes = linked(tube_scene(3, clips={"bend": Clip("bend", (track,))}))
-    for name, scene in (
-        ("tube", tubes),
-        ("mannequin", linked(flexor.samples.mannequin().scene)),
-    ):
+    for name, scene in (("tube", tubes), ("mannequin", linked_hero)):
         target = tmp_path / f"{name}{ending}"
         flexor.save(Character(scene), target)
         back = flexor.load(target)
@@ -398,9 +407,9 @@ def test_linked_scenes_come_back_from_files(tmp_path: Path, ending: str) -> None
             np.testing.assert_allclose(a.positions, b.positions, atol=1e-6)
 
 
-def test_baked_tracks_are_what_links_do() -> None:
+def test_baked_tracks_are_what_links_do(linked_hero: Scene) -> None:
     """Without links in the skeleton, as other engines see it, clips look the same."""
-    scene = linked(flexor.samples.mannequin().scene)
+    scene = linked_hero
     deaf = replace(scene, skeleton=replace(scene.skeleton, links={}))
     one, two = Character(scene), Character(deaf)
     for name in scene.clips:

@@ -15,7 +15,7 @@ import flexor
 from flexor.api.character import Character
 from tests.convert.shape.tubes import tube_scene
 
-pytestmark = pytest.mark.slow  # starts Python several times
+pytestmark = pytest.mark.slow  # starts Python on a copy of the package
 SOURCE = Path(flexor.__file__).parent
 
 NEW_FILE = '''"""Weights rounded to steps."""
@@ -52,12 +52,23 @@ NEW_ROW = """    coarse: Annotated[
     ]
 """
 SCRIPT = """
-import inspect, json, sys
+import contextlib, inspect, io, json, sys
 from pathlib import Path
 import numpy as np
 import flexor
 from flexor.cli.repair_settings import read_settings
+from flexor.cli.main import main
 from flexor.errors import AssetError
+
+def said(words):
+    "What the command says, which ends well."
+    sys.argv = ["flexor", *words]
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        try:
+            main()
+        except SystemExit as ended:
+            assert not ended.code, ended.code
+    return out.getvalue()
 
 tube, settings = Path(sys.argv[1]), Path(sys.argv[2])
 hero = flexor.load(tube)
@@ -81,6 +92,7 @@ print(json.dumps({
     "fault": fault,
     "line": line,
     "from file": read_settings(settings).passes(),
+    "commands": [said(words) for words in json.loads(sys.argv[3])],
 }))
 """
 
@@ -111,7 +123,15 @@ def test_a_pass_is_one_file_and_one_row(tmp_path: Path) -> None:
     tube, settings = tmp_path / "tube.glb", tmp_path / "settings.toml"
     flexor.save(Character(tube_scene(3)), tube)
 
-    told = json.loads(run(tree, "-c", SCRIPT, tube, settings))
+    one, other, page = tmp_path / "1.glb", tmp_path / "2.glb", tmp_path / "out.html"
+    commands = [
+        ("repair", "--help"),
+        ("repair", tube, "-o", one, "--coarse", "0.5"),
+        ("repair", tube, "--settings", settings, "-o", other, "--report", page),
+    ]
+    words = json.dumps([[str(word) for word in command] for command in commands])
+    told = json.loads(run(tree, "-c", SCRIPT, tube, settings, words))
+    helped, by_option, by_file = told.pop("commands")
     assert told == {
         "keyword": "coarse: float = 0.0",
         "told": True,
@@ -121,15 +141,9 @@ def test_a_pass_is_one_file_and_one_row(tmp_path: Path) -> None:
         "line": f"{settings} at line 1: coarse: 7, expected 0 to 1",
         "from file": ["coarse"],
     }
-    command = ("-m", "flexor.cli.main", "repair")
-    shown = " ".join(run(tree, *command, "--help").split())
+    shown = " ".join(helped.split())
     assert "--coarse <float range> [0<=x<=1] Round weights to multiples" in shown
-    out, page = tmp_path / "out.glb", tmp_path / "out.html"
-    by_option = run(tree, *command, tube, "-o", out, "--coarse", "0.5")
     assert "tube.glb: coarse; " in by_option
-    first = out.read_bytes()
-    words = ("--settings", settings, "-o", out, "--report", page)
-    by_file = run(tree, *command, tube, *words)
     assert "tube.glb: coarse; " in by_file
-    assert out.read_bytes() == first
+    assert other.read_bytes() == one.read_bytes()
     assert "to 0.5" in page.read_text("utf-8")

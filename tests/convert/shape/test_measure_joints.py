@@ -177,15 +177,17 @@ def test_the_mannequin_against_plain_loops(names: tuple[str, ...]) -> None:
         surface, region = region_of(scene, body, row)
         rest = oracle.volume(region, surface, body.positions)
         frame = bones.frames[row]
+        near = surface.vertex_of_point[region.points]
         bends = {90: 9.0, 150: 9.0}
         for angle in bends:
             for axis in (frame[:, 2], -frame[:, 2], frame[:, 1], -frame[:, 1]):
-                posed = oracle.posed(scene, body, row, axis, math.radians(angle))
+                turned = math.radians(angle)
+                posed = oracle.posed(scene, body, row, axis, turned, near)
                 after = oracle.volume(region, surface, posed)
                 bends[angle] = min(bends[angle], after / rest)
         assert found[name].bend90 == pytest.approx(bends[90], abs=2e-4)
         assert found[name].bend150 == pytest.approx(bends[150], abs=2e-4)
-        posed = oracle.posed(scene, body, row, frame[:, 0], math.pi)
+        posed = oracle.posed(scene, body, row, frame[:, 0], math.pi, near)
         twist = oracle.volume(region, surface, posed) / rest
         assert found[name].twist180 == pytest.approx(twist, abs=2e-4)
 

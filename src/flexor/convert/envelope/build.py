@@ -13,6 +13,7 @@ from flexor.arrays import Doubles, Floats
 from flexor.convert.envelope.parts import EnvelopePart
 from flexor.convert.envelope.plan import Chunk, EnvelopePlan
 from flexor.errors import SettingError
+from flexor.maths import quaternions
 from flexor.scene.runtime.envelope import Envelope
 from flexor.scene.runtime.layout import BLOCK, DRAW, DRAW_DEFERRED, NATIVE, NO_DRAW
 
@@ -160,9 +161,8 @@ def _normal_matrix(matrix: Doubles) -> Doubles:
     As when skinning vertex by vertex: for turns and even scales it is the turn.
     """
     turn = matrix[:, :3]
-    a, b, c = turn
-    cofactors: Doubles = np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)])
-    volume = float(a @ cofactors[0])
+    cofactors: Doubles = quaternions.cross(turn[[1, 2, 0]], turn[[2, 0, 1]])
+    volume = float(turn[0] @ cofactors[0])
     if volume == 0:
         return np.zeros((3, 3))
     cofactors *= np.sign(volume) / abs(volume) ** (2 / 3)

@@ -70,7 +70,7 @@ def _cost(table: _Table, rank: Rows) -> tuple[int, int]:
     first, last = _spans(table, rank)
     steps = np.bincount(first, table.sizes, len(rank) + 1)
     steps -= np.bincount(last + 1, table.sizes, len(rank) + 1)
-    return int(np.cumsum(steps).max()), int(((last - first + 1) * table.sizes).sum())
+    return int(steps.cumsum().max()), int((last - first + 1) @ table.sizes)
 
 
 def _spans(table: _Table, rank: Rows) -> tuple[Rows, Rows]:
@@ -101,16 +101,18 @@ def search_trace(
     # What is below a model follows it depth first.
     walk, below = list(best), _counts_below(above)
     place = np.argsort(walk)
+    parent_of, starts, visits = above.tolist(), place.tolist(), np.arange(len(best))
     # A try takes as long as there are models.
     draws = rng.random((min(tries, MOST_STEPS // len(best)), 3))
     for what, start, to in draws.tolist():
         model = int(what * len(best))
         count = below[model] if start < 0.5 else 1
-        group = set(walk[place[model] : place[model] + count])
-        trace = _moved(best, above, group, to)
-        if trace is None:
+        group = set(walk[starts[model] : starts[model] + count])
+        trace = _moved(best, parent_of, group, to)
+        if trace is None or trace == best:
             continue
-        new = _cost(table, np.argsort(trace))
+        rank[trace] = visits
+        new = _cost(table, rank)
         if new <= cost:
             best, cost = trace, new
     is_better = placed_peak(lives, np.argsort(best)) <= placed_peak(lives, place)
@@ -127,16 +129,18 @@ def _counts_below(parents: Rows) -> list[int]:
 
 
 def _moved(
-    trace: Sequence[int], parents: Rows, group: set[int], to: float
+    trace: Sequence[int], parents: Sequence[int], group: set[int], to: float
 ) -> list[int] | None:
     """The trace with a group at another place; None if it has none."""
     own = [model for model in trace if model in group]
     rest = [model for model in trace if model not in group]
-    place = {model: at for at, model in enumerate(rest)}
-    low = max((place.get(int(parents[model]), -1) + 1 for model in own), default=0)
-    children = [place[m] for m in rest if int(parents[m]) in group]
-    high = min(children, default=len(rest))
-    if high < low or len(rest) == 0:
+    if not rest:
+        return None
+    place = dict(zip(rest, range(len(rest)), strict=True))
+    low = max([place.get(parents[model], -1) + 1 for model in own], default=0)
+    # The first child of the group among the rest.
+    high = next((at for at, m in enumerate(rest) if parents[m] in group), len(rest))
+    if high < low:
         return None
     at = low + int(to * (high - low + 1))
     return [*rest[:at], *own, *rest[at:]]

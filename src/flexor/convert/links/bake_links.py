@@ -21,12 +21,18 @@ ROUNDS = 12  # how often a span is halved at most: a turn that jumps never fits
 MOST_KEYS = 256  # for each key of the joint
 PROBES = np.array([0.25, 0.5, 0.75])  # places in a span at which it is judged
 
+# What was baked before, by track and fractions: key times, and values of each link. The
+# track stands beside them, so that no other gets its number.
+Baked = dict[tuple[int, bytes, bytes, float], tuple[Track, Floats, tuple[Floats, ...]]]
+
 
 def bake_links(
     clip: Clip | PackedClip,
     skeleton: Skeleton,
     links: Mapping[int, Link],
     tolerance: float = TOLERANCE,
+    *,
+    baked: Baked | None = None,
 ) -> Clip:
     """The clip with tracks for links (by node), after those it has.
 
@@ -36,8 +42,12 @@ def bake_links(
     more than `tolerance` radians. The links of one joint share their key times. A joint
     that goes through half a turn away from its rest makes its links jump to the other
     side; there keys stand close together.
+
+    baked: rotations that were baked before, which are not baked again; those of this
+    clip are added.
     """
     clip = unpacked(clip)
+    baked = {} if baked is None else baked
     by_joint: dict[int, list[tuple[int, float]]] = {}
     for node, link in links.items():
         by_joint.setdefault(link.joint, []).append((node, link.fraction))
@@ -48,7 +58,7 @@ def bake_links(
             continue
         if track.path == "rotation":
             rest = skeleton.rotations[track.node].astype(np.float64)
-            tracks += _bake_rotation(track, rest, mine, tolerance)
+            tracks += _bake_rotation(track, rest, mine, tolerance, baked)
             continue
         rests = (
             skeleton.translations if track.path == "translation" else (skeleton.scales)
@@ -69,20 +79,29 @@ def _bake_vector(track: Track, rest: Doubles, node: int, fraction: float) -> Tra
 
 
 def _bake_rotation(
-    track: Track, rest: Doubles, links: Sequence[tuple[int, float]], tolerance: float
+    track: Track,
+    rest: Doubles,
+    links: Sequence[tuple[int, float]],
+    tolerance: float,
+    baked: Baked,
 ) -> list[Track]:
     """Rotation tracks of one joint's links (node, fraction); rest: (4,)."""
     start = quaternions.normalise(rest)
     fractions = np.array([fraction for _, fraction in links])
     is_step = track.interpolation == "STEP"
-    times = track.times
-    if not is_step:
-        times = _dense_times(track, start, fractions, tolerance)
-    rows = _blend(start, sample_track(track, times.astype("f8")), fractions)
+    key = id(track), start.tobytes(), fractions.tobytes(), tolerance
+    if key not in baked:
+        times = track.times
+        if not is_step:
+            times = _dense_times(track, start, fractions, tolerance)
+        rows = _blend(start, sample_track(track, times.astype("f8")), fractions)
+        values = tuple(one_sign(row).astype("f4") for row in rows)
+        baked[key] = track, times, values
+    _, times, values = baked[key]
     word = track.interpolation if is_step else "LINEAR"
     return [
-        Track(node, "rotation", times, one_sign(rows[i]).astype("f4"), word)
-        for i, (node, _) in enumerate(links)
+        Track(node, "rotation", times, own, word)
+        for (node, _), own in zip(links, values, strict=True)
     ]
 
 
@@ -98,13 +117,12 @@ def _dense_times(
         if not len(spans):
             break
         before, after = times[spans].astype("f8"), times[spans + 1].astype("f8")
-        ends = _blend(rest, sample_track(track, np.stack([before, after])), fractions)
-        worst = np.zeros(len(spans))
-        for probe in PROBES:
-            moments = before + (after - before) * probe
-            wanted = _blend(rest, sample_track(track, moments), fractions)
-            got = slerp(ends[:, 0], ends[:, 1], np.full(len(spans), probe))
-            worst = np.maximum(worst, angles_between(wanted, got).max(0))
+        between = before + (after - before) * PROBES[:, None]
+        moments = np.concatenate([before[None], after[None], between])
+        blends = _blend(rest, sample_track(track, moments), fractions)
+        probes = np.broadcast_to(PROBES[:, None], between.shape)
+        got = slerp(blends[:, 0, None], blends[:, 1, None], probes)
+        worst = angles_between(blends[:, 2:], got).max((0, 1))
         middles = ((before + after) / 2).astype(np.float32)
         is_between = (middles > times[spans]) & (middles < times[spans + 1])
         split = (worst > tolerance) & is_between

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Ints
+from flexor.convert.links.bake_links import Baked
 from flexor.convert.links.link_bones import link_bones
 from flexor.convert.links.link_weights import LinkSettings
 from flexor.convert.shape.body import Body, Pull
@@ -64,8 +65,9 @@ def choose_links(
         {one.row: one for one in measure_joints(facts, body, plan)}
         for body, plan in zip(bodies, plans, strict=True)
     ]
+    baked: Baked = {}
     for turn in range(ROUNDS):
-        linked, findings = link_bones(facts, wanted)
+        linked, findings = link_bones(facts, wanted, baked=baked)
         lost = False
         for number, known in enumerate(linked.bodies):
             body, after = known.body, measure_joints(linked, known, plans[number])
@@ -88,7 +90,7 @@ def choose_links(
         if not lost:
             break
         if turn == ROUNDS - 1:
-            linked, findings = link_bones(facts, wanted)
+            linked, findings = link_bones(facts, wanted, baked=baked)
     return linked, [*findings, *_tell(left)]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Ints
-from flexor.convert.links.bake_links import bake_links
+from flexor.convert.links.bake_links import Baked, bake_links
 from flexor.convert.links.link_weights import (
     Chain,
     LinkSettings,
@@ -43,7 +43,10 @@ class _Nodes:
 
 
 def link_bones(
-    facts: SceneFacts, settings: Sequence[Mapping[int, LinkSettings]]
+    facts: SceneFacts,
+    settings: Sequence[Mapping[int, LinkSettings]],
+    *,
+    baked: Baked | None = None,
 ) -> tuple[SceneFacts, list[Finding]]:
     """The scene with links at joints of its bodies, and what was odd.
 
@@ -53,7 +56,8 @@ def link_bones(
     joint's, at its rest, that moves k / (n + 1) of the joint's way; if the joint's node
     hangs on a node that is no joint, that one carries the links too. Old nodes keep
     their numbers. Bodies that hang on the same nodes share the links. Every clip gets
-    tracks for the links of the joints that it moves.
+    tracks for the links of the joints that it moves. baked: of `bake_links`, to try
+    several settings.
     """
     scene, bodies = facts.scene, facts.bodies
     if len(settings) != len(bodies):
@@ -84,7 +88,7 @@ def link_bones(
         pulls[number] = pull
     if not nodes.rows:
         return facts, findings
-    grown = _grown(scene, nodes, skins, pulls, [own.body for own in bodies])
+    grown = _grown(scene, nodes, skins, pulls, [own.body for own in bodies], baked)
     return facts.with_scene(grown), findings
 
 
@@ -274,6 +278,7 @@ def _grown(
     skins: list[Skin],
     pulls: dict[int, Pull],
     bodies: list[Body],
+    baked: Baked | None,
 ) -> Scene:
     """The scene with its new nodes, skins and weights, and tracks for the links."""
     old = scene.skeleton
@@ -297,7 +302,7 @@ def _grown(
         node_skin=np.concatenate([scene.node_skin, none]),
         skins=tuple(skins),
         clips={
-            name: bake_links(clip, skeleton, links)
+            name: bake_links(clip, skeleton, links, baked=baked)
             for name, clip in scene.clips.items()
         },
     )

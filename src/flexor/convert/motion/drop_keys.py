@@ -60,10 +60,7 @@ def _drop(track: Track, tolerance: float) -> Track:
             continue
         inside = slice(first + 1, last)
         u = (times[inside] - times[first]) / (times[last] - times[first])
-        ends = np.broadcast_to(
-            values[[first, last], None], (2, len(u), values.shape[1])
-        )
-        between = _between(track.path, ends, u)
+        between = _between(track.path, values[[first, last], None], u)
         off = np.sqrt(((between - values[inside]) ** 2).sum(1))
         worst = int(off.argmax())
         if off[worst] > tolerance:
@@ -78,6 +75,7 @@ def _drop(track: Track, tolerance: float) -> Track:
 
 
 def _between(path: str, ends: Doubles, u: Doubles) -> NDArray[np.float64]:
+    """Values (n, C) at fractions u (n,) of the way between two; ends: (2, 1, C)."""
     if path == "rotation":
         turned: NDArray[np.float64] = slerp(ends[0], ends[1], u)
         return turned

@@ -208,8 +208,8 @@ def _arms(plan: MotionPlan, follows: bool, free: set[int]) -> dict[int, Doubles]
 
 
 def _turn(q: Doubles, v: Doubles) -> Doubles:
-    t = 2 * np.cross(q[:, :3], v)
-    turned: Doubles = v + q[:, 3:] * t + np.cross(q[:, :3], t)
+    t = 2 * quaternions.cross(q[:, :3], v)
+    turned: Doubles = v + q[:, 3:] * t + quaternions.cross(q[:, :3], t)
     return turned
 
 

@@ -13,6 +13,7 @@ from flexor.convert.shape.body import Body
 from flexor.convert.shape.bones import Bones, ties
 from flexor.convert.shape.sections import Sections
 from flexor.convert.shape.surface import Surface
+from flexor.maths import quaternions
 from flexor.scene.character.skeleton import Link
 from flexor.scene.character.tree import ancestors
 
@@ -59,7 +60,7 @@ def region_volume(region: Region, places: NDArray[np.floating]) -> NDArray[np.fl
     # Near the origin, so that large coordinates cost no digits.
     near = places - places.mean(1, keepdims=True, dtype=np.float64)
     corners = region.closed(near)[:, region.faces]
-    across = np.cross(corners[:, :, 0], corners[:, :, 1])
+    across = quaternions.cross(corners[:, :, 0], corners[:, :, 1])
     volume: NDArray[np.float64] = (across * corners[:, :, 2]).sum((1, 2)) / 6
     return volume
 

@@ -128,23 +128,27 @@ def _measure(
     binds = bind_body(facts.scene, body)
     turns = [(region, pose) for region in regions for pose in POSES]
     rest, matrices = deform_body(layout, binds, layout.rest[None])
-    found: dict[int, list[float]] = {region.joint: [] for region in regions}
+    # Where the points of each region are, at rest and in each pose.
+    placed = {r.joint: [rest[0, surface.vertex_of_point[r.points]]] for r in regions}
+    ways = {r.joint: _ways(facts.scene, body, bones, r.joint) for r in regions}
     for start in range(0, len(turns), BATCH):
         batch = turns[start : start + BATCH]
         local = np.tile(layout.rest, (len(batch), 1))
         for row, (region, (axis, angle)) in zip(local, batch, strict=True):
-            joint = region.joint
-            way = bones.frames[joint, :, axis]
-            turn = _turn_about(facts.scene, body, joint, way, np.radians(angle))
-            turn_from_rest(layout, row, int(body.joints[joint]), turn)
+            turn = _turn_about(*ways[region.joint][axis], np.radians(angle))
+            turn_from_rest(layout, row, int(body.joints[region.joint]), turn)
         posed, _ = deform_body(layout, binds, local)
-        for places, (region, (axis, angle)) in zip(posed, batch, strict=True):
+        for places, (region, _) in zip(posed, batch, strict=True):
             vertices = surface.vertex_of_point[region.points]
-            both = np.stack([rest[0, vertices], places[vertices]])
-            found[region.joint].append(_ratio(region, both))
-            if (axis, angle) == POSES[-1]:
-                line = _line(matrices[0], body, bones, region.joint)
-                found[region.joint].append(_least_radius(both, *line))
+            placed[region.joint].append(places[vertices])
+    found: dict[int, list[float]] = {}
+    for region in regions:
+        places = np.stack(placed.pop(region.joint))
+        line = _line(matrices[0], body, bones, region.joint)
+        found[region.joint] = [
+            *_ratios(region, places),
+            _least_radius(places[[0, -1]], *line),
+        ]
     return {
         row: JointMeasure(row, int(body.joints[row]), body.names[row], *_worst(values))
         for row, values in found.items()
@@ -160,10 +164,12 @@ def _worst(values: list[float]) -> Iterator[float | None]:
         yield value if np.isfinite(value) else None
 
 
-def _ratio(region: Region, places: NDArray[np.floating]) -> float:
-    """The volume at the second places over that at the first; places: (2, R, 3)."""
-    before, after = region_volume(region, places).tolist()
-    return after / before if abs(before) > 1e-30 else float("nan")
+def _ratios(region: Region, places: NDArray[np.floating]) -> list[float]:
+    """The volumes at all places but the first over that at the first: (N, R, 3)."""
+    before, *after = region_volume(region, places).tolist()
+    if abs(before) <= 1e-30:
+        return [float("nan")] * len(after)
+    return [one / before for one in after]
 
 
 def _least_radius(
@@ -192,12 +198,18 @@ def _in_joint(body: Body, row: int, way: NDArray[np.float64]) -> NDArray[np.floa
     return np.asarray(turned, np.float64)
 
 
-def _turn_about(
-    scene: Scene, body: Body, row: int, way: NDArray[np.float64], angle: float
-) -> NDArray[np.float64]:
-    """The turn (4,) of a joint, in its own axes, about a way (3,) of the bind pose."""
+def _ways(
+    scene: Scene, body: Body, bones: Bones, row: int
+) -> list[tuple[NDArray[np.float64], float]]:
+    """The axes (3,) of a bone's frame in the joint's own axes, and their lengths."""
     # A joint is scaled before it is turned.
     scale = scene.skeleton.scales[body.joints[row]].astype(np.float64)
-    axis = _in_joint(body, row, way) * scale
-    length = max(float(np.linalg.norm(axis)), 1e-30)
+    axes = [_in_joint(body, row, way) * scale for way in bones.frames[row].T]
+    return [(axis, max(float(np.linalg.norm(axis)), 1e-30)) for axis in axes]
+
+
+def _turn_about(
+    axis: NDArray[np.float64], length: float, angle: float
+) -> NDArray[np.float64]:
+    """The turn (4,) about an axis (3,) of some length."""
     return np.append(np.sin(angle / 2) / length * axis, np.cos(angle / 2))

@@ -17,7 +17,7 @@ import numpy as np
 from flexor.arrays import Doubles, Floats, Ints, check_array, check_input
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import quaternions
-from flexor.pose.clip_tables import pack_clip
+from flexor.pose.clip_tables import ClipTables, pack_clip
 from flexor.pose.crowd.layout import (
     DEFINED,
     DEFINED_ROWS,
@@ -194,9 +194,12 @@ def _look_close(
     half way between them no node is further than `close` from the straight line.
     """
     finer = 1
-    world = _look(clip, layout, nodes, finer)
+    times = frame_times(clip.duration)
+    tables = pack_clip(clip, layout)
+    world = _look(tables, layout, nodes, times)
     while finer < FINEST and 1 < len(world) <= MOST_FRAMES // 2:
-        more = _look(clip, layout, nodes, 2 * finer)
+        times = frame_times(clip.duration, 2 * finer)
+        more = _look(tables, layout, nodes, times)
         straight = (world[1:, ..., 3] + world[:-1, ..., 3]) / 2
         with np.errstate(all="ignore"):  # what is not finite is looked at as it is
             off = np.linalg.norm(more[1::2, ..., 3] - straight, axis=-1)
@@ -206,12 +209,10 @@ def _look_close(
     return world
 
 
-def _look(clip: Clip | PackedClip, layout: Layout, nodes: Ints, finer: int) -> Doubles:
-    """Where a clip has nodes in each of its frames: (F, lanes, 3, 4)."""
+def _look(tables: ClipTables, layout: Layout, nodes: Ints, times: Floats) -> Doubles:
+    """Where a clip has nodes at times (F,): (F, lanes, 3, 4)."""
     from flexor.pose.sample import init_sample, sample
 
-    times = frame_times(clip.duration, finer)
-    tables = pack_clip(clip, layout)
     parts = []
     for first in range(0, len(times), CHUNK):
         some = times[first : first + CHUNK]

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from flexor.arrays import Doubles, Ints, Real, Whole
 
 DEPTH = 64  # of the stack; trees of 2^31 triangles are 30 levels deep
+ROOM = (
+    3 + DEPTH
+)  # weights of a triangle's corners, and how far the boxes of the stack are
 
 
 @inline
@@ -134,18 +137,18 @@ def closest_points(
 
     points: (P, 3); triangles: (F, 9), in the order of the leaves; faces: (F,), their
     numbers; starts: (L + 1,), of the L leaves; boxes: (2 L - 1, 6); face: (P,),
-    weights: (P, 3), squares: (P,), squared distances; stack: (DEPTH,), room: (3,).
+    weights: (P, 3), squares: (P,), squared distances; stack: (DEPTH,), room: (ROOM,).
     """
     first_leaf = len(starts) - 2
     for p in range(len(points)):
         x, y, z = points[p, 0], points[p, 1], points[p, 2]
         best, found = np.inf, -1
-        stack[0] = 0
+        stack[0], room[3] = 0, 0.0
         size = 1
         while size > 0:
             size -= 1
             node = stack[size]
-            if _box_distance(boxes, node, x, y, z) > best:
+            if room[3 + size] > best:
                 continue
             if node >= first_leaf:
                 leaf = node - first_leaf
@@ -157,10 +160,16 @@ def closest_points(
                             weights[p, k] = room[k]
                 continue
             near, far = 2 * node + 1, 2 * node + 2
-            if _box_distance(boxes, far, x, y, z) < _box_distance(boxes, near, x, y, z):
+            away_near = _box_distance(boxes, near, x, y, z)
+            away_far = _box_distance(boxes, far, x, y, z)
+            if away_far < away_near:
                 near, far = far, near
-            stack[size] = far
-            stack[size + 1] = near
-            size += 2
+                away_near, away_far = away_far, away_near
+            if away_far <= best:
+                stack[size], room[3 + size] = far, away_far
+                size += 1
+            if away_near <= best:
+                stack[size], room[3 + size] = near, away_near
+                size += 1
         face[p] = found
         squares[p] = best
