@@ -1,4 +1,4 @@
-"""Slow twins of the deform kernels: plain loops in float64, one vertex at a time."""
+"""Slow twins of the deform kernels: float64, one influence after the other."""
 
 from __future__ import annotations
 
@@ -60,17 +60,23 @@ def deform(
         normals = normals @ normal_matrix(world[node]).T
         return positions, unit(normals)
     matrices = palette(skin, world)
-    turned = [normal_matrix(matrix) for matrix in matrices]
+    turned = np.array([normal_matrix(matrix) for matrix in matrices])
+    turned = turned.reshape(-1, 3, 3)
     out, out_normals = np.zeros_like(positions), np.zeros_like(normals)
-    for v in range(len(positions)):
-        for k in range(primitive.skin.weights.shape[1]):
-            weight = float(primitive.skin.weights[v, k])
-            joint = int(primitive.skin.joints[v, k])
-            if weight:
-                moved = matrices[joint][:, :3] @ positions[v] + matrices[joint][:, 3]
-                out[v] += weight * moved
-                out_normals[v] += weight * (turned[joint] @ normals[v])
+    for own, joints in zip(
+        primitive.skin.weights.T, primitive.skin.joints.T, strict=True
+    ):
+        used = own != 0
+        share, rows = own[used, None].astype(np.float64), joints[used]
+        moved = _times(matrices[rows, :, :3], positions[used]) + matrices[rows, :, 3]
+        out[used] += share * moved
+        out_normals[used] += share * _times(turned[rows], normals[used])
     return out, unit(out_normals)
+
+
+def _times(matrices: Any, vectors: Any) -> Any:
+    """Matrices (n, 3, 3) times vectors (n, 3)."""
+    return np.einsum("nij,nj->ni", matrices, vectors)
 
 
 def unit(vectors: Any) -> Any:

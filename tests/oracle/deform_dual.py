@@ -1,4 +1,4 @@
-"""Slow twin of skinning by dual quaternions: float64, one vertex at a time."""
+"""Slow twin of skinning by dual quaternions: float64, all joints of all vertices."""
 
 from __future__ import annotations
 
@@ -35,25 +35,27 @@ def split(matrices: Any) -> tuple[Any, Any]:
 
 
 def multiply(p: Any, q: Any) -> Any:
-    """The product of two quaternions x y z w."""
-    a, b = p[:3], q[:3]
-    xyz = p[3] * b + q[3] * a + np.cross(a, b)
-    return np.append(xyz, p[3] * q[3] - a @ b)
+    """Products of quaternions x y z w (..., 4)."""
+    a, b = p[..., :3], q[..., :3]
+    xyz = p[..., 3:] * b + q[..., 3:] * a + np.cross(a, b)
+    w = p[..., 3:] * q[..., 3:] - (a * b).sum(-1, keepdims=True)
+    return np.concatenate([xyz, w], -1)
 
 
 def blend(turns: Any, places: Any, weights: Any) -> tuple[Any, Any]:
-    """A turn (3, 3) and a place (3,) of several with weights; signs by the first."""
-    real, dual = np.zeros(4), np.zeros(4)
-    first = quaternions.from_matrix(turns[0])
-    for turn, place, weight in zip(turns, places, weights, strict=True):
-        q = quaternions.from_matrix(turn)
-        q = q if q @ first >= 0 else -q
-        real += weight * q
-        dual += weight * multiply(np.append(place, 0) / 2, q)
-    length = np.linalg.norm(real)
+    """Turns (V, 3, 3) and places (V, 3) of K each with weights (V, K).
+
+    turns: (V, K, 4), as quaternions, whose signs are made those of the first.
+    """
+    side = np.where((turns * turns[:, :1]).sum(-1) >= 0, 1, -1)
+    shares = (weights * side)[..., None]
+    halves = np.concatenate([places / 2, np.zeros((*places.shape[:2], 1))], -1)
+    real = (shares * turns).sum(1)
+    dual = (shares * multiply(halves, turns)).sum(1)
+    length = np.linalg.norm(real, axis=1, keepdims=True)
     real, dual = real / length, dual / length
     conjugate = real * [-1, -1, -1, 1]
-    return quaternions.to_matrix(real), 2 * multiply(dual, conjugate)[:3]
+    return quaternions.to_matrix(real), 2 * multiply(dual, conjugate)[:, :3]
 
 
 def deform(
@@ -68,17 +70,19 @@ def deform(
     positions, normals = linear.morph(primitive, weights)
     matrices = linear.palette(skin, world)
     turns, left = split(matrices)
-    upright = [linear.normal_matrix(matrix) for matrix in left]
-    out, out_normals = np.zeros_like(positions), np.zeros_like(normals)
-    for v in range(len(positions)):
-        own = primitive.skin.weights[v].astype(np.float64)
-        used = [k for k in range(len(own)) if own[k] > 0]
-        used.sort(key=lambda k: int(primitive.skin.joints[v, k]))
-        rows = [int(primitive.skin.joints[v, k]) for k in used]
-        own = own[used] / own[used].sum()
-        shape = sum(w * left[row] for w, row in zip(own, rows, strict=True))
-        tilt = sum(w * upright[row] for w, row in zip(own, rows, strict=True))
-        turn, place = blend(turns[rows], matrices[rows][:, :, 3], own)
-        out[v] = turn @ (shape @ positions[v]) + place
-        out_normals[v] = turn @ (tilt @ normals[v])
-    return out, linear.unit(out_normals)
+    if not len(positions):
+        return positions, normals
+    upright = np.array([linear.normal_matrix(matrix) for matrix in left])
+    # Joints of each vertex by number; those without weight last.
+    own = primitive.skin.weights.astype(np.float64)
+    joints = primitive.skin.joints.astype(np.int64)
+    order = np.argsort(np.where(own > 0, joints, len(matrices)), axis=1, kind="stable")
+    rows = np.take_along_axis(joints, order, 1)
+    own = np.take_along_axis(np.maximum(own, 0), order, 1)
+    own /= own.sum(1, keepdims=True)
+    shape = np.einsum("vk,vkij->vij", own, left[rows])
+    tilt = np.einsum("vk,vkij->vij", own, upright[rows])
+    found = quaternions.from_matrix(turns)[rows]
+    turn, place = blend(found, matrices[rows][..., 3], own)
+    out = np.einsum("vij,vjk,vk->vi", turn, shape, positions) + place
+    return out, linear.unit(np.einsum("vij,vjk,vk->vi", turn, tilt, normals))

@@ -104,11 +104,33 @@ def moved(
     for part in parts:
         rest = basic_form(part, weights, columns)
         out = np.zeros_like(rest)
-        for row in range(len(rest)):
-            for model, shares in pulls(part, row).items():
-                out[row] += pulled(shares, world[model], rest[row])
+        squares = np.tile(np.eye(4), (len(part.models), 1, 1))
+        squares[:, :3] = part.binds
+        both = world[part.models].astype(np.float64) @ squares
+        upright = np.array([normal_matrix(matrix) for matrix in both])
+        joints, own = np.asarray(part.joints), shares_of(part)
+        for k in range(own.shape[1]):
+            rows = np.nonzero(own[:, k])[0]
+            joint, share = joints[rows, k], own[rows, k, None]
+            at = np.einsum("nij,nj->ni", both[joint, :, :3], rest[rows, :3])
+            turned = np.einsum("nij,nj->ni", upright[joint], rest[rows, 3:])
+            out[rows, :3] += share * (at + both[joint, :, 3])
+            out[rows, 3:] += share * turned
         made.append(finished(out, normalise))
     return made
+
+
+def shares_of(part: Any) -> Any:
+    """What `pulls` says of all vertices: weights (V, K), 0 where nothing pulls."""
+    joints, weights = np.asarray(part.joints), np.asarray(part.weights, np.float64)
+    is_used = (joints >= 0) & (weights > 0)
+    own = np.where(is_used, weights, 0.0)
+    models = np.asarray(part.models, np.int64)[np.maximum(joints, 0)]
+    most = len(models.ravel()) and models.max() + 1
+    first = np.where(is_used, models, most).min(1, initial=most)
+    is_alone = first == np.where(is_used, models, -1).max(1, initial=-1)
+    own[is_alone] /= own[is_alone].sum(1, keepdims=True)
+    return own
 
 
 def group_of(part: Any, row: int, model: int, trace: tuple[int, ...]) -> str:
@@ -292,10 +314,11 @@ def run_steps(
                 assert model not in visited, f"model {model} is visited twice"
                 visited.append(model)
             matrix = world[model].astype(np.float64)
+            upright = normal_matrix(matrix)
             for entry, vertex in enumerate(decode(data, step), int(step[2])):
                 weight = vertex[6]
                 position = matrix[:, :3] @ vertex[:3] + weight * matrix[:, 3]
-                normal = normal_matrix(matrix) @ vertex[3:6]
+                normal = upright @ vertex[3:6]
                 given = np.concatenate([position, normal, [weight]])
                 if op in (NATIVE, START):
                     assert 0 <= entry < envelope.peak

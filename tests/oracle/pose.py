@@ -30,19 +30,21 @@ def sample_track(track: Track, time: float) -> Any:
     One channel of the kernels `sample` and `sample_weights`.
     """
     times = track.times.astype(np.float64)
-    values = track.values.astype(np.float64)
     is_cubic = track.interpolation == "CUBICSPLINE"
     time = min(max(time, times[0]), times[-1])
     key = max(int(np.searchsorted(times, time, "right")) - 1, 0)
-    at_key = values[key, 1] if is_cubic else values[key]
-    if key == len(times) - 1 or track.interpolation == "STEP":
+    # The key before and the one after are all that is looked at.
+    is_last = key == len(times) - 1
+    times, values = times[key : key + 2], track.values[key : key + 2].astype(np.float64)
+    at_key = values[0, 1] if is_cubic else values[0]
+    if is_last or track.interpolation == "STEP":
         value = at_key
     else:
-        length = times[key + 1] - times[key]
-        u = (time - times[key]) / length
+        length = times[1] - times[0]
+        u = (time - times[0]) / length
         if is_cubic:
-            p0, m0 = values[key, 1], values[key, 2] * length
-            p1, m1 = values[key + 1, 1], values[key + 1, 0] * length
+            p0, m0 = values[0, 1], values[0, 2] * length
+            p1, m1 = values[1, 1], values[1, 0] * length
             value = (
                 (2 * u**3 - 3 * u**2 + 1) * p0
                 + (u**3 - 2 * u**2 + u) * m0
@@ -50,9 +52,9 @@ def sample_track(track: Track, time: float) -> Any:
                 + (u**3 - u**2) * m1
             )
         elif track.path == "rotation":
-            value = slerp(at_key, values[key + 1], u)
+            value = slerp(at_key, values[1], u)
         else:
-            value = at_key + (values[key + 1] - at_key) * u
+            value = at_key + (values[1] - at_key) * u
     if is_cubic and track.path == "rotation":
         value = value / np.linalg.norm(value)
     return value

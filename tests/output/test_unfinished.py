@@ -274,11 +274,14 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 # Not quite for ever, and slowly: nobody ends it if the tests themselves are stopped.
 FOR_EVER = """
+import signal
 import sys
 import time
 import numpy as np
 from flexor.output.movie import open_movie
 
+# Jobs in the background of a shell ignore interrupts, and so do their children.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 frame = np.full((64, 64, 4), 255, np.uint8)
 with open_movie(sys.argv[1], (64, 64)) as movie:
     for i in range(20_000):

@@ -45,6 +45,11 @@ def _parsed(text: str) -> ast.Module:
     return ast.parse(text)
 
 
+@cache
+def _walked(text: str) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(_parsed(text)))
+
+
 @dataclass(frozen=True)
 class Source:
     """One file: its dotted name, its text, and every module of the package."""
@@ -57,6 +62,11 @@ class Source:
     @property
     def tree(self) -> ast.Module:
         return _parsed(self.text)
+
+    @property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All there is in the tree."""
+        return _walked(self.text)
 
     @property
     def folder(self) -> str:
@@ -89,7 +99,7 @@ def read_sources(root: Path) -> list[Source]:
 
 def imports(source: Source) -> Iterator[tuple[str, str | None]]:
     """Every import as (module, name in it); the name is None for whole modules."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, None
@@ -172,7 +182,7 @@ def kernels_stand_alone(source: Source) -> list[str]:
 def no_loose_flags(source: Source) -> list[str]:
     """No fastmath=True (it breaks isnan), no threads but those of the library."""
     found = []
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.keyword) and node.arg in ("fastmath", "parallel"):
             if isinstance(node.value, ast.Constant) and node.value.value is True:
                 found.append(f"{source.module}: {node.arg}=True")
@@ -193,7 +203,7 @@ def short_functions(source: Source) -> list[str]:
     """At most 80 lines a function, 120 in kernels."""
     most = MOST_KERNEL_LINES if source.is_kernel else MOST_FUNCTION_LINES
     found = []
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines = (node.end_lineno or node.lineno) - node.lineno + 1
             if lines > most:
@@ -206,7 +216,7 @@ def few_parameters(source: Source) -> list[str]:
     if source.is_kernel or source.folder == "cli":
         return []
     found = []
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             arguments = node.args
             names = [
@@ -309,7 +319,7 @@ def kernel_names(source: Source) -> list[str]:
 
     return [
         node.name
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.FunctionDef)
         and source.is_kernel
         and any(name(decorator) in ("jit", "njit") for decorator in node.decorator_list)

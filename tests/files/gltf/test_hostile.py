@@ -104,14 +104,14 @@ def test_many_accessors_share_a_view(tmp_path):
 @pytest.mark.parametrize("name", ["NORMAL", "TANGENT", "TEXCOORD_0", "COLOR_0"])
 def test_one_accessor_without_data_used_by_many(tmp_path, name):
     b = Builder()
-    count = 8000
+    count = 40000
     attributes = {
         "POSITION": b.add_json(count=count),
         name: b.add_json(count=count, type="VEC2" if "TEX" in name else "VEC3"),
     }
     if name == "TANGENT":
         b.json["accessors"][-1]["type"] = "VEC4"
-    b.json["meshes"] = [{"primitives": [{"attributes": attributes}] * 3000}]
+    b.json["meshes"] = [{"primitives": [{"attributes": attributes}] * 600}]
     check_bounded(tmp_path, b)
 
 
@@ -119,18 +119,18 @@ def test_one_index_accessor_used_by_many(tmp_path):
     b = Builder()
     primitive = {
         "attributes": {"POSITION": b.add(np.zeros((3, 3)))},
-        "indices": b.add_json(count=60000, type="SCALAR", componentType=5125),
+        "indices": b.add_json(count=300000, type="SCALAR", componentType=5125),
     }
-    b.json["meshes"] = [{"primitives": [primitive] * 3000}]
+    b.json["meshes"] = [{"primitives": [primitive] * 600}]
     check_bounded(tmp_path, b)
 
 
 def test_one_morph_used_by_many(tmp_path):
     b = Builder()
-    row = b.add_json(count=10000)
+    row = b.add_json(count=50000)
     primitive = {
         "attributes": {"POSITION": row},
-        "targets": [{"POSITION": row}] * 5000,
+        "targets": [{"POSITION": row}] * 1000,
     }
     b.json["meshes"] = [{"primitives": [primitive]}]
     check_bounded(tmp_path, b)
@@ -150,15 +150,15 @@ def test_hundreds_of_sets_of_joints(tmp_path):
 
 def test_one_output_used_by_many_channels(tmp_path):
     b = Builder()
-    times = b.add(np.arange(1000.0))
-    output = b.add_json(count=1000)
-    b.json["nodes"] = [{}] * 10000
+    times = b.add(np.arange(4000.0))
+    output = b.add_json(count=4000)
+    b.json["nodes"] = [{}] * 2000
     b.json["animations"] = [
         {
             "samplers": [{"input": times, "output": output}],
             "channels": [
                 {"sampler": 0, "target": {"node": n, "path": "scale"}}
-                for n in range(10000)
+                for n in range(2000)
             ],
         }
     ]
@@ -168,10 +168,10 @@ def test_one_output_used_by_many_channels(tmp_path):
 def test_one_picture_used_by_many_images(tmp_path):
     b = Builder()
     view = b.view(bytes(100000))
-    b.json["images"] = [{"bufferView": view}] * 20000
+    b.json["images"] = [{"bufferView": view}] * 2000
     check_bounded(tmp_path, b)
     (tmp_path / "a.png").write_bytes(bytes(100000))
-    b.json["images"] = [{"uri": "a.png"}] * 20000
+    b.json["images"] = [{"uri": "a.png"}] * 2000
     check_bounded(tmp_path, b)
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -374,29 +375,49 @@ def first(a):
 """
 
 
-@pytest.mark.jit
-def test_compiling_is_said_once_and_not_again(tmp_path: Path) -> None:
-    (tmp_path / "tiny.py").write_text(TINY)
+class Kept(NamedTuple):
+    """A file of kernels and its cache: what two processes that used it said."""
+
+    folder: Path
+    script: str
+    first: tuple[str, str]
+    second: tuple[str, str]
+
+    def run(self) -> tuple[str, str]:
+        return run_script(self.script, NUMBA_CACHE_DIR=str(self.folder / "cache"))
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    folder = tmp_path_factory.mktemp("kept")
+    (folder / "tiny.py").write_text("from kernel_help import HOW_MUCH\n" + TINY)
+    (folder / "kernel_help.py").write_text("HOW_MUCH = 1\n")
     script = (
-        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        f"import sys; sys.path.insert(0, {str(folder)!r})\n"
         "import numpy as np, tiny\n"
         "a = np.ones(3, np.float32); tiny.double(a, a); print(a[0], tiny.first(a))"
     )
-    cache = str(tmp_path / "cache")
-    out, err = run_script(script, NUMBA_CACHE_DIR=cache)
+    one = Kept(folder, script, ("", ""), ("", ""))
+    return one._replace(first=one.run(), second=one.run())
+
+
+@pytest.mark.jit
+def test_compiling_is_said_once_and_not_again(kept: Kept) -> None:
+    out, err = kept.first
     assert out == "2.0 2.0\n"
     lines = err.splitlines()
     assert len(lines) == 1, err
     assert "compiling" in lines[0]
-    assert run_script(script, NUMBA_CACHE_DIR=cache) == ("2.0 2.0\n", "")
+    assert kept.second == ("2.0 2.0\n", "")
 
 
 @pytest.mark.jit
 def test_real_kernels_come_from_the_cache() -> None:
-    """The first process may compile; the second is silent."""
-    script = "import flexor.pose.kernels.sample, flexor.deform.kernels.vertices"
-    run_script(script)
-    assert run_script(script) == ("", "")
+    """This process may compile; another is silent."""
+    names = ("flexor.pose.kernels.sample", "flexor.deform.kernels.vertices")
+    for name in names:
+        import_module(name)
+    assert run_script(f"import {', '.join(names)}") == ("", "")
 
 
 @pytest.mark.jit
@@ -408,17 +429,11 @@ def test_kernels_run_without_the_lock_and_keep_their_code() -> None:
 
 
 @pytest.mark.jit
-def test_a_changed_helper_is_compiled_anew(tmp_path: Path) -> None:
+def test_a_changed_helper_is_compiled_anew(kept: Kept) -> None:
     """Numba alone would look at the kernel's own file and keep the old code."""
-    (tmp_path / "tiny.py").write_text("from kernel_help import HOW_MUCH\n" + TINY)
-    (tmp_path / "kernel_help.py").write_text("HOW_MUCH = 1\n")
-    script = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import tiny"
-    cache = str(tmp_path / "cache")
-    run_script(script, NUMBA_CACHE_DIR=cache)
-    assert run_script(script, NUMBA_CACHE_DIR=cache)[1] == ""
-    (tmp_path / "kernel_help.py").write_text("HOW_MUCH = 12\n")
-    _, said = run_script(script, NUMBA_CACHE_DIR=cache)
-    assert "compiling" in said
+    assert kept.second[1] == ""
+    (kept.folder / "kernel_help.py").write_text("HOW_MUCH = 12\n")
+    assert "compiling" in kept.run()[1]
 
 
 @pytest.mark.jit

@@ -96,9 +96,15 @@ class Triangle:
         (ax, ay), (bx, by), (cx, cy) = corners
         area = (bx - ax) * (cy - ay) - (cx - ax) * (by - ay)
         self.is_turned = area < 0
-        self.area = abs(area)
+        self.area: Any = abs(area)
         self.order = [0, 2, 1] if self.is_turned else [0, 1, 2]
         self.corners = [corners[n] for n in self.order]
+        # Of the edge across from each corner in the order given: its start, its way.
+        starts, ways = np.empty((2, 3)), np.empty((2, 3))
+        for n, (start, end) in zip(self.order, self.edges(), strict=True):
+            starts[:, n] = start
+            ways[:, n] = end[0] - start[0], end[1] - start[1]
+        self.starts, self.ways = starts, ways
 
     def edges(self) -> list[tuple[tuple[int, int], tuple[int, int]]]:
         """The edge across from each corner."""
@@ -124,19 +130,27 @@ class Triangle:
 
         Places outside, as a pixel's centre may be, are moved to the edge.
         """
-        result = np.empty((len(x), 3))
-        for n, ((ax, ay), (bx, by)) in enumerate(self.edges()):
-            side = float(bx - ax) * (y - float(ay)) - float(by - ay) * (x - float(ax))
-            result[:, self.order[n]] = np.maximum(side / float(self.area), 0)
+        (ax, ay), (along_x, along_y) = self.starts, self.ways
+        side = along_x * (y[:, None] - ay) - along_y * (x[:, None] - ax)
+        result = np.maximum(side / np.float64(self.area), 0)
         return result / result.sum(1, keepdims=True)
 
     def slopes(self) -> tuple[Any, Any]:
         """How the shares (3,) change from a pixel to the next: to the right, down."""
-        across, down = np.empty(3), np.empty(3)
-        for n, ((ax, ay), (bx, by)) in enumerate(self.edges()):
-            across[self.order[n]] = -(by - ay) * STEPS / self.area
-            down[self.order[n]] = (bx - ax) * STEPS / self.area
-        return across, down
+        along_x, along_y = self.ways
+        area = np.float64(self.area)
+        return -along_y * STEPS / area, along_x * STEPS / area
+
+    @staticmethod
+    def joined(triangles: list[Triangle], which: Any) -> Triangle:
+        """For `shares` and `slopes` of places (n,) of which each has its own triangle:
+        its row in `triangles`, (n,).
+        """
+        result = object.__new__(Triangle)
+        result.starts = np.array([t.starts for t in triangles])[which].swapaxes(0, 1)
+        result.ways = np.array([t.ways for t in triangles])[which].swapaxes(0, 1)
+        result.area = np.array([float(t.area) for t in triangles])[which, None]
+        return result
 
 
 @dataclass
@@ -175,11 +189,29 @@ class FacePiece:
         self.values = np.array([values for _, values in corners])
         self.keys = view.key(-seen[:, 2])
         self.weights = self.keys if view.has_perspective else np.ones(3)
-        self.surface, self.is_smooth = surface, is_smooth
+        self.surface = surface
+        self.is_smooth: Any = is_smooth
         # Counter-clockwise with y upward is clockwise with y downward.
         self.is_back = not self.triangle.is_turned
-        self.normal = -normal if self.is_back else normal
+        self.side: Any = -1 if self.is_back else 1
+        self.normal = normal * self.side
         self.part = surface.part
+
+    @staticmethod
+    def joined(pieces: list[FacePiece], which: Any) -> FacePiece:
+        """For places (n,) of which each is on its own piece of one surface: its row in
+        `pieces`, (n,). What a piece has one of is (n, ...) here.
+        """
+        result = object.__new__(FacePiece)
+        result.triangle = Triangle.joined([p.triangle for p in pieces], which)
+        result.values = np.array([p.values for p in pieces])[which]
+        result.keys = np.array([p.keys for p in pieces])[which]
+        result.weights = np.array([p.weights for p in pieces])[which]
+        result.normal = np.array([p.normal for p in pieces])[which]
+        result.is_smooth = np.array([p.is_smooth for p in pieces])[which, None]
+        result.side = np.array([p.side for p in pieces])[which, None]
+        result.surface, result.part = pieces[0].surface, pieces[0].part
+        return result
 
     @property
     def is_drawn(self) -> bool:
@@ -198,32 +230,39 @@ class FacePiece:
 
     def key(self, x: Any, y: Any) -> Any:
         """What is compared for depth at places (n,)."""
-        return self.triangle.shares(x, y) @ self.keys
+        return (self.triangle.shares(x, y) * self.keys).sum(1)
 
     def distance(self, view: View, x: Any, y: Any) -> Any:
         """Metres along the view."""
         return view.distance(self.key(x, y))
 
-    def values_at(self, x: Any, y: Any) -> tuple[Any, Any, Any]:
-        """Values (n, VALUES) with perspective, and how they change to the right and
-        down from pixel to pixel.
-        """
+    def values_at(self, x: Any, y: Any) -> Any:
+        """Values (n, VALUES) at places (n,), with perspective."""
+        return self._at(x, y, slice(None))[0]
+
+    def _at(self, x: Any, y: Any, kept: slice) -> tuple[Any, Any]:
+        """Some of the values, and by what they were divided."""
         shares = self.triangle.shares(x, y)
-        whole = np.maximum(shares @ self.weights, 1e-300)[:, None]
-        weighted = self.values * self.weights[:, None]
-        values = shares @ weighted / whole
-        across, down = (
-            (slope @ weighted - values * (slope @ self.weights)) / whole
-            for slope in self.triangle.slopes()
-        )
-        return values, across, down
+        whole = np.maximum((shares * self.weights).sum(1), 1e-300)[:, None]
+        weighted = self.values[..., kept] * self.weights[..., None]
+        return (shares[..., None] * weighted).sum(1) / whole, whole
 
     def _texel(self, number: int, x: Any, y: Any) -> Any:
         """Colours (n, 4) of a texture at places; white without one."""
         if number < 0 or not self.surface.has_texcoords:
             return np.ones((len(x), 4))
         move = np.array(self.surface.look.texture_transform, np.float64)
-        values, across, down = (v[:, TEXCOORD] for v in self.values_at(x, y))
+        values, whole = self._at(x, y, TEXCOORD)
+        weighted = self.values[..., TEXCOORD] * self.weights[..., None]
+        # How they change to the right and down from pixel to pixel.
+        across, down = (
+            (
+                (slope[..., None] * weighted).sum(-2)
+                - values * (slope * self.weights).sum(-1, keepdims=True)
+            )
+            / whole
+            for slope in self.triangle.slopes()
+        )
         linear = move[:, :2].T
         return sample(
             *self.surface.textures[number],
@@ -234,46 +273,53 @@ class FacePiece:
 
     def base(self, x: Any, y: Any) -> Any:
         """Colour (n, 4) before light."""
+        return self._base(self.values_at(x, y), x, y)
+
+    def _base(self, values: Any, x: Any, y: Any) -> Any:
         look = self.surface.look
-        values, _, _ = self.values_at(x, y)
         colour = np.array(look.colour) * self.surface.tint * values[:, COLOUR]
         return colour * self._texel(look.texture, x, y)
 
     def normal_at(self, x: Any, y: Any) -> Any:
         """Unit normals (n, 3) of the side that is seen."""
-        if not self.is_smooth:
-            return np.broadcast_to(self.normal, (len(x), 3))
-        values, _, _ = self.values_at(x, y)
-        return unit(values[:, NORMAL]) * (-1 if self.is_back else 1)
+        return self._normal(self.values_at(x, y))
+
+    def _normal(self, values: Any) -> Any:
+        smooth = unit(values[:, NORMAL]) * self.side
+        return np.where(self.is_smooth, smooth, self.normal)
 
     def heat_at(self, x: Any, y: Any) -> Any:
         """Heat (n,); NaN if there is none."""
         if not self.surface.has_heat:
             return np.full(len(x), np.nan)
-        return self.values_at(x, y)[0][:, HEAT][:, 0]
+        return self.values_at(x, y)[:, HEAT][:, 0]
 
     def colour_at(self, x: Any, y: Any) -> Any:
         """Colour (n, 4) after light, red, green and blue cut to 0 to 1."""
         look, lights = self.surface.look, self.surface.lights
-        base = self.base(x, y)
-        values, _, _ = self.values_at(x, y)
+        values = self.values_at(x, y)
+        base = self._base(values, x, y)
         if look.shading == "unlit":
             light = np.ones((len(x), 3))
-        elif look.shading == "vertex" and self.is_smooth:
-            normals = unit(self.values[:, NORMAL]) * (-1 if self.is_back else 1)
-            at_corners = light_sum(lights, self.values[:, POSITION], normals)
-            light = self._interpolated(at_corners, x, y)
         else:
             bands = look.cel_bands if look.shading == "cel" else None
-            normals = self.normal_at(x, y)
+            normals = self._normal(values)
             light = light_sum(lights, values[:, POSITION], normals, bands)
+        if look.shading == "vertex":
+            light = np.where(self.is_smooth, self._light_of_corners(x, y), light)
         glow = np.array(look.emissive) * self._texel(look.emissive_texture, x, y)[:, :3]
         colour = np.concatenate([base[:, :3] * light + glow, base[:, 3:]], 1)
         return np.clip(colour, 0, 1)
 
-    def _interpolated(self, at_corners: Any, x: Any, y: Any) -> Any:
+    def _light_of_corners(self, x: Any, y: Any) -> Any:
+        """Light (n, 3) between that at the corners."""
+        corners = self.values.reshape(-1, VALUES)
+        side = np.repeat(self.side, 3, -1).reshape(-1, 1)
+        normals = unit(corners[:, NORMAL]) * side
+        light = light_sum(self.surface.lights, corners[:, POSITION], normals)
+        light = light.reshape(*self.values.shape[:-1], 3)
         shares = self.triangle.shares(x, y) * self.weights
-        return shares @ at_corners / shares.sum(1, keepdims=True)
+        return (shares[..., None] * light).sum(1) / shares.sum(1, keepdims=True)
 
 
 class LinePiece:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -168,19 +168,29 @@ def face_groups(
         if array is not None:
             values[:, part] = array[instance] if array.ndim == 3 else array
     is_smooth = item.normals is not None and item.look.shading != "flat"
+    is_sorted = draw_list.order == "sort" or item.look.alpha == "blend"
+    is_finite = np.isfinite(positions).all(1)
+    known = np.where(is_finite[:, None], positions, 0)
+    seen = view.seen(known)
+    # The two triangles of a quad, or the one of a triangle.
+    halves = [(0, 1, 2), (0, 2, 3)][: mesh.faces.shape[1] - 2]
+    normals = []
+    for triangle in halves:
+        rows = mesh.faces[:, triangle]
+        whole = is_finite[rows].all(1)[:, None]
+        a, b, c = (np.where(whole, known[rows[:, n]], 0) for n in range(3))
+        normals.append(unit(np.cross(b - a, c - a)))
     groups, skipped = [], 0
     for number, face in enumerate(mesh.faces):
-        corners = positions[face]
         found: list[Piece] = []
-        for triangle in ((0, 1, 2), (0, 2, 3))[: len(face) - 2]:
-            rows = [face[n] for n in triangle]
-            a, b, c = positions[rows]
-            if not np.isfinite([a, b, c]).all():
+        smooth = is_smooth and (mesh.smooth is None or bool(mesh.smooth[number]))
+        for half, triangle in enumerate(halves):
+            corners = [face[n] for n in triangle]
+            if not is_finite[corners].all():
                 skipped += 1
                 continue
-            normal = unit(np.cross(b - a, c - a))
-            smooth = is_smooth and (mesh.smooth is None or bool(mesh.smooth[number]))
-            cut = [(view.seen(positions[row]), values[row]) for row in rows]
+            normal = normals[half][number]
+            cut = [(seen[row], values[row]) for row in corners]
             around = pieces.clip_near(cut, view.near)
             for n in range(1, len(around) - 1):
                 three = [around[0], around[n], around[n + 1]]
@@ -188,7 +198,10 @@ def face_groups(
                 if piece.is_drawn:
                     found.append(piece)
         if found:
-            groups.append(Group(-view.seen(sorting_point(corners))[2], found))
+            distance = 0.0
+            if is_sorted:
+                distance = -view.seen(sorting_point(positions[face]))[2]
+            groups.append(Group(distance, found))
     return groups, skipped
 
 
@@ -235,11 +248,16 @@ def _pull(view: View, width: float) -> float:
 class Canvas:
     """The samples of one layer: who won each, and how near it is.
 
+    x, y: int (H, W, S), the samples in steps; pattern: int (H, W), of the screen door;
     winners: int (H, W, S), row in `pieces` or -1; keys: float64 (H, W, S).
     """
 
     def __init__(self, size: tuple[int, int], samples: int) -> None:
         self.size, self.offsets = size, np.array(OFFSETS[samples]) * 16
+        y, x = np.mgrid[: size[1], : size[0]]
+        self.x = (x * 256 + 128)[..., None] + self.offsets[:, 0]
+        self.y = (y * 256 + 128)[..., None] + self.offsets[:, 1]
+        self.pattern = BAYER[y & 7, x & 7]
         self.pieces: list[Piece] = []
         shape = (size[1], size[0], samples)
         self.winners = np.full(shape, -1)
@@ -255,10 +273,7 @@ class Canvas:
         rows = slice(
             min(max(top // 256 - 1, 0), height), min(max(bottom // 256 + 2, 0), height)
         )
-        y, x = np.mgrid[rows, columns] * 256 + 128
-        x = x[..., None] + self.offsets[:, 0]
-        y = y[..., None] + self.offsets[:, 1]
-        return x, y, (rows, columns)
+        return self.x[rows, columns], self.y[rows, columns], (rows, columns)
 
     def _covered(self, group: Group) -> Iterator[tuple[Piece, Any, Any, Any]]:
         """Pixels that the pieces of a group reach: the piece, what is compared for
@@ -269,12 +284,14 @@ class Canvas:
             x, y, where = self._near(piece)
             covered = piece.inside(x, y)
             if isinstance(piece, FacePiece):
-                covered &= _pattern(piece, where)[..., None]
+                # Pixels that the screen door lets through.
+                opacity = piece.surface.look.opacity
+                covered &= (self.pattern[where] < opacity * 64)[..., None]
                 covered &= _mask(piece, x, y, covered)[..., None]
             if covered.any():
-                keys = piece.key(x.ravel(), y.ravel()).reshape(x.shape)
-                if group.rank is not None:
-                    keys = np.full(x.shape, float(group.rank))
+                keys = np.full(x.shape, float(group.rank or 0))
+                if group.rank is None:
+                    keys[covered] = piece.key(x[covered], y[covered])
                 covered &= keys > self.keys[where]
                 yield piece, keys, covered, where
 
@@ -285,29 +302,56 @@ class Canvas:
             self.keys[where][covered] = keys[covered]
             self.pieces.append(piece)
 
-    def _won(self) -> Iterator[tuple[Piece, Any, Any, Any, Any]]:
-        """Every piece with its pixels: row and column (n,), samples (n, S), and the
-        mean place of these samples in steps (n, 2).
+    def _won(self) -> tuple[Any, Any, Any, Any]:
+        """Who won samples of which pixels: row in `pieces`, row and column (n,), and
+        samples (n, S).
         """
-        for number, piece in enumerate(self.pieces):
-            won = self.winners == number
-            rows, columns = np.nonzero(won.any(-1))
-            if len(rows):
-                samples = won[rows, columns]
-                yield piece, rows, columns, samples, self._mean(rows, columns, samples)
+        found: list[Any] = [], [], [], []
+        for n in range(len(self.offsets)):
+            won = self.winners == self.winners[..., n : n + 1]
+            is_first = (self.winners[..., n] >= 0) & ~won[..., :n].any(-1)
+            rows, columns = np.nonzero(is_first)
+            number = self.winners[rows, columns, n]
+            for array, part in zip(
+                found, (number, rows, columns, won[rows, columns]), strict=True
+            ):
+                array.append(part)
+        number, rows, columns, samples = (np.concatenate(parts) for parts in found)
+        return number, rows, columns, samples
+
+    def _together(self, number: Any) -> Iterator[tuple[Piece, Any]]:
+        """Places (n,) by what is on them: a line, or all faces of one surface together;
+        and which places these are.
+        """
+        kinds: dict[int, list[int]] = {}
+        for row in np.unique(number).tolist():
+            piece = self.pieces[row]
+            kind = piece.surface if isinstance(piece, FacePiece) else piece
+            kinds.setdefault(id(kind), []).append(row)
+        for rows in kinds.values():
+            these = np.nonzero(np.isin(number, rows))[0]
+            faces = [p for p in (self.pieces[r] for r in rows) if _is_face(p)]
+            if faces:
+                which = np.searchsorted(rows, number[these])
+                yield FacePiece.joined(faces, which), these
+            else:
+                yield self.pieces[rows[0]], these
 
     def _mean(self, rows: Any, columns: Any, samples: Any) -> Any:
+        """The mean place of samples in steps (n, 2)."""
         centre = np.stack([columns, rows], 1) * 256.0 + 128
         return centre + samples @ self.offsets / samples.sum(1, keepdims=True)
 
     def colour(self, picture: Any) -> None:
         """Put the mean of the samples into a picture (H, W, 4), linear, times alpha."""
         picture *= (self.winners < 0).mean(-1, keepdims=True)
-        for piece, rows, columns, samples, at in self._won():
-            colour = piece.colour_at(at[:, 0], at[:, 1])
-            share = samples.mean(1)
-            picture[rows, columns, :3] += colour[:, :3] * share[:, None]
-            picture[rows, columns, 3] += share
+        number, rows, columns, samples = self._won()
+        at = self._mean(rows, columns, samples)
+        for piece, n in self._together(number):
+            colour = piece.colour_at(at[n, 0], at[n, 1])
+            share = samples[n].mean(1)
+            colour = np.concatenate([colour[:, :3], np.ones((len(n), 1))], 1)
+            np.add.at(picture, (rows[n], columns[n]), colour * share[:, None])
 
     def blend(self, group: Group, copies: Any) -> None:
         """Draw a group that is seen through over the samples (H, W, S, 4)."""
@@ -334,27 +378,30 @@ class Canvas:
         ):
             if array is not None:
                 array[:] = empty
-        nearest = np.full(self.keys.shape[:2], -np.inf)
-        for piece, rows, columns, samples, _ in self._won():
-            keys = np.where(samples, self.keys[rows, columns], -np.inf).max(1)
-            keep = keys > nearest[rows, columns]
-            rows, columns = rows[keep], columns[keep]
-            x, y = columns * 256 + 128, rows * 256 + 128
-            nearest[rows, columns] = keys[keep]
+        number, rows, columns, samples = self._won()
+        keys = np.where(samples, self.keys[rows, columns], -np.inf).max(1)
+        # Of those in a pixel the nearest; of equal ones the first.
+        order = np.lexsort((number, -keys, columns, rows))
+        places = np.stack([rows[order], columns[order]], 1)
+        is_first = np.ones(len(order), bool)
+        is_first[1:] = (places[1:] != places[:-1]).any(1)
+        order = order[is_first]
+        number, rows, columns = number[order], rows[order], columns[order]
+        x, y = columns * 256 + 128, rows * 256 + 128
+        for piece, n in self._together(number):
+            where = rows[n], columns[n]
             if target.depth is not None:
-                target.depth[rows, columns] = piece.distance(view, x, y)
+                target.depth[where] = piece.distance(view, x[n], y[n])
             if target.normal is not None:
-                target.normal[rows, columns] = piece.normal_at(x, y)
+                target.normal[where] = piece.normal_at(x[n], y[n])
             if target.part is not None:
-                target.part[rows, columns] = piece.part
+                target.part[where] = piece.part
             if target.heat is not None:
-                target.heat[rows, columns] = piece.heat_at(x, y)
+                target.heat[where] = piece.heat_at(x[n], y[n])
 
 
-def _pattern(piece: FacePiece, where: tuple[slice, slice]) -> Any:
-    """Pixels (h, w) that the screen door lets through."""
-    rows, columns = np.mgrid[where]
-    return BAYER[rows & 7, columns & 7] < piece.surface.look.opacity * 64
+def _is_face(piece: Piece) -> TypeGuard[FacePiece]:
+    return isinstance(piece, FacePiece)
 
 
 def _mask(piece: FacePiece, x: Any, y: Any, covered: Any) -> Any:
