@@ -356,7 +356,8 @@ class _Waves:
         half[:, x != 0] *= 0.5
         rows, columns = np.where(is_left, -y, y) % height, np.abs(x)
         spectrum = np.zeros((len(heights), height, width // 2 + 1), np.complex128)
-        np.add.at(spectrum, (slice(None), rows, columns), half)
+        for own, one in zip(spectrum, half, strict=True):
+            np.add.at(own, (rows, columns), one)
         pictures: Doubles = np.fft.irfft2(
             spectrum, (height, width), axes=(-2, -1), norm="forward"
         )
