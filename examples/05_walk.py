@@ -11,7 +11,7 @@ from flexor.draw.scene.fit import direction_of
 from flexor.output.image import save_image
 from flexor.output.movie import open_movie
 
-SIZE, FPS, SECONDS = (720, 720), 60, 4  # 4 s are whole steps and whole squares: a loop
+SIZE, FPS, SECONDS = (480, 480), 30, 4  # 4 s are whole steps and whole squares: a loop
 SWAY = math.radians(25)
 
 out = Path("out")

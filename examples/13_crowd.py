@@ -14,7 +14,7 @@ from flexor.output.image import save_image
 from flexor.output.movie import open_movie
 from flexor.pose.clips.root_motion import steady_motion
 
-COUNT, SIZE, FPS, FRAMES = 500, (640, 360), 24, 96
+COUNT, SIZE, FPS, FRAMES = 500, (480, 270), 24, 48
 LANE, GAP = 1.5, 2.6  # metres between lanes, and from one to the next in a lane
 SIDE = 25  # lanes
 

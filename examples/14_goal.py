@@ -12,7 +12,7 @@ from flexor.output.image import save_image
 from flexor.output.movie import open_movie
 from flexor.stage.goal.plan import BallSettings
 
-SIZE, FPS = (640, 360), 30
+SIZE, FPS = (480, 270), 30
 RADIUS = 0.11
 SKY = (128, 158, 192, 255)
 
@@ -40,7 +40,7 @@ SHOTS = {
         (0.4, 0.46, 0.5, 0.55, 0.7, 0.9),
     ),
 }
-LENGTH = 3.0  # seconds of each
+LENGTH = 2.0  # seconds of each
 
 style = flexor.DrawStyle(ground=True, background=SKY)
 goal = flexor.Goal(ball=BallSettings(curl=0.004, drag=0.008))  # it flies in air

@@ -13,7 +13,7 @@ from flexor.files.text.moves import log_text
 from flexor.output.image import save_image
 from flexor.output.movie import open_movie
 
-SIZE, SMALL = (640, 400), (400, 250)
+SIZE = (400, 250)
 # Ticks of 1/60 s, and what the pads of red and blue hold from then on. The camera
 # stands beside the two: left and right is to and fro, up and down is around.
 SCRIPT = {
@@ -46,7 +46,7 @@ stage = flexor.Stage(flexor.samples.arena())
 names = [actor.name for actor in stage.plan.cast]
 held, kept, captions = ("", ""), [], []
 Path("out").mkdir(exist_ok=True)
-with open_movie("out/stage.webp", SIZE, 30) as movie:
+with open_movie("out/stage.webp", SIZE, 20) as movie:
     for tick in range(LENGTH):
         held = SCRIPT.get(tick, held)
         before = stage.energy.copy()
@@ -57,13 +57,13 @@ with open_movie("out/stage.webp", SIZE, 30) as movie:
             print(f"tick {tick}: {names[row]} is met by a {doing}, {left:g} left")
         slow = stage.state.clocks < 1
         if tick in MOMENTS:
-            kept.append(stage.draw(SMALL).copy())
+            kept.append(stage.draw(SIZE).copy())
             text = ", ".join(
                 f"{name} {stage.doing(name)}{' (slow)' if slow[row] else ''}"
                 for row, name in enumerate(names)
             )
             captions.append(f"{tick / 60:.2f} s: {text}")
-        if tick % 2:
+        if tick % 3 == 0:
             movie.add(stage.draw(SIZE))
 save_image("out/stage.png", join_pictures(kept, captions, columns=3))
 

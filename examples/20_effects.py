@@ -18,7 +18,7 @@ from flexor.scene.stage.effect_settings import EffectPlan, GustSettings, SnowSet
 from flexor.scene.stage.ground_shapes import Patch, shape_ground
 from flexor.scene.stage.plan import Actor, CameraRule, StagePlan
 
-SIZE, SMALL, FPS = (480, 320), (300, 200), 30
+SIZE, FPS = (300, 200), 20
 SAND = Patch(area=(-8, -8, 8, 8), surface="sand")
 POOL = Patch(middle=(1.5, 0), radius=1.9, height=-0.28, edge=0.4, surface="water")
 SAND, LAWN = (shape_ground((16, 16), 0.25, [SAND, POOL]), shape_ground((24, 14), 0.5))
@@ -70,10 +70,10 @@ for name, scene in SCENES.items():
         for tick in range(ticks):
             held = script.get(tick, held)
             stage.step(held)
-            if tick % 2:
+            if tick % 3 == 0:
                 movie.add(stage.draw(SIZE, style=SKY))
             if tick in moments:
-                kept.append(stage.draw(SMALL, style=SKY).copy())
+                kept.append(stage.draw(SIZE, style=SKY).copy())
                 captions.append(f"{name}, {tick / 60:.2f} s")
     print(f"wrote {movie.path}: {movie.count} frames")
 save_image("out/effects.png", join_pictures(kept, captions, columns=6))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import inspect
 import os
 import pickle
 import platform
@@ -151,12 +152,17 @@ def kept(make: Callable[..., Any]) -> Callable[..., Any]:
     `each`, which is called as the work goes on, is called once when nothing is made.
     """
     name = f"{make.__module__}.{make.__qualname__}"
+    shape = inspect.signature(make)
 
     @wraps(make)
     def remembered(*values: Any, each: Any = None, **named: Any) -> Any:
         extra = {} if each is None else {"each": each}
+        # What is said by place, by name or not at all is the same.
+        asked = shape.bind(*values, **named, **extra)
+        asked.apply_defaults()
+        asked.arguments.pop("each", None)
         try:
-            key = digest(name, thread_count(), values, named)
+            key = digest(name, thread_count(), asked.arguments)
         except Unknown:
             return make(*values, **named, **extra)
         place = folder() / _sources()

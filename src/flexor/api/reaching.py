@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -302,15 +303,12 @@ def find_limits(hero: Character, limits: Limits | str | Path | None) -> Limits |
     if limits is None or isinstance(limits, Limits):
         return limits
     if limits == "human":
-        from flexor.pose.ik.human_limits import human_limits
-
-        human = find_human(hero.skeleton, hero.scene.carried)
-        if not human.nodes:
+        if not _human_of(hero).nodes:
             raise SettingError(
                 "limits: this is no human body known by its names; give Limits, "
                 "or a file of them"
             )
-        return human_limits(hero.skeleton, human)
+        return _limits_of(hero)
     if not isinstance(limits, str | Path):
         raise SettingError(f"limits: {limits!r}, expected Limits, a file, or 'human'")
     from flexor.files.text.limits import read_limits
@@ -318,19 +316,39 @@ def find_limits(hero: Character, limits: Limits | str | Path | None) -> Limits |
     return read_limits(limits, hero.skeleton)
 
 
+# What is found once for a character, which does not change.
+_humans: WeakKeyDictionary[Character, Human] = WeakKeyDictionary()
+_limits: WeakKeyDictionary[Character, Limits] = WeakKeyDictionary()
+
+
+def _human_of(hero: Character) -> Human:
+    """The parts of a character's body, as far as they are found."""
+    found = _humans.get(hero)
+    if found is None:
+        found = _humans[hero] = find_human(hero.skeleton, hero.scene.carried)
+    return found
+
+
+def _limits_of(hero: Character) -> Limits:
+    """The limits of a human body."""
+    from flexor.pose.ik.human_limits import human_limits
+
+    found = _limits.get(hero)
+    if found is None:
+        found = _limits[hero] = human_limits(hero.skeleton, _human_of(hero))
+    return found
+
+
 class _Finder:
     """Nodes by name, or by the part of a body that they are."""
 
     def __init__(self, hero: Character) -> None:
         self.hero = hero
-        self._human: Human | None = None
 
     @property
     def human(self) -> Human:
         """The parts of the character's body, as far as they are found."""
-        if self._human is None:
-            self._human = find_human(self.hero.skeleton, self.hero.scene.carried)
-        return self._human
+        return _human_of(self.hero)
 
     @property
     def rolls(self) -> set[int]:
@@ -352,14 +370,12 @@ class _Finder:
 
     def bend(self, node: int) -> tuple[float, float, float] | None:
         """What an elbow or a knee of a body bends about at rest, in model space."""
-        human = self.human
-        if node not in human.nodes.values():
+        if node not in self.human.nodes.values():
             return None
         from flexor.maths import quaternions
-        from flexor.pose.ik.human_limits import human_limits
         from flexor.scene.character.skeleton import rest_world
 
-        frame = human_limits(self.hero.skeleton, human).frames[node].astype(np.float64)
+        frame = _limits_of(self.hero).frames[node].astype(np.float64)
         world = rest_world(self.hero.skeleton)[node, :, :3]
         axis = world @ quaternions.to_matrix(frame)[:, 2]
         length = np.linalg.norm(axis)

@@ -15,9 +15,10 @@ from flexor.games.arena.arena import Arena, make_arena
 from flexor.games.hud import draw_bar, draw_text, shade, text_size
 from flexor.scene.stage.moves import button_mask
 from flexor.stage.movement.layout import PARRIED
+from tests.conftest import find_assets
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("made_once")]
-ASSETS = Path(__file__).parents[4] / "shared" / "assets"
+ASSETS = find_assets() or Path("no assets")
 
 
 def press(game: Arena, ticks: int, one: str = "", two: str = "") -> list[str]:

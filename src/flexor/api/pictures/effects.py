@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
-from flexor.arrays import Floats
+from flexor.arrays import Floats, Pixels
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import DrawItem
 from flexor.draw.items.particles import (
@@ -48,10 +50,8 @@ class SceneryPainter:
             self._drop_rows = np.zeros(len(churn.ages), np.int32)
         self._water = None
         if state.plan.water is not None:
-            long = water_series(2 * FRAMES, (SIDE, SIDE), seed=1, metres=TILE)
-            series = blend_series(long[:FRAMES], long[FRAMES:], keep_contrast=True)
             self._water = upload_water(
-                backend, state.ground, state.plan.water, list(series)
+                backend, state.ground, state.plan.water, _water_pictures()
             )
         self._middle = np.zeros(3)
         if self._water is not None:
@@ -83,3 +83,10 @@ class SceneryPainter:
                 churn.is_water[own],
             )
         return items
+
+
+@cache
+def _water_pictures() -> tuple[Pixels, ...]:
+    """The series of all water, without an end; to be copied, not changed."""
+    long = water_series(2 * FRAMES, (SIDE, SIDE), seed=1, metres=TILE)
+    return tuple(blend_series(long[:FRAMES], long[FRAMES:], keep_contrast=True))

@@ -6,6 +6,7 @@ at the upper left; `tile_corners` gives where in an atlas each tile is.
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Literal, get_args
 
@@ -165,10 +166,14 @@ def _splash(stuff: Stuff, time: float, side: int) -> Pixels:
 
 def _window(x: float, y: float, reach: float, side: int) -> tuple[slice, slice]:
     """The pixels of a tile around a place."""
-    first = np.floor((np.array([-y, x]) - reach + 1) / 2 * side).astype(int)
-    last = np.ceil((np.array([-y, x]) + reach + 1) / 2 * side).astype(int)
-    rows, columns = zip(np.maximum(first, 0), np.maximum(last, 0), strict=True)
-    return slice(*rows), slice(*columns)
+    rows, columns = (
+        slice(
+            max(math.floor((at - reach + 1) / 2 * side), 0),
+            max(math.ceil((at + reach + 1) / 2 * side), 0),
+        )
+        for at in (-y, x)
+    )
+    return rows, columns
 
 
 def _mist(

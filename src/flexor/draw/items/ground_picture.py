@@ -7,6 +7,7 @@ ground and sand have squares of two shades, so that slopes are seen by them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, get_args
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Rows, freeze
 from flexor.draw.drawlist import RGB
 from flexor.errors import SettingError
-from flexor.maths.colour import srgb_from_linear
+from flexor.maths.colour import linear_from_srgb, srgb_from_linear
 from flexor.scene.stage.ground import Ground
 from flexor.scene.stage.layout import SURFACES
 
@@ -44,6 +45,7 @@ FINEST, MOST = 64.0, 2048  # pixels a metre, and of a side
 ROUND = 0.45  # cells over which borders are rounded
 SHARP = 10.0  # how sharp they are
 WOBBLE = 0.07  # how far chance moves a border
+STEPS = 1 << 15  # of light, whose levels are looked up
 FOAM: RGB = (0.5, 0.62, 0.66)  # at the border of water
 
 
@@ -99,8 +101,29 @@ def paint_ground(
             own += 0.5 * rim * (np.array(FOAM, np.float32) - own)
         light += part * (own - light)
     pixels = np.full((high, wide, 4), 255, np.uint8)
-    pixels[..., :3] = np.round(srgb_from_linear(np.clip(light, 0, 1)))
+    pixels[..., :3] = _levels(np.clip(light, 0, 1))
     return GroundPicture(pixels, light.astype(np.float32))
+
+
+@cache
+def _level_table() -> tuple[NDArray[np.uint8], Floats]:
+    """The level at the begin of each of `STEPS` steps of light; and the most light that
+    each level has.
+    """
+    begins = np.round(srgb_from_linear(np.arange(STEPS + 1) / STEPS)).astype(np.uint8)
+    borders = linear_from_srgb(np.arange(256) + 0.5)
+    most = borders.astype(np.float32)
+    return begins, np.where(most > borders, np.nextafter(most, np.float32(0)), most)
+
+
+def _levels(light: Floats) -> NDArray[np.uint8]:
+    """The nearest sRGB level of light, 0 to 1: looked up, as the curve takes seven
+    times as long. No step has more than one border of levels, so it is exact.
+    """
+    begins, most = _level_table()
+    levels: NDArray[np.uint8] = begins[(light * np.float32(STEPS)).astype(np.uint16)]
+    levels += light > most[levels]
+    return levels
 
 
 def _cover(is_it: NDArray[np.bool_], z: Floats, x: Floats) -> Floats:

@@ -425,7 +425,7 @@ def _shortfall(
         above = np.sqrt(np.maximum(left, 0)) - (high + tilt * (top - begin))
         best = np.maximum(best, np.where(left >= 0, above, -np.inf))
     a, b, c = corners.swapaxes(0, 1)
-    normals = np.cross(b - a, c - a)
+    normals = _cross(b - a, c - a)
     areas = np.linalg.norm(normals, axis=-1)
     facing = _along(normals, push)
     is_flat = np.abs(facing) > 1e-3 * areas  # else it is seen as a line: its edges
@@ -435,7 +435,7 @@ def _shortfall(
     above = (radius - _along(normals, a)) / facing
     touch = radius * normals - above[:, None] * push
     for first, second in ((a, b), (b, c), (c, a)):
-        turn = np.cross(second - first, touch - first)
+        turn = _cross(second - first, touch - first)
         is_flat &= _along(turn, normals) * np.sign(scale) >= 0
     whole: NDArray[np.float64] = np.where(is_flat, above, -np.inf)
     np.maximum(best, whole, out=whole)
@@ -446,3 +446,13 @@ def _along(ways: NDArray[np.float64], axis: NDArray[np.float64]) -> NDArray[np.f
     """Products (...) of vectors (..., 3) with others."""
     product: NDArray[np.float64] = np.einsum("...i,...i->...", ways, axis)
     return product
+
+
+def _cross(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What is across vectors (n, 3) and others; `np.cross` takes thrice as long."""
+    (x, y, z), (a, b, c) = one.T, other.T
+    found = np.empty(one.shape)
+    found[:, 0] = y * c - z * b
+    found[:, 1] = z * a - x * c
+    found[:, 2] = x * b - y * a
+    return found

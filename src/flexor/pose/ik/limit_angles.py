@@ -28,9 +28,7 @@ def measure_angles(
     rotations: (..., J, 4), local.
     """
     _check(limits, skeleton, rotations)
-    away = quaternions.multiply(_inverse(_frames_at_rest(limits, skeleton)), rotations)
-    turns = quaternions.multiply(away, limits.frames.astype(np.float64))
-    return to_euler(turns)
+    return _angles(limits, _frames_at_rest(limits, skeleton), rotations)
 
 
 def measure_excess(
@@ -51,10 +49,7 @@ def turn_joints(
     if angles.shape[-2:] != (len(skeleton), 3):
         wanted = f"(..., {len(skeleton)}, 3)"
         raise ShapeError(f"angles: shape {angles.shape}, expected {wanted}")
-    turned = quaternions.multiply(
-        _frames_at_rest(limits, skeleton), from_euler(np.asarray(angles, np.float64))
-    )
-    return quaternions.multiply(turned, _inverse(limits.frames.astype(np.float64)))
+    return _turned(limits, _frames_at_rest(limits, skeleton), angles)
 
 
 def clamp_pose(
@@ -64,11 +59,30 @@ def clamp_pose(
 
     Joints that are inside already keep the rotations that were given.
     """
-    angles = measure_angles(limits, skeleton, rotations)
+    _check(limits, skeleton, rotations)
+    frames = _frames_at_rest(limits, skeleton)
+    angles = _angles(limits, frames, rotations)
     nearest = clamp_angles(angles, limits.low, limits.high)
     is_out = (nearest != angles).any(axis=-1) & limits.limited
-    turned = turn_joints(limits, skeleton, nearest)
+    turned = _turned(limits, frames, nearest)
     return np.where(is_out[..., None], turned, rotations)
+
+
+def _angles(
+    limits: Limits, frames: NDArray[np.float64], rotations: NDArray[Any]
+) -> NDArray[np.float64]:
+    """See `measure_angles`; frames: (J, 4), at rest."""
+    away = quaternions.multiply(_inverse(frames), rotations)
+    turns = quaternions.multiply(away, limits.frames.astype(np.float64))
+    return to_euler(turns)
+
+
+def _turned(
+    limits: Limits, frames: NDArray[np.float64], angles: NDArray[Any]
+) -> NDArray[np.float64]:
+    """See `turn_joints`; frames: (J, 4), at rest."""
+    turned = quaternions.multiply(frames, from_euler(np.asarray(angles, np.float64)))
+    return quaternions.multiply(turned, _inverse(limits.frames.astype(np.float64)))
 
 
 def _frames_at_rest(limits: Limits, skeleton: Skeleton) -> NDArray[np.float64]:

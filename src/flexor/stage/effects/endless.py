@@ -285,16 +285,16 @@ def water_series(
 @dataclass(frozen=True, slots=True, eq=False)
 class _Waves:
     """K waves that fit a tile: wave numbers x, y (K,); heights (K,), as complex numbers
-    with the phase; speeds (K,), radians a second; and how each turns along the rows
-    (H, K) and columns (K, W) of the tile.
+    with the phase; speeds (K,), radians a second; size: (width, height) of the tile in
+    pixels; turns: (2, K), how often each goes up and down along its rows and columns.
     """
 
     x: Doubles
     y: Doubles
     heights: NDArray[np.complex128]
     speeds: Doubles
-    rows: NDArray[np.complex128]
-    columns: NDArray[np.complex128]
+    size: tuple[int, int]
+    turns: NDArray[np.int64]
 
     @classmethod
     def make(
@@ -318,37 +318,50 @@ class _Waves:
         heights = number**-STEEPNESS
         heights /= math.sqrt(np.square(heights * number**2).sum() / 2)
         phases = np.exp(1j * rng.uniform(0, math.tau, WAVE_COUNT))
-        spots = [math.tau * np.arange(pixels) / pixels for pixels in size]
         return cls(
             x,
             y,
             heights * phases,
             np.sqrt(GRAVITY * number),  # waves on deep water
-            np.exp(1j * np.outer(spots[1], turns[1])),
-            np.exp(1j * np.outer(turns[0], spots[0])),
+            size,
+            np.array(turns).astype(np.int64),
         )
 
     def light(self, seconds: float) -> Floats:
         """Linear light (H, W, 3) at a time."""
         now = self.heights * np.exp(-1j * self.speeds * seconds)
-
-        def waved(factor: NDArray[Any]) -> Doubles:
-            picture: Doubles = ((self.rows * (now * factor)) @ self.columns).real
-            return picture
-
+        tilt = 1j * (self.x + self.y) / np.hypot(self.x, self.y).mean()
+        along, across, skew, slope = self._shown(
+            np.stack([self.x**2, self.y**2, self.x * self.y, tilt]) * now
+        )
         # A surface bends light as a lens does. Where its curves bring the light of a
         # patch together on less floor, that is brighter by as much: one over the
         # determinant of the map from the surface to the floor.
-        along, across = waved(self.x**2), waved(self.y**2)
-        skew = waved(self.x * self.y)
         patch = (1 - BEND * along) * (1 - BEND * across) - (BEND * skew) ** 2
         gathered = 1 / (np.abs(patch) + SOFT)
-        slope = waved(1j * (self.x + self.y) / np.hypot(self.x, self.y).mean())
         sheen = np.clip(slope + 0.5, 0, 1)
         light = np.array(DEEP) + (gathered**1.5)[..., None] * np.array(LIT)
         light += sheen[..., None] * np.array(SHEEN)
         found: Floats = light.astype(np.float32)
         return found
+
+    def _shown(self, heights: NDArray[np.complex128]) -> Doubles:
+        """Pictures (P, H, W) of the waves with heights (P, K), by their spectrum."""
+        width, height = self.size
+        x, y = self.turns
+        # A spectrum of real numbers is its right half: waves to the left stand there as
+        # their mirror images, and those straight up and down count fully.
+        is_left = x < 0
+        half = np.where(is_left, heights.conj(), heights)
+        half[:, x != 0] *= 0.5
+        rows, columns = np.where(is_left, -y, y) % height, np.abs(x)
+        spectrum = np.zeros((len(heights), height, width // 2 + 1), np.complex128)
+        for own, one in zip(spectrum, half, strict=True):
+            np.add.at(own, (rows, columns), one)
+        pictures: Doubles = np.fft.irfft2(
+            spectrum, (height, width), axes=(-2, -1), norm="forward"
+        )
+        return pictures
 
 
 def _raise_contrast(mixed: Floats, one: Floats, two: Floats, opacity: float) -> None:

@@ -140,6 +140,10 @@ class KeeperBody:
         self._fingers = [
             _unit(metres(f"{side}Hand") - metres(f"{side}LowerArm")) for side in SIDES
         ]
+        self._hand_frames = [
+            _frame(along, sign * np.cross(along, [0.0, 0.0, 1.0]))
+            for along, sign in zip(self._fingers, (1.0, -1.0), strict=True)
+        ]
         self._rest_world = rest.world
 
     def _palm(self, side: str) -> tuple[float, float, float]:
@@ -246,11 +250,7 @@ class KeeperBody:
 
     def _hand_turn(self, row: int, fingers: Doubles, palm: Doubles) -> Doubles:
         """How a hand is turned in the world; thumbs point forward at rest."""
-        along = self._fingers[row]
-        sign = 1.0 if row == 0 else -1.0
-        face = sign * np.cross(along, [0.0, 0.0, 1.0])
-        rest = _frame(along, face)
-        turn = _frame(fingers, palm) @ rest.T
+        turn = _frame(fingers, palm) @ self._hand_frames[row].T
         found: Doubles = quaternions.multiply(
             quaternions.from_matrix(turn), self._rest_turns[f"{SIDES[row]}Hand"]
         )
@@ -307,7 +307,7 @@ class KeeperBody:
 
 
 def _unit(way: Doubles) -> Doubles:
-    found: Doubles = way / max(float(np.linalg.norm(way)), 1e-9)
+    found: Doubles = way / max(math.sqrt(float(way @ way)), 1e-9)
     return found
 
 
@@ -315,7 +315,9 @@ def _frame(along: Doubles, face: Doubles) -> Doubles:
     """Columns: a direction, another across it, and what is across both."""
     x = _unit(along)
     y = _unit(face - x * float(face @ x))
-    return np.stack([x, y, np.cross(x, y)], 1)
+    (a, b, c), (d, e, f) = x.tolist(), y.tolist()
+    z = b * f - c * e, c * d - a * f, a * e - b * d
+    return np.array([x, y, z]).T.copy()
 
 
 def _rotation(matrix: Floats) -> Doubles:
