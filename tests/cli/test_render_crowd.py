@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from flexor.api.character import Character
 from flexor.errors import BackendMissing
 from flexor.pose.clips.root_motion import steady_motion
 from flexor.scene.character.clip import Clip, Track
+from tests.convert.levels.test_make import arm
 from tests.files import bvh_text
 from tests.output.moving import read_back
 
@@ -254,11 +256,9 @@ def test_without_what_makes_levels(
 @pytest.mark.slow
 def test_an_odd_character(run: Any, tmp_path: Path) -> None:
     """Flat, and of one moment: there is room between them all the same."""
-    hero = flexor.samples.mannequin()
-    still = Clip("still", ())
-    path = tmp_path / "a.flexor"
-    hero = hero.with_levels(hero.levels).with_clips({"still": still}, only=True)
-    flexor.save(hero, path)
+    scene = dataclasses.replace(arm(2, 9), clips={"still": Clip("still", ())})
+    path = tmp_path / "a.glb"  # its levels are made by the command
+    flexor.save(Character(scene), path)
     done = run(path, "--crowd", 3, *SMALL, "-o", tmp_path / "a.png")
     assert done.code == 0
     assert levels_of(done.out)[0] == 3
