@@ -18,8 +18,10 @@ run: $(VENV)/.run
 PYTEST := $(BIN)/python -m pytest -q -n auto --durations=10
 
 # What reaches kernels and is quick enough without the compiler.
-UNCOMPILED := tests/maths/kernels tests/pose tests/deform tests/api tests/bench \
-    tests/cli/test_motion.py tests/draw/raster/test_uncompiled.py \
+UNCOMPILED := tests/maths/kernels tests/deform tests/pose/crowd tests/pose/play \
+    $(filter-out %/test_ccd.py,$(wildcard tests/pose/ik/test_*.py)) \
+    $(wildcard tests/pose/test_*.py) tests/pose/clips/test_root_motion.py \
+    tests/api/test_stage.py tests/draw/raster/test_uncompiled.py \
     tests/convert/weights/test_score_bones.py \
     tests/convert/weights/test_smooth_weights.py tests/convert/shape/test_closest_points.py
 
