@@ -92,7 +92,7 @@ def make_walker(
 
 def check_parts(hero: Character, clip: Clip, motion: RootMotion, below: Any) -> None:
     """The way times the clip on the spot is the clip, at keys and between."""
-    times = np.linspace(0, clip.duration, 601)
+    times = np.linspace(0, clip.duration, 181)  # keys, and three between
     still = Character(plain_scene(hero.skeleton, clip)).pose_many("walk", times)
     whole = hero.pose_many("walk", times)
     made = transforms.multiply(motion.at(times)[:, None], still.world.astype(float))
