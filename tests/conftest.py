@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from tests.made import HAS_JIT, ROOT
 from tests.made import made_anew as made_anew
@@ -41,6 +42,11 @@ SLOW_FILES = (
     "bench/test_crowd.py",
     "maths/kernels/test_jit.py",
 )
+
+
+# No test asserts a time: machines that test are shared.
+settings.register_profile("flexor", deadline=None)
+settings.load_profile("flexor")
 
 
 def find_assets() -> Path | None:

@@ -22,7 +22,7 @@ from tests.oracle import envelope as oracle
 
 Rng = np.random.Generator
 F4 = np.float32
-FEW = settings(max_examples=40, deadline=None)
+FEW = settings(max_examples=40)
 SEEDS = st.integers(0, 2**32 - 1)
 CHAIN = [-1, 0, 1, 2]
 ERROR = 1e-5

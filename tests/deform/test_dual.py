@@ -29,7 +29,7 @@ from tests.scenes import (
 )
 
 VERTICES = [0, 1, 7, 8, 9, 17, 100]
-FEW = settings(max_examples=30, deadline=None)
+FEW = settings(max_examples=30)
 
 
 def run_linear(bind: Bind, world: Any) -> tuple[Any, Any]:

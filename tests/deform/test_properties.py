@@ -22,7 +22,7 @@ from tests.scenes import (
 
 SEEDS = st.integers(0, 2**32 - 1)
 SIZES = st.integers(1, 12)
-FEW = settings(max_examples=30, deadline=None)
+FEW = settings(max_examples=30)
 
 
 def bound_character(

@@ -103,7 +103,7 @@ def written(draw: st.DrawFn, most: int = 7) -> Written:
     return Written(nodes, frames, newline, indent)
 
 
-@settings(deadline=None, max_examples=150, database=None)
+@settings(max_examples=150, database=None)
 @given(file=written())
 def test_what_was_written_is_read(read: Read, file: Written) -> None:
     scene = read(file.data())
@@ -158,7 +158,7 @@ def check_cuts(read: Read, data: bytes, cuts: range) -> None:
             assert not data[cut:].strip() or not whole.clips
 
 
-@settings(deadline=None, max_examples=8, database=None)
+@settings(max_examples=8, database=None)
 @given(file=written(most=4))
 def test_cut_anywhere(read: Read, file: Written) -> None:
     data = file.data()

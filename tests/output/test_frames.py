@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from flexor.output.frames import changed_box, flatten, ticks
@@ -37,7 +37,6 @@ def test_one_clear_pixel_is_enough() -> None:
     assert (flatten(pixels)[2, 1] == 255).all()
 
 
-@settings(deadline=None)
 @given(st.floats(0.01, 1000), st.integers(1, 2000))
 def test_times_do_not_drift(fps: float, count: int) -> None:
     shown = [ticks(i, fps, 1000) for i in range(count)]

@@ -52,7 +52,7 @@ def test_alpha(tmp_path: Path) -> None:
     assert np.abs(back[12, 8].astype(int) - pixels[12, 8]).max() < 8
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.integers(1, 9), st.integers(1, 9), st.integers(0, 9), st.integers(0, 99))
 def test_png_is_exact(width: int, height: int, level: int, seed: int) -> None:
     from io import BytesIO

@@ -115,7 +115,7 @@ def test_any_number_of_links(counts: list[int], count: int, rng: Rng) -> None:
     check(linked(rng, plain, counts), count, rng)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.lists(st.integers(0, 4), min_size=3, max_size=20))
 def test_any_tree(seed: int, counts: list[int]) -> None:
     """Also lanes: each once, parents first; and whole poses."""

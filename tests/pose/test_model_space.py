@@ -161,7 +161,7 @@ def test_refusals(local: Any, text: str, rng: Rng) -> None:
         world_from_local(init_world(layout, 3), local)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 20))
 def test_moving_the_root_moves_all(seed: int, count: int) -> None:
     """world = root motion * world before, for the nodes below that root."""

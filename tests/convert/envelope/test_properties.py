@@ -25,7 +25,7 @@ from tests.envelopes import (
 from tests.oracle import envelope as oracle
 
 Rng = np.random.Generator
-FEW = settings(max_examples=60, deadline=None)
+FEW = settings(max_examples=60)
 ORDERS = st.sampled_from(["original", "joints"])
 SCALES = st.sampled_from(["one", "even", "uneven", "negative", "mirror"])
 

@@ -23,7 +23,7 @@ from flexor.convert.envelope.split_parts import piece_lives, whole_parts
 from tests.envelopes import random_parts, random_trace, random_tree
 
 Rng = np.random.Generator
-FEW = settings(max_examples=60, deadline=None)
+FEW = settings(max_examples=60)
 SEEDS = st.integers(0, 2**32 - 1)
 
 

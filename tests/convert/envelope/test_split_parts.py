@@ -31,7 +31,7 @@ from tests.envelopes import (
 from tests.oracle import envelope as oracle
 
 Rng = np.random.Generator
-FEW = settings(max_examples=60, deadline=None)
+FEW = settings(max_examples=60)
 SEEDS = st.integers(0, 2**32 - 1)
 IN_ORDER = np.arange(4)
 

@@ -83,7 +83,7 @@ def test_nodes_without_volume_are_given_no_slots(rng: Any, flat: int) -> None:
 
 
 @given(seed=st.integers(0, 10_000), nodes=st.integers(1, 8), roots=st.integers(1, 3))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_holds_for_every_plan(seed: int, nodes: int, roots: int) -> None:
     rng = np.random.default_rng(seed)
     body = random_body(rng, max(nodes, roots, 3), roots=roots)

@@ -112,7 +112,7 @@ def test_weights_of_the_mannequin_are_those_of_the_plain_loops() -> None:
     st.floats(0, 1),
     st.booleans(),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_sums_are_kept(
     seed: int, joints: int, count: int, length: float, fade: float, flat: bool
 ) -> None:
@@ -125,7 +125,7 @@ def test_sums_are_kept(
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(4, 9))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_the_order_of_joints_does_not_matter(seed: int, joints: int) -> None:
     rng = np.random.default_rng(seed)
     scene = random_scene(rng, joints)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -58,7 +58,6 @@ def check_rows(before: Pull, after: Pull, keep: Any) -> None:
         assert row_set(after, row) == pytest.approx(expected, abs=1e-6)
 
 
-@settings(deadline=None)
 @given(pulls(), st.integers(1, 7))
 def test_the_largest_weights_stay(pull: Pull, most: int) -> None:
     def keep(row: dict[int, float]) -> dict[int, float]:
@@ -70,7 +69,6 @@ def test_the_largest_weights_stay(pull: Pull, most: int) -> None:
     assert limit_influences(after, most) is after
 
 
-@settings(deadline=None)
 @given(pulls(), st.sampled_from([0, 0.01, 0.1, 0.25, 0.5, 1]))
 def test_small_weights_go(pull: Pull, least: float) -> None:
     def keep(row: dict[int, float]) -> dict[int, float]:
@@ -86,7 +84,6 @@ def test_small_weights_go(pull: Pull, least: float) -> None:
     np.testing.assert_allclose(after.weights.sum(1), pull.weights.any(1), atol=1e-6)
 
 
-@settings(deadline=None)
 @given(pulls(is_whole=False))
 def test_sums_are_1(pull: Pull) -> None:
     after = normalise_weights(pull)

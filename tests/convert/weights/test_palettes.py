@@ -30,7 +30,7 @@ def strip(joints: int) -> tuple[Any, Any, Any]:
     return names, np.ones_like(names, np.float32), grid(2 * joints, 2)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(seed=st.integers(0, 10**6), joints=st.integers(1, 30), width=st.integers(1, 4))
 def test_any_surface(seed: int, joints: int, width: int) -> None:
     rng = np.random.default_rng(seed)

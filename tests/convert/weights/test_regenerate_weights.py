@@ -134,7 +134,7 @@ def test_a_control_outside_the_body_gets_nothing() -> None:
     assert not (regenerate_weights(BodyFacts(more)).joints == len(body.joints)).any()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.integers(1, 9))
 def test_bodies_of_all_kinds(seed: int, count: int, joints: int) -> None:
     """Loose vertices, pieces, bones of no length, bones with nothing near them."""

@@ -97,7 +97,7 @@ def tied(scores: Any, pull: Pull) -> Any:
     return scores[points, np.maximum(pull.joints, 0)].astype(np.float32)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.integers(0, 2**32))
 def test_random_graphs_against_the_oracle(seed: int) -> None:
     surface, pull, scores = random_case(seed)
@@ -122,7 +122,7 @@ def test_random_graphs_against_the_oracle(seed: int) -> None:
     assert patches == sorted(patches, key=lambda x: (x.joint, x.points[0]))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, 2**32))
 def test_what_was_mended_has_nothing_to_mend(seed: int) -> None:
     # Points that nothing pulls may lie between a patch and what it takes over.

@@ -66,7 +66,7 @@ def test_a_step(count: int, joints: int, rng: Any) -> None:
     np.testing.assert_allclose(found.dense(joints), wanted, atol=2e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(0, 60),

@@ -91,7 +91,6 @@ def rewritten(scene: Scene, path: Path) -> Scene:
 @given(seed=st.integers(0, 10**6), ending=st.sampled_from([".glb", ".gltf"]))
 @settings(
     max_examples=25,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_read_after_write_is_the_identity(

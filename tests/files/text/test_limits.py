@@ -215,7 +215,7 @@ def test_human_limits_come_back(tmp_path: Path, rng: np.random.Generator) -> Non
     assert_same(read_limits(write(tmp_path, text), skeleton), limits)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**31), st.data())
 def test_any_limits_come_back(
     tmp_path_factory: pytest.TempPathFactory, seed: int, data: st.DataObject

@@ -195,7 +195,7 @@ BITS = [
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.data())
 def test_any_change_is_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -27,7 +27,7 @@ def is_same(one: Any, other: Any) -> bool:
     return bool(abs(abs(np.dot(one, other)) - 1) < 1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(rotations, rotations)
 def test_turns_as_numpy_has_them(a: Any, b: Any) -> None:
     a, b = unit(a), unit(b)
@@ -44,7 +44,7 @@ def test_nothing_has_no_turn() -> None:
     assert kernel.part_turn(0.0, 0.0, 0.0, 1.0, 0.5) == (0, 0, 0, 1)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(rotations, st.floats(0, 1))
 def test_a_part_of_a_turn(q: Any, part: float) -> None:
     q = unit(q)
@@ -59,7 +59,7 @@ def test_a_part_of_a_turn(q: Any, part: float) -> None:
         assert is_same(kernel.turn_both(*rest, *got), q)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(rotations)
 def test_angles_are_those_of_euler(q: Any) -> None:
     q = unit(q)

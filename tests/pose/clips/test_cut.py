@@ -29,7 +29,7 @@ from tests.scenes import (
 )
 
 Rng = np.random.Generator
-FEW = settings(max_examples=60, deadline=None)
+FEW = settings(max_examples=60)
 SEEDS = st.integers(0, 2**32 - 1)
 
 

@@ -21,7 +21,7 @@ from flexor.scene.human.human import find_human
 from tests.pose.ik.turned_rigs import places_at
 from tests.scenes import INTERPOLATIONS, random_clip, random_skeleton
 
-FEW = settings(max_examples=40, deadline=None)
+FEW = settings(max_examples=40)
 
 
 def gaps(skeleton: Skeleton, clip: Clip, moment: float) -> Any:

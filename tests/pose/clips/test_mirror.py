@@ -56,7 +56,7 @@ def matrices_at(skeleton: Skeleton, clip: Clip, time: float) -> Any:
     return oracle.world_matrices(skeleton, oracle.local_matrices(skeleton, clip, time))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(SEEDS, st.sampled_from([*INTERPOLATIONS, None]), st.booleans())
 def test_joints_go_where_their_twins_image_went(
     seed: int, kind: Any, has_mirrors: bool
@@ -77,7 +77,7 @@ def test_joints_go_where_their_twins_image_went(
         np.testing.assert_allclose(got, expected, atol=2e-4)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(SEEDS, st.sampled_from([*INTERPOLATIONS, None]), st.booleans())
 def test_twice_is_the_clip(seed: int, kind: Any, has_mirrors: bool) -> None:
     rng = np.random.default_rng(seed)

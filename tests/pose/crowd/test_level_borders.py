@@ -109,7 +109,7 @@ def test_bands_of_borders_below_zero() -> None:
     assert choose(rule, ahead(*[1] * 6), before, extra=values) == [0, 0, 1, 0, 2, 1]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.floats(1, 100), min_size=1, max_size=5, unique=True),
     st.floats(0.01, 0.4),
@@ -140,7 +140,7 @@ def test_noise_within_a_band_does_not_flicker(
     assert changes <= 1, made
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.floats(0, 50), min_size=1, max_size=6, unique=True),
     st.floats(0, 0.6),

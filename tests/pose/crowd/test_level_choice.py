@@ -114,7 +114,7 @@ def test_by_error_takes_the_coarsest_that_will_do() -> None:
     assert choose(LevelRule(), ahead(0.1, 9), errors=same) == [2, 2]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 8), st.floats(0.1, 10), st.integers(0, 2**32 - 1))
 def test_by_error_against_each_level(count: int, pixels: float, seed: int) -> None:
     """Levels whose errors rise and fall: the last of all that will do."""

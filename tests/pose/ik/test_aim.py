@@ -53,7 +53,7 @@ def sight(local: Any, aim: Aim) -> tuple[Any, Any, Any]:
     return frames @ [*aim.eye, 1], way, up
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from([None, (0.2, 0.5, 1.0), (0, 0, 1)]),
@@ -89,7 +89,7 @@ def test_shares() -> None:
     assert turned[:3].max() < 1e-6 < turned[3]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1))
 def test_up_is_kept_up(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -102,7 +102,7 @@ def test_up_is_kept_up(seed: int) -> None:
     assert (cosine[size > 0.05] > 0.999).all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.floats(0, 1))
 def test_a_weighted_look_never_turns_further_than_the_full_one(
     seed: int, weight: float
@@ -298,7 +298,7 @@ def test_what_is_behind_is_not_looked_at() -> None:
         init_aim(BODY, Aim(["b3"], most=4), 1)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.floats(0, 1), st.booleans())
 def test_each_joint_of_a_weighted_look_turns_by_that_part(
     seed: int, weight: float, has_limits: bool

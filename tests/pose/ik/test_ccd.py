@@ -75,7 +75,7 @@ def test_random_targets_are_reached(start: str) -> None:
     assert np.concatenate(near[200]).mean() >= 0.995
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.booleans(), st.floats(0.2, 2.5))
 def test_the_distance_never_grows(
     seed: int, bones: int, has_limits: bool, far: float
@@ -143,7 +143,7 @@ def test_out_of_reach_with_limits_it_comes_to_rest() -> None:
         before = now
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5))
 def test_limits_hold(seed: int, bones: int) -> None:
     rng = np.random.default_rng(seed)
@@ -229,7 +229,7 @@ def test_a_straight_chain_bends_for_a_target_on_its_line() -> None:
     assert state.off.max() < 1e-3
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["zero", "base", "flat", "folded"]))
 def test_degenerate_inputs_stay_finite(seed: int, kind: str) -> None:
     rng = np.random.default_rng(seed)

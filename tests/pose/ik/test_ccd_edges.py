@@ -437,7 +437,7 @@ def test_a_pole_of_a_single_bone_says_nothing() -> None:
     np.testing.assert_array_equal(poled, plain)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.floats(0.05, 0.95))
 def test_limits_hold_for_a_part_of_a_solve(seed: int, weight: float) -> None:
     rng = np.random.default_rng(seed)

@@ -107,7 +107,7 @@ def test_an_offset_point_is_brought_to_the_target() -> None:
     np.testing.assert_allclose(point, [0.4, 0.5, 0.1], atol=1.1e-3)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5))
 def test_the_middle_points_to_the_pole(seed: int, bones: int) -> None:
     rng = np.random.default_rng(seed)
@@ -139,7 +139,7 @@ def test_the_middle_points_to_the_pole(seed: int, bones: int) -> None:
     assert side(-pole) > 0.999  # flipped, the middle flips
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.floats(0, 1))
 def test_a_weighted_solve_turns_by_that_part_of_the_full_one(
     seed: int, weight: float

@@ -71,7 +71,7 @@ def test_the_link_region_is_a_tenth_one_to_ten(frames: int, region: int) -> None
     assert not parts[:-region].any()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.floats(0, 1))
 def test_limbs_go_their_part_of_the_way(seed: int, part: float) -> None:
     """p - (p - target) * part, to the end of the limb; the bones keep their lengths."""
@@ -160,7 +160,7 @@ def test_the_seeds_level_difference() -> None:
     np.testing.assert_array_equal(level_offset(0.1, [0, 2], 0, 4), [0.1, 0.05])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.floats(-1, 1), st.integers(1, 60), st.integers(1, 60), st.booleans())
 def test_levels_rise_to_the_impact_and_fall_to_nothing(
     difference: float, impact: int, after: int, is_grounded: bool

@@ -38,7 +38,7 @@ def bent(
     return state.off[:, 0].astype(np.float64), local
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from([(0.5, 0.5), (0.3, 0.7), (0.9, 0.1)]),
@@ -63,7 +63,7 @@ def test_the_end_comes_to_the_target_or_points_at_it(
     assert kernel_two_bone.solve_two_bone is not None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1))
 def test_it_bends_in_the_plane_it_was_bent_in(seed: int) -> None:
     """Without a pole the elbow turns the shortest way: no twist about the line."""
@@ -83,7 +83,7 @@ def test_it_bends_in_the_plane_it_was_bent_in(seed: int) -> None:
     assert after[1] @ side > -1e-6
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_the_middle_points_to_the_pole(seed: int, is_straight: bool) -> None:
     rng = np.random.default_rng(seed)
@@ -105,7 +105,7 @@ def test_the_middle_points_to_the_pole(seed: int, is_straight: bool) -> None:
         assert cosine > 1 - 1e-4 or np.linalg.norm(flat) < 1e-2
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.floats(0, 1))
 def test_a_weighted_solve_turns_by_that_part_of_the_full_one(
     seed: int, weight: float

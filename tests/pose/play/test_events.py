@@ -39,7 +39,7 @@ def times_of(events: list[Event]) -> list[float]:
     return [event.time for event in events]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     mode=st.sampled_from(["once", "loop", "ping-pong"]),
     times=st.lists(EIGHTHS, min_size=1, max_size=4, unique=True),
@@ -81,7 +81,7 @@ def test_as_on_the_line_of_time(
         at = after
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     mode=st.sampled_from(["loop", "ping-pong"]),
     times=st.lists(st.floats(0, 0.7), min_size=1, max_size=3, unique=True),

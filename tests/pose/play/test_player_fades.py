@@ -377,7 +377,7 @@ def test_leave_passes_the_events_before_it(rng: Rng) -> None:
     assert advance(state, 5.0) == []
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     acts=st.lists(
         st.tuples(

@@ -376,7 +376,7 @@ def test_other_side() -> None:
 WORDS = [n for names in SCHEMES.values() for n in names.values()]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 12), st.integers(0, 2**31), st.data())
 def test_any_tree_with_such_names(count: int, seed: int, data: st.DataObject) -> None:
     """No tree breaks it, and what it says holds in the tree."""

@@ -249,7 +249,7 @@ def test_nodes_of_no_level_are_not_in_the_list() -> None:
     assert counts.dtype == order.dtype == np.int32
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 30), st.integers(0, 6), st.integers(0, 2**32 - 1))
 def test_both_forms_agree(nodes: int, levels: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -264,7 +264,7 @@ def test_both_forms_agree(nodes: int, levels: int, seed: int) -> None:
         assert chosen.dtype == np.int32
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 12), st.integers(2, 4), st.integers(0, 2**32 - 1))
 def test_only_nested_levels_have_a_counter(nodes: int, levels: int, seed: int) -> None:
     masks = np.random.default_rng(seed).random((levels, nodes)) < 0.5
@@ -350,7 +350,7 @@ def test_selections_without_bones() -> None:
     assert bones_of(make_chain(0), np.zeros(0, bool)).shape == (0, 2)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(1, 25), st.integers(0, 2**32 - 1))
 def test_bones_begin_at_the_nearest_selected(count: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

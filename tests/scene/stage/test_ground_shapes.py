@@ -75,7 +75,7 @@ areas = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(circles | areas, max_size=3), st.sampled_from([0.5, 0.75, 2.0]))
 def test_patches_are_laid_in_order(patches: list[Patch], step: float) -> None:
     ground = shape_ground((6, 4.5), step, patches)

@@ -46,7 +46,7 @@ def walker(
 
 
 @given(speed=st.floats(0.3, 8.0), turn=st.floats(-3.1, 3.1))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_any_way_and_speed(speed: float, turn: float) -> None:
     x, z = speed * np.sin(turn), speed * np.cos(turn)
     found = ground_velocity(*walker((x, z)), STEP)
@@ -55,7 +55,7 @@ def test_any_way_and_speed(speed: float, turn: float) -> None:
 
 
 @given(size=st.floats(0.01, 100.0))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_any_size(size: float) -> None:
     before, after = (rows * np.float32(size) for rows in walker((0.0, 1.4)))
     found = ground_velocity(before, after, STEP)

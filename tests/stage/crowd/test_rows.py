@@ -17,7 +17,7 @@ from flexor.stage.crowd.rows import place_in_rows
     deep=st.floats(0.1, 50.0),
     stray=st.floats(0, 0.49),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_nobody_meets_another(
     count: int, wide: float, deep: float, stray: float
 ) -> None:

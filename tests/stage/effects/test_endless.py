@@ -212,7 +212,7 @@ def test_fewer_frames_the_farther_away() -> None:
     assert frame_at(7 / RATE, [5.0, 5.1], 30, switch).tolist() == [7, 4]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seconds=st.floats(-1e4, 1e4),
     metres=st.lists(st.floats(0, 1e6), max_size=5),

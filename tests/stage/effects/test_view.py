@@ -306,7 +306,7 @@ SPOT = st.tuples(NUMBER, NUMBER)
     is_mirrored=st.booleans(),
     shift=SPOT,
 )
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_same_when_turned_mirrored_and_moved(
     camera: Any,
     characters: Any,

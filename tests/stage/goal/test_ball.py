@@ -169,7 +169,7 @@ def test_air_does_nothing_to_a_ball_that_hangs_still() -> None:
     assert (ball.velocity == 0).all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.tuples(*[st.floats(-100, 100)] * 3),
     st.tuples(*[st.floats(-1000, 1000)] * 3),

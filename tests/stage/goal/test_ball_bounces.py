@@ -149,7 +149,7 @@ def test_a_slow_ball_stops_at_a_post() -> None:
     np.testing.assert_allclose(ball.place, (0, 2, APART), atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     offset=st.floats(-0.95, 0.95),
     speed=st.floats(1, 12),
@@ -244,7 +244,7 @@ def distances(rods: Any, places: Any) -> Any:
     return np.min(found, axis=0)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 2**32 - 1), thin=st.sampled_from([0.06, 0.001]))
 def test_no_ball_is_in_a_rod_or_passes_through_one(seed: int, thin: float) -> None:
     """Aimed at a goal frame at up to 60 m/s: thrown off its course, and never in it."""
@@ -297,7 +297,7 @@ def test_no_ball_is_below_the_ground_or_in_a_post(name: str) -> None:
     assert np.isfinite(state.bodies).all()
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_rods_and_ground_give_no_energy(seed: int) -> None:
     """Of motion and of spin together, for a ball that nothing pulls."""

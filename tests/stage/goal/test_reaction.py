@@ -242,7 +242,7 @@ def test_k5_ends_sliding_but_does_not_turn_it_around() -> None:
 vectors = st.tuples(*[st.floats(-7, 7)] * 3)  # so slow that a step is one
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     velocity=vectors,
     spin=vectors,

@@ -153,7 +153,7 @@ def test_any_gate_of_several_may_be_the_way_in() -> None:
     assert passes(BEFORE, (0, 1, 1), (0, 1, -5), tables=tables) == BEFORE
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(*[st.floats(-6, 6)] * 3), min_size=2, max_size=12))
 def test_any_way_is_told_by_where_it_first_went_in(places: Any) -> None:
     """The side is that of the last way in that was not undone by the same way out."""

@@ -21,7 +21,7 @@ from tests.oracle.ball import BEFORE, INSIDE, OUTSIDE
 from tests.stage.goal.flights import curtain, deepest, goal
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_a_sheet_alone_throws_back_what_hits_it(seed: int) -> None:
     """At up to 60 m/s, from both sides, and not near its edges."""
@@ -73,7 +73,7 @@ def aimed(rng: Any, count: int, is_inside: bool, fastest: float) -> tuple[Any, A
 
 @pytest.mark.parametrize("is_inside", [False, True], ids=["outside", "inside"])
 @pytest.mark.parametrize("top_depth", [None, 1.0], ids=["box", "slanted"])
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_no_ball_ends_on_the_wrong_side(
     seed: int, top_depth: float | None, is_inside: bool

@@ -112,7 +112,7 @@ BEAT = st.tuples(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(tables_and_options(), st.lists(BEAT, max_size=25))
 def test_against_the_slow_twin(given_table: Any, beats: list[Any]) -> None:
     table, options = given_table

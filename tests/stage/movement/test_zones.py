@@ -405,7 +405,6 @@ def any_zone(draw: st.DrawFn) -> Zone:
 
 FEW = settings(
     max_examples=150,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 

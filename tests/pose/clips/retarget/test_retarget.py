@@ -30,7 +30,7 @@ from tests.scenes import (
 )
 
 Rng = np.random.Generator
-FEW = settings(max_examples=40, deadline=None)
+FEW = settings(max_examples=40)
 SEEDS = st.integers(0, 2**32 - 1)
 LIMBS = (
     ("UpperArm", "LowerArm"),
