@@ -22,6 +22,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 SLOW_FILES = (
     "examples/test_examples.py",
     "examples/test_documents.py",
+    "conformance/test_envelopes.py",
     "games/goal/test_game.py",
     "games/arena/test_arena.py",
     "conformance/test_links.py",
@@ -35,7 +36,6 @@ SLOW_FILES = (
     "structure/test_layers.py",
     "convert/repair/test_recipe.py",
     "conformance/test_motion.py",
-    "conformance/test_envelopes.py",
     "cli/test_convert.py",
     "tools/test_mannequin.py",
     "games/test_pinned.py",

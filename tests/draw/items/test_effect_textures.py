@@ -27,15 +27,16 @@ def tiles(atlas: Any, columns: int, rows: int) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("picture", "shape"),
+    ("make", "shape"),
     [
-        (splash_atlas("water"), (256, 512, 4)),
-        (splash_atlas("sand"), (256, 512, 4)),
-        (leaf_atlas(), (128, 256, 4)),
-        (snow_flake(), (32, 32, 4)),
+        (lambda: splash_atlas("water"), (256, 512, 4)),
+        (lambda: splash_atlas("sand"), (256, 512, 4)),
+        (leaf_atlas, (128, 256, 4)),
+        (snow_flake, (32, 32, 4)),
     ],
 )
-def test_can_be_drawn_as_they_are(picture: Any, shape: Any) -> None:
+def test_can_be_drawn_as_they_are(make: Any, shape: Any) -> None:
+    picture = make()
     assert picture.shape == shape
     assert picture.dtype == np.uint8
     assert not picture.flags.writeable

@@ -75,7 +75,8 @@ def closest_turn(source: Doubles, target: Doubles) -> tuple[Doubles, float]:
         return np.eye(3), 0.0
     a, b = a / sizes[0], b / sizes[1]
     left, values, right = np.linalg.svd(b.T @ a)
-    if values[1] < LINE * values[0]:  # no more is known than where a line points
+    # These values are squares of how far points are spread.
+    if values[1] < LINE**2 * values[0]:  # no more is known than where a line points
         turn = turn_between(right[0], left[:, 0])
     else:
         sign = np.sign(np.linalg.det(left @ right))
