@@ -12,7 +12,7 @@ PIP := $(BIN)/pip install -q --no-compile
 # By contents, so that another copy of the source need not be checked from the start.
 export MYPY_CACHE_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/flexor/mypy
 
-.PHONY: run test warm check bench sample pictures tree clean
+.PHONY: run test warm check bench wheel sample pictures tree clean
 
 # Twenty seconds of the arena and ten of the goal: out/arena.mp4 and out/goal.mp4.
 run: $(VENV)/.run
@@ -40,9 +40,12 @@ test: $(if $(READY),$(VENV)/.dev,check warm)
 	$(PYTEST) --dist loadfile --no-loadscope-reorder
 	NUMBA_DISABLE_JIT=1 $(PYTEST) --dist worksteal -m "not jit and not slow" $(UNCOMPILED)
 
+TEST_KERNELS := $(wildcard tests/maths/kernels/test_*.py) tests/pose/ik/step_kernels.py \
+    tests/maths/machine/test_entry.py tests/maths/machine/test_numbers.py
+
 # Compiles the kernels that are not compiled yet, each once.
 warm: $(VENV)/.dev
-	$(BIN)/python -m tools.warm $(subst /,.,$(basename $(wildcard tests/maths/kernels/test_*.py)))
+	$(BIN)/python -m tools.warm $(subst /,.,$(basename $(TEST_KERNELS)))
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -51,6 +54,10 @@ check: $(VENV)/.dev
 
 bench: $(VENV)/.run
 	$(BIN)/flexor bench
+
+# A wheel with compiled kernels, for this platform and version of Python: dist/.
+wheel: $(VENV)/.run
+	$(BIN)/python -m tools.wheel
 
 # Makes the built-in mannequin again.
 sample: $(VENV)/.dev
@@ -69,8 +76,7 @@ $(VENV)/.run: pyproject.toml constraints.txt
 	$(PIP) -e ".[codecs,play,video]" || \
 	    { echo "no codecs: fewer spectators"; $(PIP) -e ".[play,video]"; }
 	@echo "compiling the kernels, once"
-	@$(BIN)/python -c "import flexor.pose.sample, flexor.deform.vertices" 2>/dev/null & \
-	    $(BIN)/python -c "import flexor.draw.raster.backend, flexor.stage.step" 2>/dev/null; wait
+	@$(BIN)/flexor warm deform draw pose stage
 	touch $@
 
 # Holds all that `make run` needs, too.

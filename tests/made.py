@@ -146,10 +146,11 @@ def forget_old(kept: Path) -> None:
             shutil.rmtree(other, ignore_errors=True)
 
 
-def kept(make: Callable[..., Any]) -> Callable[..., Any]:
+def kept(make: Callable[..., Any], *beside: Any) -> Callable[..., Any]:
     """The same function, which makes nothing twice.
 
     `each`, which is called as the work goes on, is called once when nothing is made.
+    beside: what else the result depends on.
     """
     name = f"{make.__module__}.{make.__qualname__}"
     shape = inspect.signature(make)
@@ -162,7 +163,7 @@ def kept(make: Callable[..., Any]) -> Callable[..., Any]:
         asked.apply_defaults()
         asked.arguments.pop("each", None)
         try:
-            key = digest(name, thread_count(), asked.arguments)
+            key = digest(name, thread_count(), asked.arguments, *beside)
         except Unknown:
             return make(*values, **named, **extra)
         place = folder() / _sources()

@@ -27,6 +27,7 @@ from flexor.deform.envelope import skin_envelope
 from flexor.draw.scene.style import DrawStyle
 from flexor.pose.pose import Pose
 from flexor.scene.character.weights import SkinWeights
+from flexor.scene.runtime.envelope import Envelope
 from flexor.scene.scene import Scene
 from tests.conftest import asset_files
 
@@ -41,7 +42,7 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module", params=asset_files(), ids=lambda file: file.stem)
-def hero(request: pytest.FixtureRequest) -> Character:
+def hero(request: pytest.FixtureRequest, made_once: None) -> Character:
     """A character, loaded and converted once for all tests of it."""
     made = flexor.load(request.param)
     _ = made.envelopes
@@ -123,13 +124,12 @@ def same_bytes(one: list[SkinnedPrimitive], other: list[SkinnedPrimitive]) -> bo
     )
 
 
-def with_largest_weights(scene: Scene) -> Scene:
+def with_largest_weights(scene: Scene, trace: list[int]) -> Scene:
     """Every vertex wholly with the joint that pulls it most; of equal ones the first
-    that is visited with all weights. A mesh for each node: the same mesh may hang on
-    several skins.
+    that is visited with all weights, in the order of `trace`. A mesh for each node: the
+    same mesh may hang on several skins.
     """
-    parts, _ = scene_parts(scene)
-    rank = np.argsort(convert_parts(scene.skeleton.parents, parts)[1])
+    rank = np.argsort(trace)
     meshes, rows = [], np.full(len(scene.node_mesh), -1)
     for node, row in enumerate(scene.node_mesh.tolist()):
         if row < 0:
@@ -170,9 +170,16 @@ def test_all_weights(hero: Character) -> None:
         check_close(hero, poses, made, hero.deform_many(poses), clip)
 
 
-def test_one_weight(hero: Character) -> None:
+@pytest.fixture(scope="module")
+def searched(hero: Character) -> tuple[Envelope, list[int]]:
+    """Its parts as an envelope, made anew, and the order of visits."""
+    parts, _ = scene_parts(hero.scene)
+    return convert_parts(hero.skeleton.parents, parts)
+
+
+def test_one_weight(hero: Character, searched: tuple[Envelope, list[int]]) -> None:
     """The skin of a character whose vertices have their largest weight alone."""
-    reduced = Character(with_largest_weights(hero.scene))
+    reduced = Character(with_largest_weights(hero.scene, searched[1]))
     for clip, poses in motions(hero):
         skins = hero.deform_many(poses, weights="one")
         made = {(s.node, s.primitive): (s.positions, s.normals) for s in skins}
@@ -222,7 +229,10 @@ def cut(hero: Character) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("search", [True, False])
 def test_joining_costs_no_room(
-    hero: Character, cut: tuple[Any, ...], search: bool
+    hero: Character,
+    cut: tuple[Any, ...],
+    searched: tuple[Envelope, list[int]],
+    search: bool,
 ) -> None:
     """The buffer is not larger than that of the pieces as they were cut; and another
     order of visits has not made it larger than depth first.
@@ -237,6 +247,8 @@ def test_joining_costs_no_room(
     peak = placed_peak(piece_lives(left), rank)
     assert peak <= most
     assert len(left) <= len(pieces)
-    made, trace = convert_parts(parents, parts, EnvelopeSettings(search=search))
+    made, trace = searched  # as it is without settings
+    if not search:
+        made, trace = convert_parts(parents, parts, EnvelopeSettings(search=False))
     np.testing.assert_array_equal(np.argsort(trace), rank)
     assert made.peak == peak

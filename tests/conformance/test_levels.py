@@ -1,4 +1,8 @@
-"""Levels of detail of real characters: within their goals, nested, and whole."""
+"""Levels of detail of real characters: within their goals, nested, and whole.
+
+They are made once for each state of our source: the same source makes the same levels,
+which `convert/levels` tests.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,10 @@ import numpy as np
 import pytest
 
 import flexor
-from flexor.convert.levels.make import make_levels
+from flexor.convert.levels import make
 from tests.level_checks import check_made
 
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("made_once")]
 # Skinned with clips, without clips and flat shaded, of rigid parts, a hand, a morph.
 FEW = (
     "CesiumMan.glb",
@@ -22,11 +27,10 @@ FEW = (
 )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", FEW)
 def test_levels_of_a_character(assets: Path, name: str) -> None:
     scene = flexor.load(assets / name).scene
-    levels, reports, findings = make_levels(scene)
+    levels, reports, findings = make.make_levels(scene)
     check_made(scene, levels, reports)
     assert not findings
     for report in reports:
@@ -37,10 +41,9 @@ def test_levels_of_a_character(assets: Path, name: str) -> None:
         assert reports[-1].influences <= reports[0].influences
 
 
-@pytest.mark.slow
 def test_the_mannequin_loses_its_fingers_before_its_limbs() -> None:
     scene = flexor.samples.mannequin().scene
-    levels, reports, _ = make_levels(scene)
+    levels, reports, _ = make.make_levels(scene)
     check_made(scene, levels, reports)
     assert all(report.is_met for report in reports)
     assert reports[-1].nodes <= reports[0].nodes / 2

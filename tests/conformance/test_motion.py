@@ -1,4 +1,7 @@
-"""Reduced motion of all files: never over the bound, wherever one looks."""
+"""Reduced motion of all files: never over the bound, wherever one looks.
+
+It is made once for each state of our source: see `made_once`.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,13 @@ import numpy as np
 import pytest
 
 import flexor
+from flexor.convert.motion import reduce
 from flexor.convert.motion.error import motion_errors
-from flexor.convert.motion.reduce import MotionSettings, reduce_clip
 from flexor.pose.clip_tables import pack_clip
 from flexor.scene.character.clip import Clip
 from tests.conftest import asset_files, find_assets
 
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("made_once")]
 MOST_CLIPS = 3
 CMU = 0.0254 / 0.45  # metres in a unit of CMU's captures
 
@@ -26,13 +30,13 @@ def captures() -> list[Path]:
 def check(file: Path, unit: float) -> list[float]:
     """Reduce some clips of a file; their ratios."""
     hero = flexor.load(file)
-    rule = MotionSettings(unit=unit)
+    rule = reduce.MotionSettings(unit=unit)
     ratios = []
     for clip in list(hero.clips.values())[:MOST_CLIPS]:
         assert isinstance(clip, Clip)
         if not clip.tracks:
             continue
-        form, report = reduce_clip(hero.layout, clip, rule)
+        form, report = reduce.reduce_clip(hero.layout, clip, rule)
         assert report.worst is not None
         assert report.worst <= rule.error
         keys = np.unique(np.concatenate([track.times for track in clip.tracks]))
@@ -43,13 +47,11 @@ def check(file: Path, unit: float) -> list[float]:
     return ratios
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("file", asset_files(), ids=lambda file: file.name)
 def test_files(file: Path) -> None:
     check(file, 1.0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("file", captures(), ids=lambda file: file.name)
 def test_captures(file: Path) -> None:
     is_cmu = file.name.startswith("cmu")

@@ -150,28 +150,36 @@ def no_import_through_init(source: Source) -> list[str]:
     ]
 
 
-def compiler_in_kernels(source: Source) -> list[str]:
-    """Numba and LLVM only in kernel files."""
+def compiler_in_its_room(source: Source) -> list[str]:
+    """Numba only where machine code is made, which no program loads; LLVM beside it."""
+    room = "flexor.maths.machine."
+    makers = tuple(f"{room}{name}" for name in ("build", "entry", "llvm."))
+    allowed = {"numba": makers, "llvmlite": (room,)}
     return [
         f"{source.module}: imports {module}"
         for module, _ in imports(source)
-        if module.split(".")[0] in ("numba", "llvmlite") and not source.is_kernel
+        if not source.module.startswith(allowed.get(module.split(".")[0], "flexor"))
     ]
 
 
 def kernels_stand_alone(source: Source) -> list[str]:
     """Kernels take and give arrays: of ours they know kernels alone, those of maths and
     of their own part of the package, layouts, which are numbers and records, also those
-    of scene, and the names of arrays.
+    of scene, and the names of arrays. Those of maths know how they are compiled.
     """
     if not source.is_kernel:
         return []
+    if source.module.startswith("flexor.maths.kernels."):
+        below_all: tuple[str, ...] = ("flexor.maths.machine.",)
+    else:
+        below_all = ()
     own, below = f"flexor.{source.folder}.", ("flexor.maths.", "flexor.scene.")
     return [
         f"{source.module}: a kernel may not import {module}"
         for module, _ in imports(source)
         if _is_ours(module)
         and module not in ("flexor.arrays", "flexor.maths.records")
+        and not module.startswith(below_all)
         and not (
             (".kernels" in module and module.startswith((own, "flexor.maths.")))
             or (module.endswith(".layout") and module.startswith((own, *below)))
@@ -338,7 +346,7 @@ def untested_kernels(source: Source, tests: str) -> list[str]:
 RULES: tuple[Callable[[Source], list[str]], ...] = (
     layers,
     no_import_through_init,
-    compiler_in_kernels,
+    compiler_in_its_room,
     kernels_stand_alone,
     no_loose_flags,
     short_files,

@@ -1,25 +1,36 @@
-"""What compiles all kernels before tests begin finds all of them."""
+"""What compiles all kernels before tests begin: its words are further modules."""
 
 from __future__ import annotations
 
 import sys
 
-from tests.conftest import ROOT
-from tools.warm import FIRST, compile_module, kernel_modules
+import pytest
+
+from flexor.maths.machine.warm import kernel_modules
+from tools import warm
 
 
-def test_all_modules_with_kernels_are_found() -> None:
-    found = kernel_modules()
-    assert len(found) == len(set(found))
-    assert tuple(found[: len(FIRST)]) == FIRST
-    source = ROOT / "src"
-    for file in source.rglob("*.py"):
-        if "\n@jit(" in file.read_text("utf-8"):
-            name = ".".join(file.relative_to(source).with_suffix("").parts)
-            assert name in found
+def test_what_is_missing_is_compiled_and_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str] = []
+
+    def missing(names: list[str], target: object) -> list[str]:
+        asked.extend(names)
+        return names[-1:]
+
+    monkeypatch.setattr(warm, "stale_modules", missing)
+    monkeypatch.setattr(warm, "warm_modules", iter)
+    monkeypatch.setattr(sys, "argv", ["warm", "one.more"])
+    warm.main()
+    assert asked == [*kernel_modules(), "one.more"]
+    assert capsys.readouterr().out == "compiled one.more\n"
 
 
-def test_a_module_is_compiled_by_being_loaded() -> None:
-    name = "flexor.maths.kernels.affine"
-    compile_module(name)
-    assert name in sys.modules
+def test_nothing_is_said_where_nothing_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(warm, "stale_modules", lambda names, target: [])
+    monkeypatch.setattr(sys, "argv", ["warm"])
+    warm.main()
+    assert capsys.readouterr().out == ""

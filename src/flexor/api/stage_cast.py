@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -35,9 +37,14 @@ from flexor.stage.cast import BodyPlan, Playing
 from flexor.stage.crowd.ground_speed import ground_velocity
 from flexor.stage.effects.afterimages import PartGroup, group_parts
 from flexor.stage.effects.scenery import CHECKED
-from flexor.stage.effects.shadows import body_parts, heaviest_nodes, scene_parts
+from flexor.stage.effects.shadows import (
+    ShadowParts,
+    body_parts,
+    heaviest_nodes,
+    scene_parts,
+)
 
-__all__ = ["CastBody", "make_cast"]
+__all__ = ["CastBody", "make_cast", "volumes_of"]
 
 # Names that clips of roles have, if an actor does not say others.
 USUAL = {
@@ -153,13 +160,39 @@ def _find_hero(
         check_kind(given[actor.file], Character, f"characters: {actor.file}")
         return given[actor.file]
     if actor.file == "mannequin":
-        return samples.mannequin()
+        return _mannequin()
     try:
         return load(Path(actor.file))
     except FlexorError as error:
         if refuse is None:
             raise
         raise refuse(("character", row, "file"), str(error)) from None
+
+
+@cache
+def _mannequin() -> Character:
+    """One for all stages: what is found out about it is found out once."""
+    return samples.mannequin()
+
+
+_volumes: WeakKeyDictionary[Character, HitVolumes] = WeakKeyDictionary()
+_shadows: WeakKeyDictionary[Character, ShadowParts] = WeakKeyDictionary()
+
+
+def volumes_of(hero: Character) -> HitVolumes:
+    """The hit volumes of a character, made once."""
+    found = _volumes.get(hero)
+    if found is None:
+        found = _volumes[hero] = make_volumes(hero.scene)
+    return found
+
+
+def _shadow_of(hero: Character) -> ShadowParts:
+    """The parts of a character's shadow, made once."""
+    found = _shadows.get(hero)
+    if found is None:
+        found = _shadows[hero] = scene_parts(hero.scene)
+    return found
 
 
 def _plan_body(
@@ -196,9 +229,9 @@ def _plan_body(
         roles,
         limbs,
         feet,
-        make_volumes(hero.scene) if has_attacks else none,
+        volumes_of(hero) if has_attacks else none,
         tuple(hero.binds),
-        scene_parts(hero.scene) if plan.look.shadows and has_skin else None,
+        _shadow_of(hero) if plan.look.shadows and has_skin else None,
         hero.layout.morph_columns,
         _find_checked(hero),
         *_find_groups(hero, moves, plan.effects.afterimages),

@@ -5,23 +5,18 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Annotated
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import flexor
-from flexor.cli.bench import bench
-from flexor.cli.convert import convert
-from flexor.cli.endless import endless
-from flexor.cli.inspect import inspect
-from flexor.cli.motion import motion
-from flexor.cli.play import play
-from flexor.cli.render import render
-from flexor.cli.repair import RepairCommand, repair
-from flexor.cli.stage import stage
 from flexor.errors import FlexorError
 
-__all__ = ["app", "main"]
+__all__ = ["app", "main", "make_app"]
+
+if TYPE_CHECKING:
+    app: typer.Typer
 
 EPILOG = """
 Examples:
@@ -45,31 +40,49 @@ Examples:
   flexor play arena                 a game in a window
 
   flexor bench skin --json -        how fast this machine is
+
+  flexor warm                       compile everything now, not when it is needed
 """
 
-app = typer.Typer(
-    help="Real-time characters for Python: inspect, mend, draw, convert, measure.",
-    epilog=EPILOG,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-app.command(epilog="Example:  flexor inspect hero.glb --json | jq .clips")(inspect)
-app.command(epilog="Example:  flexor render hero.glb --clip walk -o walk.mp4")(render)
-app.command(
-    cls=RepairCommand,
-    epilog="Example:  flexor repair hero.glb -o better.glb --rogues --links 3",
-)(repair)
-app.command(
-    epilog="Example:  flexor motion hero.glb --from walk.bvh --in-place -o new.glb"
-)(motion)
-app.command(epilog="Example:  flexor convert hero.glb -o hero.flexor --report")(convert)
-app.command(epilog="Example:  flexor endless a/ b/ -o loop.webp")(endless)
-app.command(epilog="Example:  flexor stage arena.toml --inputs fight.log -o fight.mp4")(
-    stage
-)
-app.command(epilog="Example:  flexor play goal --record goal.mp4 --seconds 20")(play)
-app.command(epilog="Example:  flexor bench pose skin --json out.json")(bench)
+# Each is a function of the module of its name, and an example for the end of its help.
+COMMANDS = {
+    "inspect": "flexor inspect hero.glb --json | jq .clips",
+    "render": "flexor render hero.glb --clip walk -o walk.mp4",
+    "repair": "flexor repair hero.glb -o better.glb --rogues --links 3",
+    "motion": "flexor motion hero.glb --from walk.bvh --in-place -o new.glb",
+    "convert": "flexor convert hero.glb -o hero.flexor --report",
+    "endless": "flexor endless a/ b/ -o loop.webp",
+    "stage": "flexor stage arena.toml --inputs fight.log -o fight.mp4",
+    "play": "flexor play goal --record goal.mp4 --seconds 20",
+    "bench": "flexor bench pose skin --json out.json",
+    "warm": "FLEXOR_CPU=x86-64-v2 flexor warm",
+}
+
+
+def make_app(only: str | None = None) -> typer.Typer:
+    """The program; only: one command, so that no other's module is loaded."""
+    made = typer.Typer(
+        help="Real-time characters for Python: inspect, mend, draw, convert, measure.",
+        epilog=EPILOG,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    made.callback()(_options)
+    for name, example in COMMANDS.items():
+        if only in (None, name):
+            module = import_module(f"flexor.cli.{name}")
+            kind = getattr(module, "RepairCommand", None)
+            made.command(cls=kind, epilog=f"Example:  {example}")(getattr(module, name))
+    return made
+
+
+def __getattr__(name: str) -> typer.Typer:
+    """`app`: all commands, made when it is asked for."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    made = globals()["app"] = make_app()
+    return made
 
 
 def _say_version(is_asked: bool) -> None:
@@ -78,7 +91,6 @@ def _say_version(is_asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[
         bool,
@@ -95,8 +107,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names may be any bytes
+    asked = next(iter(sys.argv[1:]), "")
     try:
-        app()
+        make_app(asked if asked in COMMANDS else None)()
     except FlexorError as error:
         typer.echo(f"flexor: {error}", err=True)
         sys.exit(2)

@@ -7,7 +7,7 @@
 
 The alias says what an array holds, the text its axes and whether kernels write to it.
 Fields may also be numbers (int, float, bool) and other records. A kernel names the
-record in its signature (see `kernels.jit`); here nothing loads the compiler.
+record in its signature (see `kernels.jit`).
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def array_test(field: Field) -> Callable[[Any], bool]:
     needed = _ORDERED | _ALIGNED | (_WRITABLE if field.is_output else 0)
 
     def fits(value: Any) -> bool:
-        if type(value) is not np.ndarray or value.ndim != axes:
+        if not isinstance(value, np.ndarray) or value.ndim != axes:
             return False
         have = value.dtype
         flags: int = value.flags.num
@@ -106,11 +106,14 @@ def _array_tests(kind: type) -> tuple[tuple[int, Callable[[Any], bool]], ...]:
 def check_record(record: Record) -> Record:
     """The record itself, once all that is in it is what its class says.
 
-    To be called once, where the record is made: kernels that are trusted (see
-    `kernels.jit`) take it as it is.
+    Kernels look at records themselves; this says what is wrong with one: TypeError.
     """
     values: tuple[Any, ...] = record
     kind = type(record)
+    if len(values) != len(fields_of(kind)):
+        raise TypeError(
+            f"{kind.__name__}: {len(values)} fields, expected {len(fields_of(kind))}"
+        )
     for place, fits in _array_tests(kind):
         if not fits(values[place]):
             value, name = values[place], list(fields_of(kind))[place]

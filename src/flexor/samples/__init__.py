@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,6 +42,14 @@ def mannequin() -> Character:
     >>> list(flexor.samples.mannequin().clips)[:7]
     ['idle', 'walk', 'run', 'punch', 'kick', 'jump', 'fall']
     """
+    from flexor.api.character import Character
+
+    return Character(_read().scene)
+
+
+@cache
+def _read() -> Character:
+    """As its file says, read once: nothing in its scene changes."""
     from flexor.api.load_save import load
 
     with as_file(files(__name__).joinpath("mannequin.glb")) as path:

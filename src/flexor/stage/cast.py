@@ -16,7 +16,6 @@ from flexor.arrays import Bools, Doubles, Floats, Ints
 from flexor.deform.bind import Bind
 from flexor.deform.vertices import SkinState, init_skin, skin_vertices
 from flexor.maths import threads
-from flexor.maths.records import check_record
 from flexor.pose.ik.two_bone import Limb, TwoBoneState, init_two_bone
 from flexor.pose.layout import Layout
 from flexor.pose.model_space import WorldState, init_world
@@ -154,15 +153,13 @@ class Body:
     )
 
     def __post_init__(self) -> None:
-        self.feet = check_record(
-            Feet(
-                self.ends,
-                self.flats,
-                self.lifts,
-                self.targets,
-                self.tilts,
-                self.weights,
-            )
+        self.feet = Feet(
+            self.ends,
+            self.flats,
+            self.lifts,
+            self.targets,
+            self.tilts,
+            self.weights,
         )
 
     def __len__(self) -> int:

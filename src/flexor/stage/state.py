@@ -11,7 +11,6 @@ import numpy as np
 
 from flexor.arrays import Bools, Bytes, Doubles, Ints, Masks
 from flexor.errors import SettingError
-from flexor.maths.records import check_record
 from flexor.scene.stage.layout import ROLES
 from flexor.scene.stage.plan import NEAREST, NOBODY, StagePlan
 from flexor.scene.stage.structure import Structure
@@ -116,37 +115,33 @@ class StageState:
     _shown: Unhashed[Roles] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._speeds = check_record(walk_speeds(self.plan.walking))
-        self._pads = check_record(
-            PadRows(
-                self.held,
-                self.clocks,
-                self.controls,
-                self.opponents,
-                self.can_walk,
-                self.places,
-                self.headings,
-                self.asked,
-                self.circling,
-            )
+        self._speeds = walk_speeds(self.plan.walking)
+        self._pads = PadRows(
+            self.held,
+            self.clocks,
+            self.controls,
+            self.opponents,
+            self.can_walk,
+            self.places,
+            self.headings,
+            self.asked,
+            self.circling,
         )
-        self._seen = check_record(
-            Seen(
-                self.fight.energy,
-                self.fight.stun,
-                self.fight.struck,
-                self.fight.is_new,
-                self.has_won,
-                self.moves.move,
-                self.started,
-                self.standing.grounded,
-                self.standing.falls,
-                self.going,
-                self.footing.paces,
-                self.kinds,
-            )
+        self._seen = Seen(
+            self.fight.energy,
+            self.fight.stun,
+            self.fight.struck,
+            self.fight.is_new,
+            self.has_won,
+            self.moves.move,
+            self.started,
+            self.standing.grounded,
+            self.standing.falls,
+            self.going,
+            self.footing.paces,
+            self.kinds,
         )
-        self._shown = check_record(Roles(self.roles, self.changed, self.rates))
+        self._shown = Roles(self.roles, self.changed, self.rates)
 
     def __len__(self) -> int:
         return len(self.places)

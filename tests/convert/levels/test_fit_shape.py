@@ -149,8 +149,9 @@ def test_bodies_are_shaped_in_the_spaces_of_their_meshes() -> None:
 
 def test_what_is_flat_at_rest_stays() -> None:
     body, _ = make_level_body(hanging(2.0))
-    frames = np.zeros((len(body), 3, 3))
+    flat = rest_frames(body, np.zeros((1, 3, 4), np.float32))
+    assert not flat.frames.any()
     rows = np.arange(len(body), dtype=np.int32)
-    moved, turned = shape_body(body, frames, rows, body.faces)
+    moved, turned = shape_body(body, flat, rows, body.faces)
     np.testing.assert_array_equal(moved, body.positions)
     np.testing.assert_array_equal(turned, body.normals)

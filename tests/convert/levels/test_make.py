@@ -17,16 +17,19 @@ from flexor.convert.levels.make import (
     LevelChoice,
     LevelReport,
     LevelSettings,
+    _says_enough,
     make_levels,
 )
 from flexor.convert.levels.poses import level_poses
 from flexor.errors import BackendMissing, SettingError
+from flexor.maths import quaternions
 from flexor.pose.layout import make_layout
 from flexor.scene.character.clip import Clip, Track
 from flexor.scene.character.material import Material
 from flexor.scene.character.mesh import Mesh, Primitive
 from flexor.scene.character.skeleton import rest_world
 from flexor.scene.runtime.levels import Levels, check_levels
+from flexor.scene.runtime.node_table import make_node_table
 from flexor.scene.scene import Scene
 from tests.convert.shape.tubes import skinned_scene, tube, tube_scene
 from tests.level_checks import check_made
@@ -136,6 +139,20 @@ def test_a_clip_that_stands_still_makes_no_statue(made: Any) -> None:
     for level in range(len(levels)):
         assert abs(still.totals(level)[0] - levels.totals(level)[0]) <= 1
     assert still.totals(1)[0] > 2
+
+
+@pytest.mark.parametrize("degrees", [0, 90])
+def test_a_joint_that_is_flattened_turns_nothing(degrees: float) -> None:
+    """Joints of no size are not divided by it; the others say whether they turn."""
+    skeleton = arm(joints=4).skeleton
+    table = make_node_table(skeleton)
+    used = np.ones(len(table.nodes), np.bool_)
+    clips = np.tile(np.eye(3, 4, dtype=np.float32), (2, len(skeleton), 1, 1))
+    for step, node in enumerate(table.nodes):
+        way = quaternions.about([0, 0, 1], np.radians(step * degrees))
+        clips[1, node, :, :3] = quaternions.to_matrix(way)
+    clips[:, table.nodes[-1], :, :3] = 0
+    assert _says_enough(clips, table, used) == (degrees > 0)
 
 
 @pytest.mark.slow

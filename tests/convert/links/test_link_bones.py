@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,10 @@ import pytest
 
 import flexor
 from flexor.api.character import Character
-from flexor.convert.links.link_bones import LinkSettings
+from flexor.convert.links.link_bones import LinkSettings, _as_signed
 from flexor.convert.shape.body import gather_bodies
 from flexor.errors import SettingError
-from flexor.maths import quaternions
+from flexor.maths import quaternions, transforms
 from flexor.scene.character.clip import Clip, Track
 from flexor.scene.character.mesh import Mesh
 from flexor.scene.character.skeleton import Link, rest_world
@@ -324,6 +325,23 @@ def test_a_rest_that_is_hardly_turned(degrees: float, is_fitted: bool) -> None:
     pose = turn([0, 0, 1], 90)
     straight = turned(linked(tube_scene(3)), 1, pose)
     np.testing.assert_allclose(turned(new, 1, pose), straight, atol=1e-4)
+
+
+def test_signs_of_a_bind_follow_those_of_the_rest(rng: np.random.Generator) -> None:
+    """The same transform, its scales of the signs of the rest's, where that can be."""
+    turned_so = quaternions.normalise(rng.normal(size=4))
+    rest = np.array([1.0, 2.0, 3.0])
+    for signs in itertools.product((1, -1), repeat=3):
+        scale, move = rest * signs, rng.normal(size=3)
+        for like in (rest, rest * [-1, 1, 1]):
+            found = _as_signed(move, turned_so, scale, like)
+            np.testing.assert_allclose(
+                transforms.compose(*found),
+                transforms.compose(move, turned_so, scale),
+                atol=1e-12,
+            )
+            is_same = (np.sign(found[2]) == np.sign(like)).all()
+            assert is_same == (np.prod(np.sign(scale)) == np.prod(np.sign(like)))
 
 
 def test_binds_of_links_are_written_where_joints_had_none(tmp_path: Path) -> None:

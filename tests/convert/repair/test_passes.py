@@ -76,7 +76,8 @@ def test_the_command_has_the_options_of_the_table() -> None:
         assert option is not None
         assert shown[name].opts == [option.spelling]
         assert shown[name].help == (option.text or TABLE.settings[name].text)
-        bounds = shown[name].min, shown[name].max
+        kind = shown[name].type
+        bounds = getattr(kind, "min", None), getattr(kind, "max", None)
         assert bounds == (option.low, option.high)
 
 

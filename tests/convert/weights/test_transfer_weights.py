@@ -10,7 +10,12 @@ import flexor
 from flexor.convert.shape.body import Pull, gather_bodies
 from flexor.convert.shape.facts import SceneFacts
 from flexor.convert.weights.split_palettes import split_palettes
-from flexor.convert.weights.transfer_weights import transfer_pull, transfer_weights
+from flexor.convert.weights.transfer_weights import (
+    _rename,
+    _Source,
+    transfer_pull,
+    transfer_weights,
+)
 from flexor.errors import SettingError
 from flexor.maths import transforms
 from flexor.scene.character.mesh import Mesh, Primitive
@@ -275,3 +280,13 @@ def test_a_joint_that_pulls_nothing_may_be_missing() -> None:
     target = plain_scene(("a", "mesh"), None, [0, 0, 0])
     skinned, _ = carry(source, target)
     assert skinned.skins[0].joints.tolist() == [0]
+
+
+def test_slots_that_name_no_joint_stay_empty() -> None:
+    """A joint of -1 is none, not the last of them."""
+    pull = Pull(
+        np.array([[0, -1], [2, -1]], np.int32), np.array([[1, 0], [1, 0]], np.float32)
+    )
+    faces = np.array([[0, 1, 2]], np.int32)
+    found = _rename(_Source(np.eye(3), faces, pull, ("a", "b", "c")), pull, "ca", "")
+    assert found.joints.tolist() == [[1, -1], [0, -1]]

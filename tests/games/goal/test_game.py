@@ -194,6 +194,7 @@ def test_a_shot_in_time_counts(game: GoalGame) -> None:
     assert game.mode == "over"
 
 
+@pytest.mark.usefixtures("short_results")
 def test_played_until_time_is_over(game: GoalGame) -> None:
     start(game)
     game.left = 25 * 60

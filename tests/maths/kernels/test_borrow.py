@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numba.core.errors import TypingError
 
-from flexor.maths.kernels import jit as kernel
 from flexor.maths.kernels.borrow import bytes_at, floats_at, ints_at, words_at
 from flexor.maths.kernels.jit import jit
 from flexor.maths.kernels.lanes import load8, put, store4, store8, take, words4
 from tests.conftest import HAS_JIT
+from tests.maths.machine.compiled import Compile, errors_of, names_of, run_compiler
 
 
 @jit("void(i8[::1], i8, out f4[::1], out i4[::1], out u2[::1], out u1[::1])")
@@ -145,18 +144,32 @@ def set_one(address):  # type: ignore[no-untyped-def]
     put(ints_at(address, 8), 0, 1)
 
 
-@pytest.mark.parametrize(
-    "function", [set_float, set_int, set_word, set_byte, set_lanes, set_one]
-)
+WRITING = (set_float, set_int, set_word, set_byte, set_lanes, set_one)
+WRONG: list[tuple[Callable[..., Any], str]] = [(one, "void(i8)") for one in WRITING]
+
+
+def try_all(compile: Compile) -> list[str]:
+    return errors_of(compile, WRONG)
+
+
+@pytest.fixture(scope="module")
+def errors() -> list[str]:
+    """What the compiler says of all of them, in a process of its own."""
+    return run_compiler(__name__, "try_all")  # type: ignore[no-any-return]
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("at", range(len(WRONG)), ids=names_of(WRONG))
+def test_what_writes_there_is_not_compiled(at: int, errors: list[str]) -> None:
+    assert errors[at].startswith("TypingError")
+
+
+@pytest.mark.parametrize("function", WRITING)
 def test_nothing_can_be_written_there(function: Callable[[int], None]) -> None:
-    """Not even compiled; without compiling it is an error when it happens."""
+    """Without compiling it is an error when it happens."""
     there = np.zeros(8, np.float32)
-    if HAS_JIT:
-        with pytest.raises(TypingError):
-            kernel._compile_once(function, kernel._signature("void(i8)", {}), False)
-    else:
-        with pytest.raises(ValueError, match="read-only"):
-            function(there.ctypes.data)
+    with pytest.raises(ValueError, match="read-only"):
+        function(there.ctypes.data)
     assert not there.any()
 
 

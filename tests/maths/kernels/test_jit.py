@@ -1,91 +1,41 @@
-"""The jit decorator: signature texts, one compiled version, the notice, the cache; and
-what its options do.
+"""The jit decorator: one compiled version, helpers and parts, the cache; and what the
+compiler is told to do.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import weakref
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-import numba
 import numpy as np
 import pytest
-from numba.core import types
-from numba.core.errors import NumbaError
 
 from flexor.arrays import Doubles, Floats
-from flexor.maths.kernels import jit as kernel
-from flexor.maths.kernels.jit import FAST, inline, jit, part
+from flexor.maths.kernels.jit import inline, jit, part
+from flexor.maths.machine.compiling import CannotCompile
+from flexor.maths.machine.keep import find_code
+from flexor.maths.machine.target import find_target
 from flexor.maths.records import check_record
-
-
-def array(kind: object, axes: int, *, is_output: bool = False) -> types.Array:
-    return types.Array(kind, axes, "C", readonly=not is_output)
-
-
-@pytest.mark.parametrize(
-    ("text", "result", "arguments"),
-    [
-        ("void()", types.void, ()),
-        ("f4(f8, i8)", types.float32, (types.float64, types.int64)),
-        (
-            "bool(u1, u2, u4, i4)",
-            types.boolean,
-            (types.u1, types.u2, types.u4, types.i4),
-        ),
-        ("void(f4[::1])", types.void, (array(types.f4, 1),)),
-        ("void(f4[:, ::1])", types.void, (array(types.f4, 2),)),
-        ("void(f4[:,:,::1])", types.void, (array(types.f4, 3),)),
-        ("void( out u4[::1] )", types.void, (array(types.u4, 1, is_output=True),)),
-        (
-            "i8(f4[:, ::1], i4[::1],\n out f4[:, ::1], f4)",
-            types.int64,
-            (
-                array(types.f4, 2),
-                array(types.i4, 1),
-                array(types.f4, 2, is_output=True),
-                types.f4,
-            ),
-        ),
-    ],
+from tests.conftest import HAS_JIT
+from tests.maths.machine.compiled import (
+    Compile,
+    errors_of,
+    run_compiler,
+    run_program,
+    write_kernels,
 )
-def test_signature_texts(text: str, result: object, arguments: object) -> None:
-    signature = kernel._signature(text, {})
-    assert signature.return_type == result
-    assert signature.args == arguments
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "void(f4[:])",  # not C order
-        "void(f4[::2])",
-        "void(f3[::1])",  # no such type
-        "f3(f4[::1])",
-        "void(f4 [::1] f4)",
-        "void(in f4[::1])",
-        "void(f4[::1]",  # no end
-        "void f4[::1])",
-        "void(f4[::1]) x",
-        "void(out)",
-        "void(f4[1])",  # no axis
-        "void",
-        "",
-    ],
-)
-def test_bad_signature_texts_are_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="kernel signature"):
-        kernel._signature(text, {})
 
 
 @jit("f4(f4[:, ::1], out f4[::1])")
 def row_sums(rows, out):  # type: ignore[no-untyped-def]
+    """Sums of rows, and the sum of these."""
     total = np.float32(0)
     for i in range(len(rows)):
         out[i] = 0
@@ -110,18 +60,40 @@ def test_read_only_and_writable_inputs() -> None:
 
 @pytest.mark.jit
 def test_one_compiled_version_serves_both() -> None:
+    """And nothing else: what does not fit is not compiled for, but refused."""
     test_read_only_and_writable_inputs()
-    assert len(row_sums.signatures) == 1
     for wrong in (
         np.ones((2, 3)),
         np.ones((3, 2), np.float32).T,
         np.ones(3, np.float32),
     ):
-        with pytest.raises(TypeError, match="No matching definition"):
+        with pytest.raises(TypeError, match="expected float32 with 2 axes, C-ordered"):
             row_sums(wrong, np.zeros(2, np.float32))
-    with pytest.raises(TypeError, match="No matching definition"):
+    with pytest.raises(TypeError, match=r"argument 1: .*, writable"):
         row_sums(np.ones((2, 3), np.float32), locked([0, 0]))
-    assert len(row_sums.signatures) == 1
+    test_read_only_and_writable_inputs()
+
+
+def test_what_a_kernel_says_of_itself() -> None:
+    assert row_sums.__name__ == "row_sums"
+    assert row_sums.__module__ == __name__
+    assert row_sums.__doc__ == "Sums of rows, and the sum of these."
+
+
+@pytest.mark.jit
+def test_helpers_are_plain_python_in_a_program() -> None:
+    assert one_of.__code__.co_filename == __file__
+    assert one_of([1, 2], 1) == 2
+    assert sum_to is plain_sum_to
+
+
+@pytest.mark.jit
+def test_a_kernel_inside_a_function_is_refused() -> None:
+    """It would not be found when its module is compiled; later ones are still right."""
+    for _ in range(2):
+        with pytest.raises(CannotCompile, match="plain_sum_to is not declared where"):
+            jit("void(f4[::1], out f4[::1], i8)")(plain_sum_to)
+    test_read_only_and_writable_inputs()
 
 
 class Sums(NamedTuple):
@@ -156,21 +128,6 @@ def test_records_of_arrays(frozen: bool) -> None:
     assert sums.whole.tolist() == [[36]]
 
 
-def test_signature_texts_with_records() -> None:
-    given = kernel._signature("void(i8, Table)", globals()).args[1]
-    assert list(given) == [
-        array(types.f4, 2),
-        types.NamedTuple(
-            (array(types.f4, 1, is_output=True), array(types.f8, 2, is_output=True)),
-            Sums,
-        ),
-        types.float64,
-    ]
-    for text in ("void(out Table)", "void(Table[::1])", "void(Nothing)", "void(np)"):
-        with pytest.raises(ValueError, match="kernel signature"):
-            kernel._signature(text, globals())
-
-
 @jit("i8(f4[::1])")
 def count_nans(values):  # type: ignore[no-untyped-def]
     count = 0
@@ -179,10 +136,23 @@ def count_nans(values):  # type: ignore[no-untyped-def]
     return count
 
 
-def test_flags_keep_nans() -> None:
-    assert "nnan" not in FAST
-    assert "ninf" not in FAST
+def test_nans_are_kept() -> None:
     assert count_nans(np.array([1, np.nan, 3, np.nan, np.inf], np.float32)) == 2
+
+
+@jit("f4(f4[::1])")
+def add_up(values):  # type: ignore[no-untyped-def]
+    total = np.float32(0)
+    for v in values:
+        total += v
+    return total
+
+
+def test_sums_are_made_in_order(rng: np.random.Generator) -> None:
+    """Whatever the compiler would like better; so they are the same everywhere."""
+    values = (rng.normal(size=1000) * 10.0 ** rng.integers(-6, 6, 1000)).astype("f4")
+    assert add_up(values) == np.add.accumulate(values)[-1]
+    assert add_up(values[::-1].copy()) == np.add.accumulate(values[::-1])[-1]
 
 
 @jit("void(f8, f8, i8, i8, out f8[::1], out i8[::1])")
@@ -243,40 +213,74 @@ def test_a_kernel_of_parts() -> None:
     assert out.tolist() == [0, 0, 0, 0]
 
 
-@pytest.mark.jit
-def test_a_part_is_compiled_with_its_kernel() -> None:
-    """Not when it is defined; then once, but again for each constant argument."""
-    stage = part(plain_sum_to)
-    assert stage.signatures == []
-    assert stage.targetoptions["nogil"] is True
-    assert stage.targetoptions["fastmath"] == FAST
-    assert not stage.targetoptions.get("forceinline", False)
+class Inside(NamedTuple):
+    """What is seen where kernels are compiled."""
+
+    errors: list[str]
+    fast: list[str]
+    stages: list[int]
+    options: dict[str, Any]
+    is_inline: list[bool]
+    objects: list[str]
+
+
+def look_inside(compile: Compile) -> Inside:
+    """Runs in a process that compiles."""
+    build = import_module("flexor.maths.machine.build")
+    stage: Any = part(plain_sum_to)
+    stages = [len(stage.signatures)]
 
     def whole(values, out):  # type: ignore[no-untyped-def]
         for at in range(2):
             stage(values, out, at)
         stage(values, out, len(values))
 
-    made = kernel._compile_once(whole, kernel._signature(SUMS, {}), False)
-    assert len(stage.signatures) == 1
-    out = np.zeros(4, np.float32)
-    made(locked([1, 2, 4]), out)
-    assert out.tolist() == [7, 7, 0, 7]
-
     def with_constants(values, out):  # type: ignore[no-untyped-def]
         stage(values, out, 0)
         stage(values, out, 1)
 
-    kernel._compile_once(with_constants, kernel._signature(SUMS, {}), False)
-    assert len(stage.signatures) == 3
+    objects = [compile(plain_sums, SUMS)]
+    for function in (whole, with_constants):
+        objects.append(compile(function, SUMS))
+        stages.append(len(stage.signatures))
+    helper: Any = inline(plain_sum_to)
+    options = {k: v for k, v in stage.targetoptions.items() if k != "fastmath"}
+    return Inside(
+        errors_of(compile, [(function, SUMS) for function, _ in MAKING]),
+        sorted(build.FAST & set(stage.targetoptions["fastmath"])),
+        stages,
+        options,
+        [bool(one.targetoptions.get("forceinline")) for one in (stage, helper)],
+        [one.decode("latin-1") for one in objects],
+    )
+
+
+@pytest.fixture(scope="module")
+def inside() -> Inside:
+    return Inside(*run_compiler(__name__, "look_inside"))
 
 
 @pytest.mark.jit
-def test_kernels_count_no_references() -> None:
+def test_flags(inside: Inside) -> None:
+    """NaN and infinity exist, and sums are made in order."""
+    assert inside.fast == ["afn", "arcp", "contract", "nsz"]
+
+
+@pytest.mark.jit
+def test_a_part_is_compiled_with_its_kernel(inside: Inside) -> None:
+    """Not when it is defined; then once, but again for each constant argument."""
+    assert inside.stages == [0, 1, 3]
+    assert inside.is_inline == [False, True]
+    assert inside.options["error_model"] == "numpy"
+
+
+@pytest.mark.jit
+def test_kernels_count_no_references(inside: Inside) -> None:
     """Neither for their own arrays nor for those of their parts and helpers."""
-    signature = kernel._signature(SUMS, {})
-    made = kernel._compile_once(plain_sums, signature, False)
-    assert "NRT_" not in made.inspect_llvm(signature.args)
+    for code in inside.objects:
+        assert code.startswith("\x7fELF") or sys.platform != "linux"
+        assert "PyEval_SaveThread" in code
+        assert "NRT_" not in code
 
 
 def test_kernels_hold_no_references() -> None:
@@ -315,34 +319,31 @@ def let_a_helper_make(a, out):  # type: ignore[no-untyped-def]
     out[0] = doubled(a)[0]
 
 
-@pytest.mark.jit
-@pytest.mark.parametrize(
-    ("function", "text"),
-    [
-        (make_zeros, "No implementation of function .*zeros"),
-        (make_a_sum, "NRT required but not enabled"),
-        (make_a_copy, "NRT required but not enabled"),
-        (make_a_list, "NRT required but not enabled"),
-        (let_a_helper_make, "Only accept returning of array passed into the function"),
-    ],
-)
-def test_a_kernel_that_makes_arrays_is_refused(
-    function: Callable[..., None], text: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    """When it is compiled, not when it runs; and not for want of a cache."""
-    with pytest.raises(NumbaError, match=text):
-        jit(SUMS)(function)
-    assert "cannot be kept" not in caplog.text
+MAKING = [
+    (make_zeros, "No implementation of function .*zeros"),
+    (make_a_sum, "NRT required but not enabled"),
+    (make_a_copy, "NRT required but not enabled"),
+    (make_a_list, "NRT required but not enabled"),
+    (let_a_helper_make, "Only accept returning of array passed into the function"),
+]
 
 
 @pytest.mark.jit
-@pytest.mark.parametrize("function", [make_zeros, make_a_list])
+@pytest.mark.parametrize("at", range(len(MAKING)))
+def test_a_kernel_that_makes_arrays_is_refused(at: int, inside: Inside) -> None:
+    """When it is compiled, not when it runs."""
+    text = inside.errors[at]
+    assert re.search(MAKING[at][1], text), text
+    assert text.partition(":")[0].endswith("Error")
+
+
+@pytest.mark.parametrize("function", [function for function, _ in MAKING])
 def test_nothing_else_is_wrong_with_kernels_that_make_arrays(
     function: Callable[..., None],
 ) -> None:
-    made = numba.njit(kernel._signature(SUMS, {}))(function)
     out = np.full(1, -1, np.float32)
-    made(locked([1, 0]), out)
+    values = locked([1, 0] if function is make_a_list else [0])
+    function(values, out)
     assert out[0] == 0
 
 
@@ -357,58 +358,20 @@ def run_script(script: str, **environment: str) -> tuple[str, str]:
     return result.stdout, result.stderr
 
 
-TINY = """
-from flexor.maths.kernels.jit import inline, jit
-
-@inline
-def twice(x):
-    return x + x
-
-@jit("void(f4[::1], out f4[::1])")
-def double(a, out):
-    for i in range(len(a)):
-        out[i] = twice(a[i])
-
-@jit("f4(f4[::1])")
-def first(a):
-    return a[0]
-"""
-
-
-class Kept(NamedTuple):
-    """A file of kernels and its cache: what two processes that used it said."""
-
-    folder: Path
-    script: str
-    first: tuple[str, str]
-    second: tuple[str, str]
-
-    def run(self) -> tuple[str, str]:
-        return run_script(self.script, NUMBA_CACHE_DIR=str(self.folder / "cache"))
-
-
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
-    folder = tmp_path_factory.mktemp("kept")
-    (folder / "tiny.py").write_text("from kernel_help import HOW_MUCH\n" + TINY)
-    (folder / "kernel_help.py").write_text("HOW_MUCH = 1\n")
-    script = (
-        f"import sys; sys.path.insert(0, {str(folder)!r})\n"
-        "import numpy as np, tiny\n"
-        "a = np.ones(3, np.float32); tiny.double(a, a); print(a[0], tiny.first(a))"
-    )
-    one = Kept(folder, script, ("", ""), ("", ""))
-    return one._replace(first=one.run(), second=one.run())
-
-
 @pytest.mark.jit
-def test_compiling_is_said_once_and_not_again(kept: Kept) -> None:
-    out, err = kept.first
-    assert out == "2.0 2.0\n"
-    lines = err.splitlines()
-    assert len(lines) == 1, err
-    assert "compiling" in lines[0]
-    assert kept.second == ("2.0 2.0\n", "")
+def test_compiling_is_said_once_and_not_again(tmp_path: Path) -> None:
+    """And a changed helper is compiled anew: the kernel's own file is the same."""
+    folder, cache = tmp_path / "kernels", tmp_path / "cache"
+    write_kernels(folder)
+    out, said = run_program(folder, cache)
+    assert out == "6.0 6.0"
+    assert len(said.splitlines()) == 1, said
+    assert "compiling" in said
+    assert run_program(folder, cache) == ("6.0 6.0", "")
+    write_kernels(folder, 12)
+    out, said = run_program(folder, cache)
+    assert out == "36.0 36.0"
+    assert said.count("compiling") == 1
 
 
 @pytest.mark.jit
@@ -417,38 +380,23 @@ def test_real_kernels_come_from_the_cache() -> None:
     names = ("flexor.pose.kernels.sample", "flexor.deform.kernels.vertices")
     for name in names:
         import_module(name)
-    assert run_script(f"import {', '.join(names)}") == ("", "")
+    script = f"import {', '.join(names)}, sys; print('numba' in sys.modules)"
+    assert run_script(script) == ("False\n", ""), "nor does it load the compiler"
 
 
 @pytest.mark.jit
-def test_kernels_run_without_the_lock_and_keep_their_code() -> None:
-    options = row_sums.targetoptions
-    assert options["nogil"] is True
-    assert options["fastmath"] == FAST
-    assert row_sums._cache.cache_path
+def test_kernels_keep_their_code() -> None:
+    assert find_code(__name__, Path(__file__), find_target()) is not None
 
 
-@pytest.mark.jit
-def test_a_changed_helper_is_compiled_anew(kept: Kept) -> None:
-    """Numba alone would look at the kernel's own file and keep the old code."""
-    assert kept.second[1] == ""
-    (kept.folder / "kernel_help.py").write_text("HOW_MUCH = 12\n")
-    assert "compiling" in kept.run()[1]
+@pytest.mark.skipif(HAS_JIT, reason="about kernels in plain Python")
+def test_without_machine_code_kernels_are_what_they_were() -> None:
+    assert jit(SUMS)(plain_sums) is plain_sums
+    assert part(plain_sums) is plain_sums
+    assert inline(plain_sums) is plain_sums
 
 
-@pytest.mark.jit
-def test_without_a_place_to_keep_kernels(tmp_path: Path) -> None:
-    """Files where the folders should be: it goes on, and says so once."""
-    (tmp_path / "tiny.py").write_text(TINY)
-    (tmp_path / "__pycache__").write_text("in the way")
-    blocked = str(tmp_path / "tiny.py" / "folder")
-    script = (
-        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        "import numpy as np, tiny\n"
-        "a = np.ones(3, np.float32); tiny.double(a, a); print(a[0])"
-    )
-    out, said = run_script(
-        script, NUMBA_CACHE_DIR=blocked, HOME=blocked, XDG_CACHE_HOME=blocked
-    )
-    assert out == "2.0\n"
-    assert said.count("cannot be kept") == 1
+@pytest.mark.parametrize("text", ["", "void(f4[:])", "void(Nothing)"])
+def test_a_wrong_signature_is_told_when_a_kernel_is_declared(text: str) -> None:
+    with pytest.raises(ValueError, match="kernel signature"):
+        jit(text)(plain_sums)

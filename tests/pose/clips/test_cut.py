@@ -68,7 +68,8 @@ def test_a_piece_is_the_clip_at_shifted_times(seed: int, kind: Any, data: Any) -
             keys = whole.times.astype(float) - start
             if kind != "LINEAR" and np.abs(keys - moment).min() < 1e-5:
                 continue  # steps, on one side or the other
-            check_track(track, oracle.sample_track(whole, start + moment), moment, 1e-4)
+            # Times and slopes are rounded to float32; slopes may be steep.
+            check_track(track, oracle.sample_track(whole, start + moment), moment, 2e-4)
 
 
 def test_rotations_at_cuts_are_of_unit_length(rng: Rng) -> None:

@@ -358,3 +358,19 @@ def test_a_body_without_a_trunk() -> None:
     human = find_human(skeleton := make_body(without=trunk))
     legs = replace(human, trunk=(), necks=())
     assert human_limits(skeleton, legs).limited.any()
+
+
+@pytest.mark.parametrize(
+    ("without", "share"),
+    [(("chest", "upperChest"), 1.0), (("upperChest",), 0.75), ((), 0.5)],
+)
+def test_joints_of_the_trunk_share_what_it_bends(
+    without: tuple[str, ...], share: float
+) -> None:
+    """One joint alone bends no further than a trunk does; several a little more."""
+    skeleton = make_body(without=without)
+    limits, spine = human_limits(skeleton), skeleton.index("spine")
+    ends = np.degrees([limits.low[spine], limits.high[spine]])
+    np.testing.assert_allclose(
+        ends[1] - ends[0], share * np.array([120, 80, 110]), rtol=1e-6
+    )

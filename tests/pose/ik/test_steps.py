@@ -9,9 +9,10 @@ import pytest
 
 from flexor.maths import euler, quaternions
 from flexor.pose.ik.ccd import init_ccd
-from flexor.pose.ik.kernels import descent, steps
+from flexor.pose.ik.kernels import descent
 from flexor.pose.ik.reach import Effector, Reach, make_reach
 from tests.oracle import ik as oracle
+from tests.pose.ik import step_kernels as steps
 from tests.pose.ik.chains import angles_between, box_limits, chain, random_lengths, tree
 from tests.scenes import random_rotations
 
@@ -45,7 +46,7 @@ class Bench:
 
     def measure(self, at: int) -> float:
         """What is left of the squares at the rotations in a column."""
-        left = descent.measure(
+        left = steps.measure(
             self.reach.bones,
             self.pulls,
             at,
@@ -281,6 +282,13 @@ def test_pulls_to_either_side_are_balanced_by_their_weights(
     assert found == (pull == 3)
 
 
+def clamped(reach: Reach, rotation: Any) -> Any:
+    """A rotation (4,) of the first bone within its limits."""
+    turn = np.empty(4)
+    steps.clamp(reach.table, 0, *rotation, turn)
+    return turn
+
+
 def test_rotations_are_cut_to_limits_as_angles_are() -> None:
     """The nearer end of each angle's limits, going round; what is allowed stays."""
     rng = np.random.default_rng(4)
@@ -294,11 +302,11 @@ def test_rotations_are_cut_to_limits_as_angles_are() -> None:
         bone = quaternions.multiply(rest[0], frames[0])
         back = frames[0] * [-1, -1, -1, 1]
         given = quaternions.multiply(quaternions.multiply(bone, turn), back)
-        got = np.array(descent.clamp(reach.table, 0, *given))
+        got = clamped(reach, given)
         cut = euler.clamp_rotation(turn, np.radians(low), np.radians(high))
         wanted = quaternions.multiply(quaternions.multiply(bone, cut), back)
         assert angles_between(got, wanted) < 1e-5
-        again = np.array(descent.clamp(reach.table, 0, *got))
+        again = clamped(reach, got)
         assert angles_between(again, got) < 1e-5
 
 
@@ -318,3 +326,25 @@ def test_less_willing_bones_are_stretched_less() -> None:
         ways.append(np.diff(spots, axis=0)[:, 0] / 0.25)  # cosines to the goal
     assert ways[1][1] < ways[0][1] - 0.01  # it has kept more of its bend
     assert (ways[1][[0, 2, 3]] > ways[0][[0, 2, 3]]).all()  # for which others turn
+
+
+def test_a_limb_folded_onto_itself_has_no_side_to_swing_to() -> None:
+    """Its end lies at its base: there is no line to swing about."""
+    reach = make_reach(chain([0.5, 0.5]), [Effector("b2", "b0")])
+    start = np.stack([UPRIGHT, [0, 0, 1.0, 0]])
+    bench = Bench(reach, start, np.zeros((1, 3)))
+    np.testing.assert_allclose(bench.ends, 0, atol=1e-12)
+    bench.pairs[0, descent.ARM : descent.ARM + 3] = 0
+    effectors = np.array([[0, 1, 2, 0, 1]], np.int32)
+    is_tried = steps.swing(
+        reach.bones,
+        reach.table,
+        effectors,
+        0,
+        np.array([[0, 1.0, 0]]),
+        1,
+        bench.work,
+        bench.pairs,
+    )
+    assert not is_tried
+    np.testing.assert_array_equal(bench.tried(), start)

@@ -228,9 +228,9 @@ def test_as_by_trying(people: int, margin: float) -> None:
         assert not found[0].any()
     # Metres that are left between them, negative if they overlap.
     apart = plain.circle_gap(points, middles) - radii - margin
-    _, along = plain.wall_gap(points, walls[:, 0], walls[:, 1])
+    nearest = plain.wall_gap(points, walls[:, 0], walls[:, 1])
     ends = [plain.circle_gap(points, walls[:, k]) - thick / 2 for k in range(2)]
-    long_apart = np.minimum(np.minimum(*ends), along) - margin
+    long_apart = np.minimum(np.minimum(*ends), nearest[1]) - margin
     for left, own in ((apart, hits[:, 0]), (long_apart, hits[:, 1])):
         # A wall that overlaps is 0 m from the region: this is no border case.
         wanted = left <= 1e-6
@@ -238,7 +238,8 @@ def test_as_by_trying(people: int, margin: float) -> None:
         assert (np.abs(left[is_wrong]) < BORDER).all()
         assert is_wrong.mean() <= 0.001
         assert 0.1 < own.mean() < 0.95
-    wanted_parts = plain.wall_part(points, walls[:, 0], walls[:, 1], margin + 1e-7)
+    sides = walls[:, 0], walls[:, 1]
+    wanted_parts = plain.wall_part(points, *sides, margin + 1e-7, nearest)
     is_in = ~np.isnan(wanted_parts[:, 0])
     lengths = np.linalg.norm(walls[:, 1] - walls[:, 0], axis=-1)
     off = np.abs(wanted_parts - parts).max(1) * lengths

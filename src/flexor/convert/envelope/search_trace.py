@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexor.arrays import Rows
 from flexor.convert.envelope.plan import depth_first, place_areas
+from flexor.scene.character.tree import children_of
 
 __all__ = ["Lives", "live_peak", "placed_peak", "search_trace"]
 
@@ -101,20 +102,26 @@ def search_trace(
     # What is below a model follows it depth first.
     walk, below = list(best), _counts_below(above)
     place = np.argsort(walk)
-    parent_of, starts, visits = above.tolist(), place.tolist(), np.arange(len(best))
+    starts, visits = place.tolist(), np.arange(len(best))
+    parent_of, children = above.tolist(), children_of(above.tolist())
+    at = starts  # of each model in the best trace
     # A try takes as long as there are models.
     draws = rng.random((min(tries, MOST_STEPS // len(best)), 3))
     for what, start, to in draws.tolist():
         model = int(what * len(best))
         count = below[model] if start < 0.5 else 1
-        group = set(walk[starts[model] : starts[model] + count])
-        trace = _moved(best, parent_of, group, to)
-        if trace is None or trace == best:
+        group = walk[starts[model] : starts[model] + count]
+        low = at[parent_of[model]] + 1 if parent_of[model] >= 0 else 0
+        # What is below stays behind it: all of it goes along, or none.
+        stay = children[model] if count < below[model] else ()
+        high = min([at[child] - 1 for child in stay], default=len(best) - count)
+        trace = _moved(best, group, at[model], low + int(to * (high - low + 1)))
+        if trace == best:
             continue
         rank[trace] = visits
         new = _cost(table, rank)
         if new <= cost:
-            best, cost = trace, new
+            best, cost, at = trace, new, rank.tolist()
     is_better = placed_peak(lives, np.argsort(best)) <= placed_peak(lives, place)
     return best if is_better else walk
 
@@ -128,19 +135,16 @@ def _counts_below(parents: Rows) -> list[int]:
     return counts
 
 
-def _moved(
-    trace: Sequence[int], parents: Sequence[int], group: set[int], to: float
-) -> list[int] | None:
-    """The trace with a group at another place; None if it has none."""
-    own = [model for model in trace if model in group]
-    rest = [model for model in trace if model not in group]
-    if not rest:
-        return None
-    place = dict(zip(rest, range(len(rest)), strict=True))
-    low = max([place.get(parents[model], -1) + 1 for model in own], default=0)
-    # The first child of the group among the rest.
-    high = next((at for at, m in enumerate(rest) if parents[m] in group), len(rest))
-    if high < low:
-        return None
-    at = low + int(to * (high - low + 1))
-    return [*rest[:at], *own, *rest[at:]]
+def _moved(trace: list[int], group: Sequence[int], first: int, to: int) -> list[int]:
+    """The trace with a group, the first of which is at `first`, at another place.
+
+    to: how many of the others then come before it.
+    """
+    if len(group) == 1:
+        rest = trace.copy()
+        rest.insert(to, rest.pop(first))
+        return rest
+    own = set(group)
+    later = trace[first:]
+    rest = trace[:first] + [model for model in later if model not in own]
+    return [*rest[:to], *(model for model in later if model in own), *rest[to:]]

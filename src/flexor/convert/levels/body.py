@@ -303,8 +303,9 @@ def skin_body(
         matrices = transforms.multiply(nodes[slots], binds)
         blended = np.zeros((len(positions), 3, 4), np.float32)
         for place in range(joints.shape[1]):
-            share = weights[:, place, None, None]
-            blended += share * matrices[joints[:, place]]
+            pulled = matrices[joints[:, place]]
+            pulled *= weights[:, place, None, None]
+            blended += pulled
         turned = np.einsum("vij,vj->vi", blended[:, :, :3], positions)
         placed[pose] = turned + blended[:, :, 3]
     return placed

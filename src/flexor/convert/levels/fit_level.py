@@ -12,7 +12,7 @@ from flexor.convert.levels.body import LevelBody, skin_body, tidy_influences
 from flexor.convert.levels.choose_nodes import NodeWords, SlotTable, choose_slots
 from flexor.convert.levels.drop_nodes import DropPlan, fewer_influences
 from flexor.convert.levels.error import MOST_POSES, WholeSkin, skin_error, thin_out
-from flexor.convert.levels.fit_shape import rest_frames, shape_body
+from flexor.convert.levels.fit_shape import RestFrames, rest_frames, shape_body
 from flexor.convert.levels.simplify_body import simplify, weld_corners
 from flexor.convert.levels.surfaces import LevelSkin
 from flexor.scene.runtime.level_settings import ROWS, LevelChoice
@@ -73,8 +73,8 @@ class Measure:
     body, table, plan; used: bool (T,), numbers that pull something; rest: float32
     (J, 3, 4), world_from_node; world: float32 (N, J, 3, 4), the same in poses, those
     that differ most first; whole: the skin in them; all_world, all_whole: the same for
-    all poses, in which a level that was found is measured once more; frames: (V, 3, 3),
-    of vertices at rest; tall: metres.
+    all poses, in which a level that was found is measured once more; at_rest: how
+    vertices lie at rest; tall: metres.
     """
 
     body: LevelBody
@@ -86,7 +86,7 @@ class Measure:
     whole: WholeSkin
     all_world: Floats
     all_whole: WholeSkin
-    frames: NDArray[np.float64]
+    at_rest: RestFrames
     tall: float
 
 
@@ -127,9 +127,9 @@ def make_measure(
         )
         for own in (world, poses)
     ]
-    frames = rest_frames(body, rest)
+    at_rest = rest_frames(body, rest)
     return Measure(
-        body, table, plan, used, rest, world, wholes[0], poses, wholes[1], frames, tall
+        body, table, plan, used, rest, world, wholes[0], poses, wholes[1], at_rest, tall
     )
 
 
@@ -173,13 +173,25 @@ def _error_in_all(
     measure: Measure, level: FittedLevel, slots: SlotTable
 ) -> tuple[float, float]:
     """How far off a level is in all poses."""
-    skin = level.skin
+    placed, faces = _placed_faces(measure.body, measure.all_world, level.skin, slots)
+    return skin_error(measure.all_whole, placed, faces)
+
+
+def _placed_faces(
+    body: LevelBody, world: Floats, skin: LevelSkin, slots: SlotTable
+) -> tuple[Floats, Ints]:
+    """The vertices of a level's faces in poses (N, W, 3), and the faces as their rows.
+
+    Of coarse levels these are few: the others of the body are not placed.
+    """
     nodes, binds = np.array(slots.slots, np.int32), np.array(slots.binds, np.float32)
-    positions = measure.body.positions if skin.positions is None else skin.positions
-    placed = skin_body(
-        measure.all_world, nodes, binds, positions, skin.joints, skin.weights
-    )
-    return skin_error(measure.all_whole, placed, skin.faces)
+    positions = body.positions if skin.positions is None else skin.positions
+    used = np.unique(skin.faces)
+    row = np.zeros(len(body), np.int32)
+    row[used] = np.arange(len(used))
+    influences = skin.joints[used], skin.weights[used]
+    placed = skin_body(world, nodes, binds, positions[used], *influences)
+    return placed, row[skin.faces]
 
 
 def _fit(
@@ -218,13 +230,22 @@ class _Trial:
     def skin(self, faces: Ints) -> LevelSkin:
         """Faces with vertices moved so that they fill the body."""
         measure = self.measure
-        shape = shape_body(measure.body, measure.frames, measure.whole.rows, faces)
+        shape = shape_body(measure.body, measure.at_rest, measure.whole.rows, faces)
         return LevelSkin(faces, self.joints, self.weights, *shape)
 
-    def placed(self, positions: Floats | None = None) -> Floats:
+    def placed(self) -> Floats:
         """All vertices in the poses: float32 (N, V, 3)."""
-        positions = self.measure.body.positions if positions is None else positions
-        return _placed(self.measure, positions, self.slots, self.joints, self.weights)
+        measure, slots = self.measure, self.slots
+        nodes = np.array(slots.slots, np.int32)
+        binds = np.array(slots.binds, np.float32)
+        return skin_body(
+            measure.world,
+            nodes,
+            binds,
+            measure.body.positions,
+            self.joints,
+            self.weights,
+        )
 
     def error(
         self,
@@ -233,22 +254,10 @@ class _Trial:
         away: NDArray[np.float64] | None = None,
     ) -> tuple[float, float]:
         """How far a skin is off: see skin_error."""
-        placed = self.placed(skin.positions)
-        return skin_error(
-            self.measure.whole, placed, skin.faces, limit=limit, away=away
-        )
-
-
-def _placed(
-    measure: Measure,
-    positions: Floats,
-    slots: SlotTable,
-    joints: NDArray[np.uint16],
-    weights: Floats,
-) -> Floats:
-    """All vertices with a level's weights, in the poses: float32 (N, V, 3)."""
-    nodes, binds = np.array(slots.slots, np.int32), np.array(slots.binds, np.float32)
-    return skin_body(measure.world, nodes, binds, positions, joints, weights)
+        measure = self.measure
+        tried = replace(skin, joints=self.joints, weights=self.weights)
+        placed, faces = _placed_faces(measure.body, measure.world, tried, self.slots)
+        return skin_error(measure.whole, placed, faces, limit=limit, away=away)
 
 
 def _fit_weights(

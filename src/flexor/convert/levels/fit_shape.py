@@ -8,6 +8,7 @@ normals become those of what is around them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from flexor.convert.levels.body import LevelBody
 from flexor.convert.shape.closest_points import closest_points
 from flexor.maths import transforms
 
-__all__ = ["fit_shape", "rest_frames", "shape_body"]
+__all__ = ["RestFrames", "fit_shape", "rest_frames", "shape_body"]
 
 ROUNDS = 3
 SMOOTH = 0.1  # how much neighbours are to move alike, where a point counts 1
@@ -27,49 +28,61 @@ ALIKE = 0.3  # cosine of how far a normal may be turned from that of the triangl
 KEEP = 0.5  # how much a normal is to stay as it is
 
 
-def rest_frames(body: LevelBody, rest: Floats) -> Doubles:
-    """world_from_mesh of each vertex at rest, without its place: (V, 3, 3).
+@dataclass(frozen=True, slots=True, eq=False)
+class RestFrames:
+    """How vertices lie at rest.
 
-    rest: (J, 3, 4), world_from_node.
+    frames: float64 (V, 3, 3), world_from_mesh without its place; back: the inverses,
+    zeros where there is none; is_whole: bool (V,), where there is one; turns: float64
+    (V, 3), normals in the world.
     """
+
+    frames: Doubles
+    back: Doubles
+    is_whole: NDArray[np.bool_]
+    turns: Doubles
+
+
+def rest_frames(body: LevelBody, rest: Floats) -> RestFrames:
+    """Those of each vertex of a body; rest: (J, 3, 4), world_from_node."""
     matrices = transforms.multiply(rest[body.slots], body.binds)[:, :, :3]
     frames = np.zeros((len(body), 3, 3))
     for place in range(body.joints.shape[1]):
         share = body.weights[:, place, None, None]
         frames += share * matrices[body.joints[:, place]]
-    return frames
-
-
-def shape_body(
-    body: LevelBody, frames: Doubles, rows: Ints, faces: Ints
-) -> tuple[Floats, Floats]:
-    """Positions and normals (V, 3) of the body's vertices, in the spaces of their
-    meshes, with which faces (F, 3) fill it best.
-
-    frames: of `rest_frames`; rows: (P,), the vertices that speak for the body. What
-    stands in no face, or is flat at rest, stays as it is.
-    """
     is_whole = np.abs(np.linalg.det(frames)) > 1e-30
     back = np.zeros_like(frames)
     back[is_whole] = np.linalg.inv(frames[is_whole])
     turns = _unit(np.einsum("vji,vj->vi", back, body.normals.astype(np.float64)))
+    return RestFrames(frames, back, is_whole, turns)
+
+
+def shape_body(
+    body: LevelBody, at_rest: RestFrames, rows: Ints, faces: Ints
+) -> tuple[Floats, Floats]:
+    """Positions and normals (V, 3) of the body's vertices, in the spaces of their
+    meshes, with which faces (F, 3) fill it best.
+
+    rows: (P,), the vertices that speak for the body. What stands in no face, or is flat
+    at rest, stays as it is.
+    """
+    used = np.unique(faces)
+    place = np.zeros(len(body), np.int32)
+    place[used] = np.arange(len(used))
+    turns = at_rest.turns.astype(np.float32)
     places, normals = fit_shape(
-        body.rest[rows],
-        turns[rows].astype(np.float32),
-        faces,
-        body.rest,
-        turns.astype(np.float32),
+        body.rest[rows], turns[rows], place[faces], body.rest[used], turns[used]
     )
-    ways = (places - body.rest).astype(np.float64)
-    moved = body.positions + np.einsum("vij,vj->vi", back, ways).astype(np.float32)
-    turned = _unit(np.einsum("vji,vj->vi", frames, normals.astype(np.float64)))
-    is_used = np.zeros(len(body), bool)
-    is_used[faces] = True
-    is_used &= is_whole
-    return (
-        np.where(is_used[:, None], moved, body.positions),
-        np.where(is_used[:, None], turned.astype(np.float32), body.normals),
-    )
+    moved, turned = body.positions.copy(), body.normals.copy()
+    ways = (places - body.rest[used]).astype(np.float64)
+    by = np.einsum("vij,vj->vi", at_rest.back[used], ways).astype(np.float32)
+    frames = at_rest.frames[used]
+    ways = _unit(np.einsum("vji,vj->vi", frames, normals.astype(np.float64)))
+    is_whole = at_rest.is_whole[used]
+    own = used[is_whole]
+    moved[own] += by[is_whole]
+    turned[own] = ways[is_whole]
+    return moved, turned
 
 
 def _unit(ways: Doubles) -> Doubles:

@@ -13,7 +13,6 @@ from flexor.convert.motion.layout import Fitted, Forms, Original
 from flexor.convert.motion.pack_numbers import pack_numbers
 from flexor.convert.motion.plan import MotionPlan, middle_rotation
 from flexor.maths import quaternions
-from flexor.maths.records import check_record
 from flexor.scene.character.clip import Track
 from flexor.scene.character.tree import children_of
 from flexor.scene.runtime.packed_clip import BITS, PATHS, PackedClip
@@ -332,39 +331,33 @@ class _Fitter:
         factors = columns.turns.reshape(-1, 2, 4).astype(np.float64)
         self.frames = np.arange(plan.grid.frames, dtype=np.int32)
         self.limits = limits
-        self.original = check_record(
-            Original(
-                plan.nodes,
-                _padded(_chains(plan)),
-                drivers,
-                plan.parts,
-                plan.turned,
-                plan.world,
-                plan.shells,
-                plan.still,
-                limits,
-            )
+        self.original = Original(
+            plan.nodes,
+            _padded(_chains(plan)),
+            drivers,
+            plan.parts,
+            plan.turned,
+            plan.world,
+            plan.shells,
+            plan.still,
+            limits,
         )
-        self.forms = check_record(
-            Forms(
-                quaternions.normalise(factors).ravel(),
-                columns.gains.ravel(),
-                columns.bases.ravel(),
-                turning,
-                follows,
-            )
+        self.forms = Forms(
+            quaternions.normalise(factors).ravel(),
+            columns.gains.ravel(),
+            columns.bases.ravel(),
+            turning,
+            follows,
         )
         self.errors = np.zeros((plan.grid.frames, count))
         self.numbers = np.zeros((plan.grid.frames, 3 * total), np.int32)
-        self.fitted = check_record(
-            Fitted(
-                self.errors,
-                self.numbers,
-                np.zeros(16 * count + 60),
-                np.zeros((2, 3 * total)),
-                np.zeros(3 * total, np.int32),
-                np.zeros(count),
-            )
+        self.fitted = Fitted(
+            self.errors,
+            self.numbers,
+            np.zeros(16 * count + 60),
+            np.zeros((2, 3 * total)),
+            np.zeros(3 * total, np.int32),
+            np.zeros(count),
         )
 
     def run(self, steps: Doubles, stops: bool, tries: int = TRIES) -> bool:

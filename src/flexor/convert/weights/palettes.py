@@ -188,10 +188,25 @@ def _entries(
     starts: NDArray[np.intp], values: NDArray[np.intp], rows: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The lists of several rows in one, and how long each is."""
-    lengths = starts[rows + 1] - starts[rows]
-    begin = np.cumsum(lengths) - lengths
-    inside = np.arange(int(lengths.sum())) - np.repeat(begin, lengths)
-    return values[np.repeat(starts[rows], lengths) + inside], lengths
+    first = starts[rows]
+    lengths = starts[rows + 1] - first
+    ends = lengths.cumsum()
+    # Where each list begins, less where it is put.
+    places = (first - ends + lengths).repeat(lengths)
+    places += np.arange(len(places))
+    return values[places], lengths
+
+
+def _joints_and_seams(
+    clusters: _Clusters, rows: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The joints of some clusters, and the vertices that others have too, each once."""
+    if len(rows) == 1:  # has each once
+        row = int(rows[0])
+        return clusters.joints_of(row), clusters.seams_of(row)
+    joints, _ = _entries(clusters.joint_starts, clusters.joints, rows)
+    seams, _ = _entries(clusters.seam_starts, clusters.seams, rows)
+    return np.unique(joints), np.unique(seams)
 
 
 def _best(clusters: _Clusters, most: int) -> NDArray[np.intp]:
@@ -238,13 +253,12 @@ def _grow(
         take = np.array([np.argmin(np.where(is_open, first, np.inf))])
         while len(take):
             groups[take], is_open[take] = group, False
-            mine, _ = _entries(clusters.joint_starts, clusters.joints, take)
-            for joint in np.unique(mine[~has[mine]]).tolist():
+            mine, edge = _joints_and_seams(clusters, take)
+            for joint in mine[~has[mine]].tolist():
                 has[joint] = True
                 room -= 1
                 need[clusters.holders_of(joint)] -= 1
-            edge, _ = _entries(clusters.seam_starts, clusters.seams, take)
-            fresh = np.unique(edge[~seen[edge]])
+            fresh = edge[~seen[edge]]
             seen[fresh] = True
             meet, _ = _entries(clusters.meeting_starts, clusters.meetings, fresh)
             shared += np.bincount(meet, minlength=count)

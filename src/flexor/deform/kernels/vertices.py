@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from flexor.maths.kernels.affine import multiply_affine
+from flexor.maths.kernels.functions import cbrt
 from flexor.maths.kernels.jit import inline, jit
 from flexor.maths.kernels.lanes import (
     fma8,
@@ -129,7 +130,8 @@ def normal_palette(
         scale = np.float32(0)
         if det != 0:
             # Of the cofactors, which are det * inverse transpose, to |det| = 1.
-            scale = np.float32(np.sign(det) / np.float64(abs(det)) ** (2.0 / 3.0))
+            root = cbrt(np.float64(abs(det)))
+            scale = np.float32(np.sign(det) / (root * root))
         for i in range(12):
             n[i] *= scale
     return True

@@ -23,7 +23,6 @@ from flexor.draw.raster.tables import Tables, make_tables
 from flexor.draw.target import Target, check_target
 from flexor.errors import BackendError
 from flexor.maths import threads
-from flexor.maths.records import check_record
 
 __all__ = ["RasterBackend", "open"]
 
@@ -123,28 +122,26 @@ def _run(
 ) -> int:
     """Draw a picture; gives how many faces were skipped."""
     team = threads.thread_count()
-    scene = check_record(
-        at.Scene(
-            tables.view,
-            tables.frame,
-            tables.items,
-            tables.looks,
-            tables.lines,
-            tables.widths,
-            textures,
-            tables.lights,
-            tables.segments,
-            tables.chunks,
-            tables.order,
-            tables.patterns,
-            tables.ranks,
-            tables.behind,
-            to_srgb,
-        )
+    scene = at.Scene(
+        tables.view,
+        tables.frame,
+        tables.items,
+        tables.looks,
+        tables.lines,
+        tables.widths,
+        textures,
+        tables.lights,
+        tables.segments,
+        tables.chunks,
+        tables.order,
+        tables.patterns,
+        tables.ranks,
+        tables.behind,
+        to_srgb,
     )
-    picture = check_record(at.Picture(pixels, *buffers))
+    picture = at.Picture(pixels, *buffers)
     room.fit(tables, team)
-    while _run_team(scene, check_record(room.arrays()), picture, team):
+    while _run_team(scene, room.arrays(), picture, team):
         room.grow(tables, team)
     return room.skipped(tables)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -68,9 +69,15 @@ def make_arena(
     return Arena(plan, _find_hero(character), seed, versus)
 
 
+@cache
+def _wooden() -> Character:
+    """The mannequin of all games: what is found out about it is found out once."""
+    return samples.mannequin()
+
+
 def _find_hero(character: Path | None) -> Character:
     """The mannequin, or another with its clips."""
-    wooden = samples.mannequin()
+    wooden = _wooden()
     if character is None:
         return wooden
     hero = load(character)

@@ -12,6 +12,7 @@ itself otherwise. The same presses give the same game.
 from __future__ import annotations
 
 import math
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,7 @@ from flexor.games.goal.shot import SPOT, Shot, make_shot, predict
 from flexor.games.goal.words import Mode, Outcome, Telling, view_of, words_of
 from flexor.scene.stage.moves import button_mask
 from flexor.stage.goal.layout import MET_NET, MET_ROD, SCORED
+from flexor.stage.goal.netting import Netting
 from flexor.stage.goal.plan import BallSettings
 from flexor.stage.goal.soccer import make_goal
 from flexor.stage.goal.state import init_netting, shoot, step_netting
@@ -70,6 +72,12 @@ def make_goal_game(character: Path | None = None, seed: int = 0) -> GoalGame:
     return GoalGame(KeeperBody(load_keeper(character)), seed)
 
 
+@cache
+def _netting() -> Netting:
+    """The goal of all games: what is not the same in each is in their states."""
+    return make_goal(ball=AIR)
+
+
 class GoalGame(Ticking):
     """Shots at a goal; see `flexor.games.game`.
 
@@ -84,7 +92,7 @@ class GoalGame(Ticking):
     def __init__(self, body: KeeperBody, seed: int = 0) -> None:
         super().__init__()
         self._seed = seed
-        self._netting = make_goal(ball=AIR)
+        self._netting = _netting()
         self.body = body
         self.keeper = Keeper(body)
         self.demo = make_demo()

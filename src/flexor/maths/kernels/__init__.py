@@ -1,1 +1,1 @@
-"""What kernels are made of: flags, vectors of eight, and how compiled code is kept."""
+"""What kernels are made of: how they are declared, vectors of eight, functions."""

@@ -5,38 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import config, types
-from numba.extending import intrinsic
 
-from flexor.maths.kernels.lanes import is_flat
+from flexor.maths.machine.mode import mode
 
 __all__ = ["load_bytes"]
 
 
-@intrinsic
-def _load_bytes(typing: Any, array: Any, at: Any) -> Any:
-    if not is_flat(array, types.uint8):
-        return None
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        place = builder.gep(data, [args[1]])
-        value = builder.load(builder.bitcast(place, ir.IntType(64).as_pointer()))
-        value.align = 1
-        return value
-
-    return types.int64(array, types.int64), build
+def load_bytes(array: Any, at: Any) -> Any:
+    """Eight bytes from `at` on as one number, the first being the lowest."""
+    assert 0 <= at <= len(array) - 8
+    return np.int64(int.from_bytes(array[at : at + 8].tobytes(), "little", signed=True))
 
 
-if config.DISABLE_JIT:
+if mode.compiler is not None:  # machine code instead
+    from flexor.maths.machine.llvm import bits as _code
 
-    def load_bytes(array: Any, at: Any) -> Any:
-        """Eight bytes from `at` on as one number, the first being the lowest."""
-        assert 0 <= at <= len(array) - 8
-        return np.int64(
-            int.from_bytes(array[at : at + 8].tobytes(), "little", signed=True)
-        )
-
-else:
-    load_bytes = _load_bytes
+    globals().update({name: getattr(_code, name) for name in __all__})

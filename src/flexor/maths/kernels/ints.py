@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import config, types
-from numba.core import cgutils
-from numba.core.datamodel import models
-from numba.extending import intrinsic, overload, register_model
 
-from flexor.maths.kernels import lanes as kernel_lanes
+from flexor.maths.machine.mode import mode
 
 __all__ = [
     "as_floats8",
@@ -30,357 +24,97 @@ __all__ = [
     "store_ints8",
 ]
 
-_WORD = ir.IntType(32)
-_WORDS = ir.VectorType(_WORD, 8)
-_FLOATS = ir.VectorType(ir.FloatType(), 8)
-
-
-class _Ints(types.Type):  # type: ignore[misc]
-    """The Numba type of eight int32."""
-
-    def __init__(self) -> None:
-        super().__init__(name="int32x8")
-
-
-_EIGHT = _Ints()
-
-
-@register_model(_Ints)
-class _IntsModel(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, _WORDS)
-
-
-def _splat(builder: Any, value: Any) -> Any:
-    empty = ir.Constant(_WORDS, ir.Undefined)
-    one = builder.insert_element(empty, builder.trunc(value, _WORD), _WORD(0))
-    return builder.shuffle_vector(one, empty, ir.Constant(_WORDS, [0] * 8))
-
-
-@intrinsic
-def _splat_ints8(typing: Any, value: Any) -> Any:
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _splat(builder, args[0])
-
-    return _EIGHT(types.int64), build
-
-
-@intrinsic
-def _ramp_ints8(typing: Any, start: Any, step: Any) -> Any:
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        start, step = (_splat(builder, value) for value in args)
-        counts = ir.Constant(_WORDS, list(range(8)))
-        return builder.add(start, builder.mul(step, counts))
-
-    return _EIGHT(types.int64, types.int64), build
-
-
-def _eight_at(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
-    """Pointer to eight numbers of a flat array."""
-    data = context.make_array(kind)(context, builder, array).data
-    vector = _FLOATS if kind.dtype == types.float32 else _WORDS
-    return builder.bitcast(builder.gep(data, [at]), vector.as_pointer())
-
-
-@intrinsic
-def _nearer8(
-    typing: Any, depths: Any, marks: Any, at: Any, inside: Any, depth: Any, mark: Any
-) -> Any:
-    if not kernel_lanes.is_flat(depths, types.float32, is_written=True):
-        return None
-    if not kernel_lanes.is_flat(marks, types.int32, is_written=True):
-        return None
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kinds = signature.args
-        old_depths = _eight_at(context, builder, kinds[0], args[0], args[2])
-        old_marks = _eight_at(context, builder, kinds[1], args[1], args[2])
-        was_depth, was_mark = builder.load(old_depths), builder.load(old_marks)
-        was_depth.align = was_mark.align = 4
-        is_inside = builder.icmp_signed(">=", args[3], ir.Constant(_WORDS, [0] * 8))
-        # Written as a maximum: LLVM would make masked stores of a plain choice, which
-        # some processors take twenty cycles for.
-        nowhere = ir.Constant(_FLOATS, [float("-inf")] * 8)
-        depth = builder.select(is_inside, args[4], nowhere)
-        is_kept = builder.fcmp_ordered(">", depth, was_depth)
-        kind = ir.FunctionType(_FLOATS, [_FLOATS] * 2)
-        name = "llvm.maxnum.v8f32"
-        larger = cgutils.get_or_insert_function(builder.module, kind, name)
-        depth = builder.call(larger, (depth, was_depth), fastmath=("nnan",))
-        mark = builder.select(is_kept, _splat(builder, args[5]), was_mark)
-        builder.store(depth, old_depths).align = 4
-        builder.store(mark, old_marks).align = 4
-        return context.get_dummy_value()
-
-    floats = kernel_lanes.FLOATS8
-    kinds = (depths, marks, types.int64, _EIGHT, floats, types.int64)
-    return types.void(*kinds), build
-
-
-@intrinsic
-def _mark8(
-    typing: Any,
-    depths: Any,
-    at: Any,
-    inside: Any,
-    depth: Any,
-    bit: Any,
-    bits: Any,
-    to: Any,
-) -> Any:
-    if not kernel_lanes.is_flat(depths, types.float32):
-        return None
-    if not kernel_lanes.is_flat(bits, types.int32, is_written=True):
-        return None
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kinds = signature.args
-        old_depths = _eight_at(context, builder, kinds[0], args[0], args[1])
-        was_depth = builder.load(old_depths)
-        place = _eight_at(context, builder, kinds[5], args[5], args[6])
-        was_bits = builder.load(place)
-        was_depth.align = was_bits.align = 4
-        is_inside = builder.icmp_signed(">=", args[2], ir.Constant(_WORDS, [0] * 8))
-        is_nearer = builder.fcmp_ordered(">", args[3], was_depth)
-        is_seen = builder.and_(is_inside, is_nearer)
-        more = builder.or_(was_bits, _splat(builder, args[4]))
-        builder.store(builder.select(is_seen, more, was_bits), place).align = 4
-        return context.get_dummy_value()
+def splat_ints8(value: int) -> Any:
+    """One number eight times."""
+    return np.full(8, value, np.int32)
 
-    floats = kernel_lanes.FLOATS8
-    kinds = (depths, types.int64, _EIGHT, floats, types.int64, bits, types.int64)
-    return types.void(*kinds), build
 
+def ramp_ints8(start: int, step: int) -> Any:
+    """Eight numbers from `start` on, `step` apart."""
+    return (start + step * np.arange(8)).astype(np.int32)
 
-@intrinsic
-def _load_ints8(typing: Any, array: Any, at: Any) -> Any:
-    if not kernel_lanes.is_flat(array, types.int32):
-        return None
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _eight_at(context, builder, signature.args[0], *args)
-        value = builder.load(place)
-        value.align = 4
-        return value
-
-    return _EIGHT(array, types.int64), build
-
+def nearer8(
+    depths: Any, marks: Any, at: int, inside: Any, depth: Any, mark: int
+) -> None:
+    """Where `inside` is not negative and `depth` is above what eight depths from
+    `at` on hold, put it there, and `mark` into the marks. No depth is NaN there.
+    """
+    assert 0 <= at <= min(len(depths), len(marks)) - 8
+    assert not np.isnan(depth[inside >= 0]).any()
+    is_kept = (inside >= 0) & (depth > depths[at : at + 8])
+    depths[at : at + 8][is_kept] = depth[is_kept]
+    marks[at : at + 8][is_kept] = mark
 
-@intrinsic
-def _store_ints8(typing: Any, array: Any, at: Any, value: Any) -> Any:
-    if not kernel_lanes.is_flat(array, types.int32, is_written=True):
-        return None
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _eight_at(context, builder, signature.args[0], args[0], args[1])
-        builder.store(args[2], place).align = 4
-        return context.get_dummy_value()
+def mark8(
+    depths: Any, at: int, inside: Any, depth: Any, bit: int, bits: Any, to: int
+) -> None:
+    """Set `bit` in eight numbers from `to` on, where `nearer8` would put a mark."""
+    assert 0 <= at <= len(depths) - 8
+    assert 0 <= to <= len(bits) - 8
+    is_seen = (inside >= 0) & (depth > depths[at : at + 8])
+    bits[to : to + 8][is_seen] |= bit
 
-    return types.void(array, types.int64, _EIGHT), build
 
+def load_ints8(array: Any, at: int) -> Any:
+    """Eight numbers of a flat array of int32, from `at` on."""
+    assert 0 <= at <= len(array) - 8
+    return array[at : at + 8].copy()
 
-@intrinsic
-def _as_ints8(typing: Any, value: Any) -> Any:
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.fptosi(args[0], _WORDS)
 
-    return _EIGHT(kernel_lanes.FLOATS8), build
+def store_ints8(array: Any, at: int, value: Any) -> None:
+    """Put eight numbers into a flat array of int32, from `at` on."""
+    assert 0 <= at <= len(array) - 8
+    array[at : at + 8] = value
 
 
-@intrinsic
-def _as_floats8(typing: Any, value: Any) -> Any:
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.sitofp(args[0], _FLOATS)
+def as_ints8(value: Any) -> Any:
+    """Float32 that fit to int32, toward zero."""
+    assert ((value >= -(2.0**31)) & (value < 2.0**31)).all()
+    return value.astype(np.int32)
 
-    return kernel_lanes.FLOATS8(_EIGHT), build
 
+def as_floats8(value: Any) -> Any:
+    """Eight int32 as float32."""
+    return value.astype(np.float32)
 
-@intrinsic
-def _negative8(typing: Any, test: Any, a: Any, b: Any) -> Any:
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        is_below = builder.icmp_signed("<", args[0], ir.Constant(_WORDS, [0] * 8))
-        return builder.select(is_below, args[1], args[2])
 
-    return _EIGHT(_EIGHT, _EIGHT, _EIGHT), build
+def negative8(test: Any, a: Any, b: Any) -> Any:
+    """The first where `test` is negative, else the second."""
+    return np.where(test < 0, a, b)
 
 
-@intrinsic
-def _equal8(typing: Any, array: Any, at: Any, value: Any) -> Any:
-    if not kernel_lanes.is_flat(array, types.int32):
-        return None
+def equal8(array: Any, at: int, value: int) -> int:
+    """A bit for each of eight numbers from `at` on that is equal to `value`."""
+    assert 0 <= at <= len(array) - 8
+    return sum(1 << i for i in range(8) if array[at + i] == value)
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _eight_at(context, builder, signature.args[0], args[0], args[1])
-        there = builder.load(place)
-        there.align = 4
-        is_equal = builder.icmp_signed("==", there, _splat(builder, args[2]))
-        bits = builder.bitcast(is_equal, ir.IntType(8))
-        return builder.zext(bits, ir.IntType(64))
 
-    return types.int64(array, types.int64, types.int64), build
+def match8(array: Any, at: int, value: int, bits: int) -> Any:
+    """`bits` where eight numbers from `at` on are equal to `value`, else 0."""
+    assert 0 <= at <= len(array) - 8
+    return np.where(array[at : at + 8] == value, np.int32(bits), np.int32(0))
 
 
-@intrinsic
-def _match8(typing: Any, array: Any, at: Any, value: Any, bits: Any) -> Any:
-    if not kernel_lanes.is_flat(array, types.int32):
-        return None
+def pack8(bits: int, base: int, array: Any, at: int) -> None:
+    """Write `base` plus the number of each of the eight bits that is set, in order;
+    eight numbers from `at` on are overwritten.
+    """
+    assert 0 <= at <= len(array) - 8
+    assert 0 <= bits < 256
+    places = [place for place in range(8) if bits >> place & 1]
+    array[at : at + 8] = base
+    array[at : at + len(places)] += np.array(places, np.int32)
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _eight_at(context, builder, signature.args[0], args[0], args[1])
-        there = builder.load(place)
-        there.align = 4
-        is_equal = builder.icmp_signed("==", there, _splat(builder, args[2]))
-        none = ir.Constant(_WORDS, [0] * 8)
-        return builder.select(is_equal, _splat(builder, args[3]), none)
 
-    return _EIGHT(array, types.int64, types.int64, types.int64), build
+def count_bits(bits: int) -> int:
+    """How many of 64 bits are set."""
+    return (int(bits) & 2**64 - 1).bit_count()
 
 
-# For each byte, the numbers of its bits that are set, then zeros.
-_PLACES = np.array(
-    [([i for i in range(8) if byte >> i & 1] + [0] * 8)[:8] for byte in range(256)],
-    np.uint8,
-)
+if mode.compiler is not None:  # machine code instead
+    from flexor.maths.machine.llvm import ints as _code
 
-
-@intrinsic
-def _pack8(typing: Any, bits: Any, base: Any, array: Any, at: Any) -> Any:
-    if not kernel_lanes.is_flat(array, types.int32, is_written=True):
-        return None
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        bytes8 = ir.VectorType(ir.IntType(8), 8)
-        kind = ir.ArrayType(ir.IntType(8), 2048)
-        table = cgutils.global_constant(
-            builder, "flexor.places", ir.Constant(kind, bytearray(_PLACES.tobytes()))
-        )
-        zero = ir.IntType(64)(0)
-        row = builder.gep(table, [zero, builder.mul(args[0], ir.IntType(64)(8))])
-        places = builder.load(builder.bitcast(row, bytes8.as_pointer()))
-        places.align = 1
-        value = builder.add(builder.zext(places, _WORDS), _splat(builder, args[1]))
-        to = _eight_at(context, builder, signature.args[2], args[2], args[3])
-        builder.store(value, to).align = 4
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64, array, types.int64), build
-
-
-@intrinsic
-def _count_bits(typing: Any, bits: Any) -> Any:
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.ctpop(args[0])
-
-    return types.int64(types.int64), build
-
-
-def _overload_operator(symbol: Any, name: str) -> None:
-    """Let a two-sided operator such as "add" work on eight int32."""
-
-    @intrinsic
-    def both(typing: Any, a: Any, b: Any) -> Any:
-        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return getattr(builder, name)(*args)
-
-        return a(a, b), build
-
-    @overload(symbol)
-    def typed(a: Any, b: Any) -> Any:
-        if not (isinstance(a, _Ints) and isinstance(b, _Ints)):
-            return None
-
-        def implementation(a: Any, b: Any) -> Any:
-            return both(a, b)
-
-        return implementation
-
-
-_overload_operator(operator.add, "add")
-_overload_operator(operator.sub, "sub")
-_overload_operator(operator.mul, "mul")
-_overload_operator(operator.or_, "or_")
-_overload_operator(operator.and_, "and_")
-
-
-if config.DISABLE_JIT:
-
-    def splat_ints8(value: int) -> Any:
-        """One number eight times."""
-        return np.full(8, value, np.int32)
-
-    def ramp_ints8(start: int, step: int) -> Any:
-        """Eight numbers from `start` on, `step` apart."""
-        return (start + step * np.arange(8)).astype(np.int32)
-
-    def nearer8(
-        depths: Any, marks: Any, at: int, inside: Any, depth: Any, mark: int
-    ) -> None:
-        """Where `inside` is not negative and `depth` is above what eight depths from
-        `at` on hold, put it there, and `mark` into the marks. No depth is NaN there.
-        """
-        assert 0 <= at <= min(len(depths), len(marks)) - 8
-        assert not np.isnan(depth[inside >= 0]).any()
-        is_kept = (inside >= 0) & (depth > depths[at : at + 8])
-        depths[at : at + 8][is_kept] = depth[is_kept]
-        marks[at : at + 8][is_kept] = mark
-
-    def mark8(
-        depths: Any, at: int, inside: Any, depth: Any, bit: int, bits: Any, to: int
-    ) -> None:
-        """Set `bit` in eight numbers from `to` on, where `nearer8` would put a mark."""
-        assert 0 <= at <= len(depths) - 8
-        assert 0 <= to <= len(bits) - 8
-        is_seen = (inside >= 0) & (depth > depths[at : at + 8])
-        bits[to : to + 8][is_seen] |= bit
-
-    def load_ints8(array: Any, at: int) -> Any:
-        """Eight numbers of a flat array of int32, from `at` on."""
-        assert 0 <= at <= len(array) - 8
-        return array[at : at + 8].copy()
-
-    def store_ints8(array: Any, at: int, value: Any) -> None:
-        """Put eight numbers into a flat array of int32, from `at` on."""
-        assert 0 <= at <= len(array) - 8
-        array[at : at + 8] = value
-
-    def as_ints8(value: Any) -> Any:
-        """Float32 that fit to int32, toward zero."""
-        assert ((value >= -(2.0**31)) & (value < 2.0**31)).all()
-        return value.astype(np.int32)
-
-    def as_floats8(value: Any) -> Any:
-        """Eight int32 as float32."""
-        return value.astype(np.float32)
-
-    def negative8(test: Any, a: Any, b: Any) -> Any:
-        """The first where `test` is negative, else the second."""
-        return np.where(test < 0, a, b)
-
-    def equal8(array: Any, at: int, value: int) -> int:
-        """A bit for each of eight numbers from `at` on that is equal to `value`."""
-        assert 0 <= at <= len(array) - 8
-        return sum(1 << i for i in range(8) if array[at + i] == value)
-
-    def match8(array: Any, at: int, value: int, bits: int) -> Any:
-        """`bits` where eight numbers from `at` on are equal to `value`, else 0."""
-        assert 0 <= at <= len(array) - 8
-        return np.where(array[at : at + 8] == value, np.int32(bits), np.int32(0))
-
-    def pack8(bits: int, base: int, array: Any, at: int) -> None:
-        """Write `base` plus the number of each of the eight bits that is set, in order;
-        eight numbers from `at` on are overwritten.
-        """
-        assert 0 <= at <= len(array) - 8
-        assert 0 <= bits < 256
-        array[at : at + 8] = base + _PLACES[bits].astype(np.int32)
-
-    def count_bits(bits: int) -> int:
-        """How many of 64 bits are set."""
-        return (int(bits) & 2**64 - 1).bit_count()
-
-else:
-    store_ints8, as_ints8, as_floats8 = _store_ints8, _as_ints8, _as_floats8
-    negative8, equal8 = _negative8, _equal8
-    match8, pack8, count_bits = _match8, _pack8, _count_bits
-    splat_ints8, ramp_ints8 = _splat_ints8, _ramp_ints8
-    nearer8, mark8, load_ints8 = _nearer8, _mark8, _load_ints8
+    globals().update({name: getattr(_code, name) for name in __all__})

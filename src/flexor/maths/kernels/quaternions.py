@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from flexor.maths.kernels.functions import atan2, cos, sin
 from flexor.maths.kernels.jit import inline
 from flexor.maths.layout import TINY
 
@@ -80,9 +81,9 @@ def part_turn(
     sine = math.sqrt(x * x + y * y + z * z)
     if sine < 1e-12:
         return x * fraction, y * fraction, z * fraction, 1.0
-    half = fraction * math.atan2(sine, w)
-    scale = math.sin(half) / sine
-    return x * scale, y * scale, z * scale, math.cos(half)
+    half = fraction * atan2(sine, w)
+    scale = sin(half) / sine
+    return x * scale, y * scale, z * scale, cos(half)
 
 
 @inline
@@ -97,16 +98,16 @@ def angles_zyx(
     far = math.sqrt((w + y) * (w + y) + (z - x) * (z - x))
     tiny = TINY * (near + far)
     if near <= tiny:
-        total = apart = math.atan2(z - x, w + y)
+        total = apart = atan2(z - x, w + y)
     else:
-        total = math.atan2(z + x, w - y)
-        apart = math.atan2(z - x, w + y) if far > tiny else total
+        total = atan2(z + x, w - y)
+        apart = atan2(z - x, w + y) if far > tiny else total
     about_z, about_x = total + apart, total - apart
     if abs(about_z) > math.pi:
         about_z -= math.copysign(2 * math.pi, about_z)
     if abs(about_x) > math.pi:
         about_x -= math.copysign(2 * math.pi, about_x)
-    return about_z, 2 * math.atan2(far, near) - math.pi / 2, about_x
+    return about_z, 2 * atan2(far, near) - math.pi / 2, about_x
 
 
 @inline
@@ -116,9 +117,9 @@ def from_angles_zyx(
     about_x: Real,
 ) -> tuple[Real, ...]:
     """The rotation of angles about Z, Y and X."""
-    cz, sz = math.cos(about_z / 2), math.sin(about_z / 2)
-    cy, sy = math.cos(about_y / 2), math.sin(about_y / 2)
-    cx, sx = math.cos(about_x / 2), math.sin(about_x / 2)
+    cz, sz = cos(about_z / 2), sin(about_z / 2)
+    cy, sy = cos(about_y / 2), sin(about_y / 2)
+    cx, sx = cos(about_x / 2), sin(about_x / 2)
     return (
         cz * cy * sx - sz * sy * cx,
         cz * sy * cx + sz * cy * sx,

@@ -10,59 +10,28 @@ from __future__ import annotations
 from threading import Lock
 from typing import Any
 
-from llvmlite import ir
-from numba import config, types
-from numba.extending import intrinsic
-
-from flexor.maths.kernels.lanes import is_flat
+from flexor.maths.machine.mode import mode
 
 __all__ = ["claim", "watch"]
 
-_LOCK = Lock()  # for `claim` without compiled kernels
+_LOCK = Lock()
 
 
-def _place(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    data = context.make_array(signature.args[0])(context, builder, args[0]).data
-    return builder.gep(data, [args[1]])
+def claim(counters: Any, at: int) -> int:
+    """Add one to a counter of int64 (n,); gives what it was before."""
+    assert 0 <= at < len(counters)
+    with _LOCK:
+        counters[at] += 1
+        return int(counters[at]) - 1
 
 
-@intrinsic
-def _claim(typing: Any, counters: Any, at: Any) -> Any:
-    if not is_flat(counters, types.int64, is_written=True):
-        return None
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _place(context, builder, signature, args)
-        return builder.atomic_rmw("add", place, ir.IntType(64)(1), "seq_cst")
-
-    return types.int64(counters, types.int64), build
+def watch(counters: Any, at: int) -> int:
+    """What a counter is now."""
+    assert 0 <= at < len(counters)
+    return int(counters[at])
 
 
-@intrinsic
-def _watch(typing: Any, counters: Any, at: Any) -> Any:
-    if not is_flat(counters, types.int64):
-        return None
+if mode.compiler is not None:  # machine code instead
+    from flexor.maths.machine.llvm import team as _code
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _place(context, builder, signature, args)
-        return builder.load_atomic(place, "acquire", 8)
-
-    return types.int64(counters, types.int64), build
-
-
-if config.DISABLE_JIT:
-
-    def claim(counters: Any, at: int) -> int:
-        """Add one to a counter of int64 (n,); gives what it was before."""
-        assert 0 <= at < len(counters)
-        with _LOCK:
-            counters[at] += 1
-            return int(counters[at]) - 1
-
-    def watch(counters: Any, at: int) -> int:
-        """What a counter is now."""
-        assert 0 <= at < len(counters)
-        return int(counters[at])
-
-else:
-    claim, watch = _claim, _watch
+    globals().update({name: getattr(_code, name) for name in __all__})

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from flexor.arrays import Bytes, Floats, Ints, check_array
 from flexor.errors import SettingError
-from flexor.maths.records import check_record
 from flexor.pose.ik.kernels import ccd as kernel_ccd
 from flexor.pose.ik.kernels.descent import BONE_WORK, PAIR_WORK
 from flexor.pose.ik.layout import Chains, Memory, Work
@@ -118,9 +117,9 @@ def init_ccd(reach: Reach, count: int) -> CcdState:
         np.tile(upright, (count, goals)),
         np.zeros((count, 3 * goals), np.float32),
         np.ones(count, np.float32),
-        check_record(chains),
-        check_record(work),
-        check_record(memory),
+        chains,
+        work,
+        memory,
     )
 
 

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
 from flexor.errors import SettingError
-from flexor.maths.records import check_record
 from flexor.pose.kernels import sample as kernel
 from flexor.pose.layout import ROWS
 from flexor.pose.play.events import Event, EventTable, make_events
@@ -233,14 +232,14 @@ def _kernel_tables(state: PlayerState) -> Tables:
     work = (ROWS + ROWS + kernel_blend.MIX_ROWS) * lanes + 2 * width
     cast = Cast(state.speeds, state.local, state.weights, np.zeros(work, np.float32))
     return (
-        check_record(motion),
-        check_record(of_layers),
-        check_record(Fades(state._targets, state._fades)),
-        check_record(Voices(state._marks, state._voices, state._steps, state._played)),
-        check_record(kept),
-        check_record(room),
-        check_record(Travel(motions.paths, state._places, state.travel)),
-        check_record(cast),
+        motion,
+        of_layers,
+        Fades(state._targets, state._fades),
+        Voices(state._marks, state._voices, state._steps, state._played),
+        kept,
+        room,
+        Travel(motions.paths, state._places, state.travel),
+        cast,
     )
 
 

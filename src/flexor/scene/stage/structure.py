@@ -161,15 +161,15 @@ def circle_of(points: ArrayLike, fit: Fit = "inscribed") -> tuple[Spot, float]:
 
 def _depths(corners: Doubles, after: Doubles, at: Doubles) -> Doubles:
     """How deep places (n, 2) are inside a polygon; negative outside."""
-    ways = after - corners
-    to = at[:, None] - corners
-    squares = np.maximum((ways * ways).sum(-1), 1e-30)
-    foot = np.clip((to * ways).sum(-1) / squares, 0, 1)
-    off = to - foot[..., None] * ways
-    least = np.sqrt((off * off).sum(-1).min(1))
+    # Coordinate by coordinate: long sums of two numbers each would take most of it.
+    (cx, cz), (wx, wz) = corners.T.copy(), (after - corners).T.copy()
+    x, z = at[:, :1] - cx, at[:, 1:] - cz
+    squares = np.maximum(wx * wx + wz * wz, 1e-30)
+    foot = np.clip((x * wx + z * wz) / squares, 0, 1)
+    off_x, off_z = x - foot * wx, z - foot * wz
+    least = np.sqrt((off_x * off_x + off_z * off_z).min(1))
     is_crossed = (corners[:, 1] > at[:, 1:]) != (after[:, 1] > at[:, 1:])
-    side = to[..., 0] * ways[:, 1] - to[..., 1] * ways[:, 0]
-    is_right = (side < 0) == (ways[:, 1] > 0)
+    is_right = (x * wz - z * wx < 0) == (wz > 0)
     is_inside = (is_crossed & is_right).sum(1) % 2 == 1
     depths: Doubles = np.where(is_inside, least, -least)
     return depths

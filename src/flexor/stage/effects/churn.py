@@ -26,7 +26,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexor.arrays import Bools, Bytes, Doubles, Floats, Ints, check_array, check_input
 from flexor.errors import SettingError
-from flexor.maths.records import check_record
 from flexor.scene.character.light import as_vector
 from flexor.scene.checks import check_kind, check_number
 from flexor.scene.stage.effect_settings import RADII, ChurnSettings
@@ -89,28 +88,24 @@ class Churn:
     _drops: Unhashed[Drops] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._parts = check_record(
-            Parts(
-                self.lasts,
-                self.is_aloft,
-                self.is_wet,
-                self.states,
-                self._events,
-                self.left,
-                self._origins,
-                self._moves,
-            )
+        self._parts = Parts(
+            self.lasts,
+            self.is_aloft,
+            self.is_wet,
+            self.states,
+            self._events,
+            self.left,
+            self._origins,
+            self._moves,
         )
-        self._drops = check_record(
-            Drops(
-                self._serial,
-                self.places,
-                self.speeds,
-                self.floors,
-                self.ages,
-                self.patterns,
-                self.is_water,
-            )
+        self._drops = Drops(
+            self._serial,
+            self.places,
+            self.speeds,
+            self.floors,
+            self.ages,
+            self.patterns,
+            self.is_water,
         )
 
     def __len__(self) -> int:

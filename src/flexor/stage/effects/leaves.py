@@ -24,7 +24,6 @@ from numpy.typing import ArrayLike, NDArray
 from flexor.arrays import Bools, Doubles, Floats, Ints, check_array
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
-from flexor.maths.records import check_record
 from flexor.scene.checks import check_kind
 from flexor.scene.stage.effect_settings import LeafSettings
 from flexor.scene.stage.ground import Ground
@@ -75,19 +74,17 @@ class Leaves:
     _rows: Unhashed[LeafRows] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._rows = check_record(
-            LeafRows(
-                self.spins,
-                self._counts,
-                self._listed,
-                self._boxes,
-                self.places,
-                self.speeds,
-                self.steps,
-                self.angles,
-                self.is_aloft,
-                self.is_moving,
-            )
+        self._rows = LeafRows(
+            self.spins,
+            self._counts,
+            self._listed,
+            self._boxes,
+            self.places,
+            self.speeds,
+            self.steps,
+            self.angles,
+            self.is_aloft,
+            self.is_moving,
         )
 
     def __len__(self) -> int:

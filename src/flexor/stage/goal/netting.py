@@ -10,7 +10,6 @@ import numpy as np
 
 from flexor.arrays import Doubles, Ints
 from flexor.errors import SettingError
-from flexor.maths.records import check_record
 from flexor.scene.checks import check_kind
 from flexor.stage.goal.areas import (
     AreaTables,
@@ -178,9 +177,7 @@ def net_numbers(net: NetSettings, ground: float) -> Doubles:
 def net_tables(sheet: Sheet, numbers: Doubles) -> NetTables:
     """A net as kernels take it; numbers: of `net_numbers`."""
     inverse = 1 / sheet.lengths
-    return check_record(
-        NetTables(numbers, sheet.strings, inverse, sheet.holds, sheet.anchors)
-    )
+    return NetTables(numbers, sheet.strings, inverse, sheet.holds, sheet.anchors)
 
 
 def _settle(sheet: Sheet, net: NetSettings, ground: float) -> Doubles:

@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike, NDArray
 from flexor.arrays import Doubles, Ints, check_array
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
-from flexor.maths.records import check_record
 from flexor.stage.goal.layout import (
     BEFORE,
     BODY_NUMBERS,
@@ -165,9 +164,9 @@ def _tables(own: Netting) -> tuple[BallTables, NetTables, FaceNodes]:
     )
     faces = FaceNodes(own.firsts, own.members, own.near_firsts, own.near)
     return (
-        check_record(balls),
+        balls,
         net_tables(own.sheet, own.net_numbers),
-        check_record(faces),
+        faces,
     )
 
 

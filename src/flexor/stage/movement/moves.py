@@ -34,7 +34,6 @@ from flexor.arrays import (
     freeze,
 )
 from flexor.errors import SettingError, ShapeError
-from flexor.maths.records import check_record
 from flexor.scene.stage.layout import BUTTONS
 from flexor.scene.stage.moves import (
     HEIGHTS,
@@ -112,17 +111,15 @@ class MoveState:
     _doing: Unhashed[Doing] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._doing = check_record(
-            Doing(
-                self.move,
-                self.at,
-                self.phase,
-                self.combination,
-                self.step,
-                self.left,
-                self.buffered,
-                self._marks,
-            )
+        self._doing = Doing(
+            self.move,
+            self.at,
+            self.phase,
+            self.combination,
+            self.step,
+            self.left,
+            self.buffered,
+            self._marks,
         )
 
     def __len__(self) -> int:
@@ -178,9 +175,7 @@ def lay_out_moves(table: MoveTable, settings: MoveSettings | None = None) -> Mov
         column([m.push for m in moves], np.float64, "push"),
         column([m.can_be_parried for m in moves], np.bool_, "can_be_parried"),
         *own[1:],
-        check_record(
-            MoveRules(int(settings.chord_ticks), int(settings.late_ticks), bound, *own)
-        ),
+        MoveRules(int(settings.chord_ticks), int(settings.late_ticks), bound, *own),
     )
 
 

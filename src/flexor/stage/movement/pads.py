@@ -24,8 +24,7 @@ def read_pads(
 ) -> None:
     """Turn N characters by their pads, and say what they ask for, in place.
 
-    rows: checked once, by `check_record`; view: x and z of where the camera looks,
-    unit; dt: seconds.
+    view: x and z of where the camera looks, unit; dt: seconds.
 
     Who faces its opponent goes toward it, away or around it, whichever of them the
     pad's way is nearest to, or slantwise between. Others turn where they go.

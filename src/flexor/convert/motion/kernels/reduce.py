@@ -307,7 +307,7 @@ def _fit_node(
     return _displacement(world, shell, 12 * node, places[frame, node])
 
 
-@jit("i8(i4[::1], Original, Forms, f8[::1], i8, bool, Fitted)", is_trusted=True)
+@jit("i8(i4[::1], Original, Forms, f8[::1], i8, bool, Fitted)")
 def fit_frames(
     frames: Ints,
     original: Original,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from flexor.maths.kernels.functions import atan2
 from flexor.maths.kernels.jit import inline, jit
 
 if TYPE_CHECKING:
@@ -162,5 +163,5 @@ def winding_numbers(
             rest = a * b * c + (ax * bx + ay * by + az * bz) * c
             rest += (bx * cx + by * cy + bz * cz) * a
             rest += (cx * ax + cy * ay + cz * az) * b
-            total += math.atan2(volume, rest)
+            total += atan2(volume, rest)
         turns[p] = np.float32(total / (2 * math.pi))

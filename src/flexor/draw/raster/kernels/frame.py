@@ -138,7 +138,7 @@ def draw_tile(
     encode(tile, frame, rows, scene.to_srgb, colours, is_empty, picture.pixels)
 
 
-@jit("i8(Scene, Space, Picture)", is_trusted=True)
+@jit("i8(Scene, Space, Picture)")
 def draw_frame(scene: Scene, space: Space, picture: Picture) -> int:
     """Take part in drawing one picture; gives 1 if there was too little room.
 

@@ -14,8 +14,8 @@ import numpy as np
 from flexor.api.character import Character
 from flexor.api.playing import Player
 from flexor.api.reaching import Limbs, Look, Reach, find_limits
+from flexor.api.stage_cast import volumes_of
 from flexor.arrays import Doubles, Floats
-from flexor.convert.shape.hit_volumes import make_volumes
 from flexor.errors import SettingError
 from flexor.games.goal.keeper.contact import Capsules
 from flexor.maths import quaternions
@@ -75,8 +75,10 @@ class KeeperBody:
         self.player = Player(hero)
         self.player.play(CLIP)
         self.limits = find_limits(hero, "human")
-        self._volumes = make_volumes(hero.scene)
+        self._volumes = volumes_of(hero)
         self._measure()
+        is_hand = np.array([part.endswith("Hand") for part in self._volumes.parts])
+        self._radii = self._volumes.radii * self.scale + GLOVE * is_hand
         spine = [hero.skeleton.names[node] for node in human.trunk]
         root = "spine" if "spine" in human.nodes else "leftUpperArm"
         self.arms = self._make_arms(root, dict.fromkeys(spine, SPINE))
@@ -131,12 +133,14 @@ class KeeperBody:
         self.shoulder = float(arm[1])
         self.arm = float(np.linalg.norm(arm - elbow) + np.linalg.norm(elbow - hand))
         self.span = self.shoulder + self.arm + HAND
-        self._rest_turns = {
-            name: quaternions.from_matrix(
-                turn @ _rotation(rest.world[self._nodes[name], :, :3])
+        self._rest_turns = quaternions.from_matrix(
+            np.stack(
+                [
+                    turn @ _rotation(rest.world[self._nodes[f"{side}Hand"], :, :3])
+                    for side in SIDES
+                ]
             )
-            for name in (f"{side}Hand" for side in SIDES)
-        }
+        )
         self._fingers = [
             _unit(metres(f"{side}Hand") - metres(f"{side}LowerArm")) for side in SIDES
         ]
@@ -204,8 +208,15 @@ class KeeperBody:
         player.advance(seconds)
         self._place(hip, turn)
         aside, down, forward = turn[:, 0], -turn[:, 1], turn[:, 2]
-        # Feet are turned with the trunk: back, and then as they should be.
-        tilts = quaternions.from_matrix(feet_turn @ turn.T)
+        # Feet are turned with the trunk: back, and then as they should be. With them,
+        # in one go, how hands are turned; thumbs point forward at rest.
+        matrices = np.empty((4, 3, 3))
+        matrices[:2] = feet_turn @ turn.T
+        for row, at_rest in enumerate(self._hand_frames):
+            matrices[2 + row] = _frame(fingers[row], palms[row]) @ at_rest.T
+        found = quaternions.from_matrix(matrices)
+        tilts = found[:2]
+        hand_turns = quaternions.multiply(found[2:], self._rest_turns)
         self.legs.apply(
             player,
             feet[None],
@@ -213,14 +224,11 @@ class KeeperBody:
             tilts=tilts[None],
         )
         self._clamp()
-        hand_turns = [
-            self._hand_turn(row, fingers[row], palms[row]) for row in range(2)
-        ]
         poles = np.stack([0.6 * aside + 0.4 * down, 0.4 * down - 0.6 * aside])
         self.arms.apply(
             player,
             hands[None],
-            turns=np.array(hand_turns)[None],
+            turns=hand_turns[None],
             poles=poles[None],
             seconds=seconds,
         )
@@ -247,14 +255,6 @@ class KeeperBody:
     def lift(self, height: float) -> None:
         """Move the body up, in the pose that it has."""
         self.player.places[0, 1, 3] += height
-
-    def _hand_turn(self, row: int, fingers: Doubles, palm: Doubles) -> Doubles:
-        """How a hand is turned in the world; thumbs point forward at rest."""
-        turn = _frame(fingers, palm) @ self._hand_frames[row].T
-        found: Doubles = quaternions.multiply(
-            quaternions.from_matrix(turn), self._rest_turns[f"{SIDES[row]}Hand"]
-        )
-        return found
 
     def _slow(self, seconds: float) -> None:
         """No joint turns faster than it may, whatever moved it."""
@@ -290,9 +290,7 @@ class KeeperBody:
         world = self.player.world[0, own.nodes].astype(np.float64)
         ends = np.einsum("cij,cej->cei", world[:, :, :3], own.ends)
         ends += world[:, None, :, 3]
-        radii = own.radii * self.scale
-        is_hand = np.array([part.endswith("Hand") for part in own.parts])
-        return Capsules(ends, radii + GLOVE * is_hand)
+        return Capsules(ends, self._radii)
 
     @property
     def parts(self) -> tuple[str, ...]:

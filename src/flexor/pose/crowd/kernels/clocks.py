@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from flexor.maths.kernels.functions import cos, sin
 from flexor.maths.kernels.jit import inline, jit
 from flexor.pose.play.kernels.travel import back, path_at, rounds, then
 
@@ -90,7 +91,7 @@ def advance_crowd(
                 after,
                 turns,
             )
-            c, s = math.cos(heading[n]), math.sin(heading[n])
+            c, s = cos(heading[n]), sin(heading[n])
             place[n, 0] += (c * x + s * z) * size[n]
             place[n, 1] += y * size[n]
             place[n, 2] += (c * z - s * x) * size[n]

@@ -10,11 +10,11 @@ and places go straight.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from flexor.maths.kernels.functions import cos, sin
 from flexor.maths.kernels.jit import inline, jit
 from flexor.maths.kernels.lanes import (
     fma8,
@@ -202,8 +202,8 @@ def move_nodes(
         frame, u = _frame_at(time[n], durations[number], count)
         step = 1 if count > 1 else 0
         wide = np.float32(size[n])
-        c = np.float32(math.cos(heading[n])) * wide
-        s = np.float32(math.sin(heading[n])) * wide
+        c = np.float32(cos(heading[n])) * wide
+        s = np.float32(sin(heading[n])) * wide
         spot = (
             c, s, wide,
             np.float32(place[n, 0]), np.float32(place[n, 1]), np.float32(place[n, 2]),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from flexor.maths.kernels.functions import acos, atan2
 from flexor.maths.kernels.jit import inline, jit
 from flexor.maths.kernels.lanes import take
 from flexor.maths.kernels.quaternions import (
@@ -177,7 +178,7 @@ def _interest(
     if most >= math.pi or length < 1e-30:
         return 1.0
     cosine = (way[0] * x + way[1] * y + way[2] * z) / length
-    angle = math.acos(min(max(cosine, -1.0), 1.0))
+    angle = acos(min(max(cosine, -1.0), 1.0))
     return min(max(1.0 - (angle - most) / FADE, 0.0), 1.0)
 
 
@@ -285,4 +286,4 @@ def solve_aim(
         tx, ty, tz = tx - ux, ty - uy, tz - uz
         cx, cy, cz = sy * tz - sz * ty, sz * tx - sx * tz, sx * ty - sy * tx
         sine = math.sqrt(cx * cx + cy * cy + cz * cz)
-        off[n] = math.atan2(sine, sx * tx + sy * ty + sz * tz)
+        off[n] = atan2(sine, sx * tx + sy * ty + sz * tz)

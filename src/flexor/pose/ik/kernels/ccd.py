@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from flexor.maths.kernels.functions import cbrt
 from flexor.maths.kernels.jit import inline, jit, part
 from flexor.maths.kernels.quaternions import (
     make_unit,
@@ -339,7 +340,6 @@ def _swing_all(chains: Chains, near: Real, room: Work) -> None:
 @jit(
     "void(Chains, i8, f8, f8, f8, f4[:, ::1], f4[:, ::1], f4[:, ::1], f4[:, ::1],"
     " f4[:, ::1], f4[::1], Work, Memory, out f4[:, ::1])",
-    is_trusted=True,
 )
 def solve_reach(
     chains: Chains,
@@ -391,7 +391,8 @@ def solve_reach(
                 goals,
             )
             _bring_near(effectors, work, pulls, goals)
-            near = tolerance * tolerance / abs(determinant) ** (2 / 3)
+            root = cbrt(abs(determinant))
+            near = tolerance * tolerance / (root * root)
             for e in range(len(effectors)):
                 for i in range(3):  # the transpose is the inverse up to size
                     ways[e, i] = m[i] * poles[n, 3 * e]

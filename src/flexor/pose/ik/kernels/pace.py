@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from flexor.maths.kernels.functions import atan2
 from flexor.maths.kernels.jit import inline, part
 from flexor.maths.kernels.quaternions import make_unit, part_turn, turn_both
 from flexor.maths.layout import ROUNDED
@@ -58,7 +59,7 @@ def _apart(
 ) -> Real:
     """The angle between two rotations, radians."""
     x, y, z, w = turn_both(bx, by, bz, bw, -ax, -ay, -az, aw)
-    return 2 * math.atan2(math.sqrt(x * x + y * y + z * z), abs(w))
+    return 2 * atan2(math.sqrt(x * x + y * y + z * z), abs(w))
 
 
 @inline

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from flexor.maths.kernels.functions import atan2, cos, sin
 from flexor.maths.kernels.jit import inline, part
 from flexor.maths.kernels.quaternions import from_angles_zyx, turn_both
 from flexor.pose.ik.kernels.descent import (
@@ -339,7 +340,7 @@ def bend(
         if table[b, WEIGHT] > 0:
             # Uneven, so that equal bones do not come to lie on one line again.
             half = 0.5 * angle * (1.0 + 0.3 * b) * (1.0 - 2.0 * (b & 1))
-            s, c = math.sin(half), math.cos(half)
+            s, c = sin(half), cos(half)
             nx, ny, nz = table[b, AXIS], table[b, AXIS + 1], table[b, AXIS + 2]
             try_turn(table, bones[b, KIND], work, b, nx * s, ny * s, nz * s, c)
             for i in range(4):
@@ -455,14 +456,14 @@ def swing(
     sine = nx * (my * pz - mz * py) + ny * (mz * px - mx * pz)
     sine += nz * (mx * py - my * px)
     # The straighter the limb, the less it has a side: it must not roll for nothing.
-    half = 0.5 * math.atan2(sine, cosine) * min(1.0, aside / STRAIGHT)
+    half = 0.5 * atan2(sine, cosine) * min(1.0, aside / STRAIGHT)
     for i in range(len(bones)):
         for j in range(4):
             work[i, TRIED + j] = work[i, NOW + j]
     scale = work[b, BASE] ** 2 + work[b, BASE + 3] ** 2 + work[b, BASE + 6] ** 2
-    scale = math.sin(half) / math.sqrt(max(scale, 1e-300))
+    scale = sin(half) / math.sqrt(max(scale, 1e-300))
     x = column_times(work, b, BASE, nx, ny, nz) * scale
     y = column_times(work, b, BASE + 1, nx, ny, nz) * scale
     z = column_times(work, b, BASE + 2, nx, ny, nz) * scale
-    try_turn(table, bones[b, KIND], work, b, x, y, z, math.cos(half))
+    try_turn(table, bones[b, KIND], work, b, x, y, z, cos(half))
     return True

@@ -417,7 +417,6 @@ def travel_layer(
 
 @jit(
     "void(f8, i4[::1], Motion, Layers, Fades, Voices, Kept, Room, Travel, Cast)",
-    is_trusted=True,
 )
 def play_on(
     dt: float,

@@ -7,11 +7,11 @@ rows. Going round the end of a loop adds once what leads from its first row to i
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from flexor.maths.kernels.functions import cos, sin
 from flexor.maths.kernels.jit import inline, jit
 from flexor.pose.play.kernels.voice import LOOP, PATH, clip_time
 
@@ -34,7 +34,7 @@ def then(
     bh: Real,
 ) -> tuple[Real, ...]:
     """The movement a, and b from where that leads to."""
-    c, s = math.cos(ah), math.sin(ah)
+    c, s = cos(ah), sin(ah)
     return ax + c * bx + s * bz, ay + by, az - s * bx + c * bz, ah + bh
 
 
@@ -46,7 +46,7 @@ def back(
     h: Real,
 ) -> tuple[Real, ...]:
     """The movement that undoes one."""
-    c, s = math.cos(h), math.sin(h)
+    c, s = cos(h), sin(h)
     return s * z - c * x, -y, -(s * x + c * z), -h
 
 
@@ -139,7 +139,7 @@ def move_place(
     h: Real,
 ) -> None:
     """Move a place (12,), a matrix of three rows, in its own frame."""
-    c, s = math.cos(h), math.sin(h)
+    c, s = cos(h), sin(h)
     for row in range(0, 12, 4):
         a, b = place[row], place[row + 2]
         place[row + 3] += a * x + place[row + 1] * y + b * z

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from flexor.maths.kernels.functions import cos, sin
 from flexor.maths.kernels.jit import inline, jit
 from flexor.maths.kernels.numbers import float32, int32, int64
 from flexor.scene.stage.layout import PLAIN, WATER
@@ -68,7 +69,7 @@ def _throw(
     if size > 0.0:
         widest, x, z = WIDEST, move[0] / size, move[2] / size
     angle = (2.0 * chances[0] - 1.0) * widest
-    s, c = math.sin(angle), math.cos(angle)
+    s, c = sin(angle), cos(angle)
     out = (scale * size + radius) * part
     speed[0] = (c * x + s * z) * out
     speed[1] = abs(scale * move[1]) * part
@@ -90,7 +91,6 @@ def are_near(places: Doubles, farthest: float) -> bool:
 
 @jit(
     "i8(bool, f8[:, :, ::1], f8[::1], f8[::1], GroundTable, f8, i8, Parts, Drops)",
-    is_trusted=True,
 )
 def check_parts(
     has_last: bool,

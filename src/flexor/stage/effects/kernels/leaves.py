@@ -138,7 +138,6 @@ def _blow(
 
 @jit(
     "void(i8, i8, bool, f8[::1], f8[::1], GroundTable, f8, LeafRows)",
-    is_trusted=True,
 )
 def step_blocks(
     begin: int,

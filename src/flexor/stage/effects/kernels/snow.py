@@ -53,7 +53,6 @@ def _wrap(value: float, low: float, high: float) -> float:
 @jit(
     "void(i8, i8, f8[::1], f8[::1], GroundTable, f8, u1[::1], u2[::1],"
     " out f4[:, ::1], out u2[::1], out u4[::1])",
-    is_trusted=True,
 )
 def step_flakes(
     begin: int,

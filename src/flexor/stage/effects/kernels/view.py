@@ -62,19 +62,21 @@ def join(corners: Doubles, count: int, sides: Doubles) -> int:
     kept = 1
     for k in range(1, count):
         x, z = corners[k, 0], corners[k, 1]
-        if math.hypot(x - corners[kept - 1, 0], z - corners[kept - 1, 1]) > BAND:
+        dx, dz = x - corners[kept - 1, 0], z - corners[kept - 1, 1]
+        if dx * dx + dz * dz > BAND * BAND:
             corners[kept, 0], corners[kept, 1] = x, z
             kept += 1
     while kept > 1:
         x, z = corners[kept - 1, 0], corners[kept - 1, 1]
-        if math.hypot(x - corners[0, 0], z - corners[0, 1]) > BAND:
+        dx, dz = x - corners[0, 0], z - corners[0, 1]
+        if dx * dx + dz * dz > BAND * BAND:
             break
         kept -= 1
     for k in range(kept):
         after = (k + 1) % kept
         x = corners[after, 0] - corners[k, 0]
         z = corners[after, 1] - corners[k, 1]
-        length = math.hypot(x, z)
+        length = math.sqrt(x * x + z * z)
         sides[k, AX], sides[k, AZ] = corners[k, 0], corners[k, 1]
         sides[k, DX] = x / length if length > 0.0 else 1.0
         sides[k, DZ] = z / length if length > 0.0 else 0.0

@@ -83,7 +83,6 @@ def push_by_balls(
     "void(i8, i8, i8, BallTables, NetTables, FaceNodes, out f8[:, :, ::1],"
     " out i4[:, :, ::1], out i4[:, ::1], out f8[:, :, ::1], out f8[:, :, ::1],"
     " out f8[:, ::1])",
-    is_trusted=True,
 )
 def step_frames(
     frames: int,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from flexor.maths.kernels.functions import atan2, cos, sin
 from flexor.maths.kernels.jit import jit
 from flexor.maths.kernels.numbers import int64
 from flexor.stage.kernels.field import find_cell, ground_height, ground_slope
@@ -118,14 +119,14 @@ def walk(
                 # What a force toward the other does that bends a straight way into a
                 # circle, in one step: the distance cannot drift.
                 angle = right / away
-                c, s = math.cos(angle), math.sin(angle)
+                c, s = cos(angle), sin(angle)
                 new = max(away - ahead, NEAR) / away
                 # Right of who looks at the middle is the way in which headings grow.
                 ex, ez = (c * dx + s * dz) * new, (c * dz - s * dx) * new
                 places[n, 0] = places[enemy, 0] + ex
                 places[n, 2] = places[enemy, 2] + ez
-                headings[n] = math.atan2(-ex, -ez)
+                headings[n] = atan2(-ex, -ez)
                 continue
-        s, c = math.sin(headings[n]), math.cos(headings[n])
+        s, c = sin(headings[n]), cos(headings[n])
         places[n, 0] += ahead * s - right * c
         places[n, 2] += ahead * c + right * s

@@ -161,7 +161,6 @@ def phase_of(m: int, t: float, phases: Ints) -> int:
 
 @jit(
     "i8(MoveRules, u4[::1], u4[::1], f8[::1], bool[::1], Doing, out i4[::1])",
-    is_trusted=True,
 )
 def step_all(
     rules: MoveRules,

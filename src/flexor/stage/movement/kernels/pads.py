@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from flexor.maths.kernels.functions import atan2
 from flexor.maths.kernels.jit import inline, jit
 from flexor.maths.kernels.numbers import float64, int64
 from flexor.scene.stage.layout import BUTTON_DOWN as DOWN
@@ -33,7 +34,7 @@ def turn_toward(heading: float, wanted: float, most: float) -> tuple[float, floa
     return heading + step, turn - step
 
 
-@jit("void(f8, f8, f8, Speeds, PadRows)", is_trusted=True)
+@jit("void(f8, f8, f8, Speeds, PadRows)")
 def read_pads(
     view_x: float, view_z: float, dt: float, speeds: Speeds, rows: PadRows
 ) -> None:
@@ -68,7 +69,7 @@ def read_pads(
             away = math.sqrt(dx * dx + dz * dz)
             if away > NEAR:
                 dx, dz = dx / away, dz / away
-                headings[n], left = turn_toward(headings[n], math.atan2(dx, dz), most)
+                headings[n], left = turn_toward(headings[n], atan2(dx, dz), most)
                 if abs(left) > FACING:
                     continue
                 toward, around = wx * dx + wz * dz, wz * dx - wx * dz
@@ -87,6 +88,6 @@ def read_pads(
                     asked[n, 1] = around / size * speeds.side
                 continue
         if wx != 0.0 or wz != 0.0:
-            headings[n], left = turn_toward(headings[n], math.atan2(wx, wz), most)
+            headings[n], left = turn_toward(headings[n], atan2(wx, wz), most)
             if abs(left) <= FACING:
                 asked[n, 0] = fast

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from flexor.maths.kernels.functions import cos, sin
 from flexor.maths.kernels.jit import jit
 from flexor.maths.kernels.numbers import int64
 from flexor.scene.stage.layout import (
@@ -42,7 +43,7 @@ LOW_FOOT, HIGH_FOOT = 0.25, 0.6  # metres: a foot that kicks leaves the ground b
 NEAR_GROUND = 0.12  # metres over which a foot loses the slope of the ground
 
 
-@jit("void(f8, Seen, f8[:, ::1], Roles)", is_trusted=True)
+@jit("void(f8, Seen, f8[:, ::1], Roles)")
 def choose_roles(walk: float, seen: Seen, own_speeds: Doubles, out: Roles) -> None:
     """The role of each character, whether it begins now, and how fast it plays.
 
@@ -94,7 +95,7 @@ def put_places(
     """world_from_character (n, 3, 4) of some rows: turned about Y, and in place."""
     for k in range(len(rows)):
         n = int64(rows[k])
-        s, c = math.sin(headings[n]), math.cos(headings[n])
+        s, c = sin(headings[n]), cos(headings[n])
         out[k, 0, 0], out[k, 0, 1], out[k, 0, 2] = c, 0.0, s
         out[k, 1, 0], out[k, 1, 1], out[k, 1, 2] = 0.0, 1.0, 0.0
         out[k, 2, 0], out[k, 2, 1], out[k, 2, 2] = -s, 0.0, c
@@ -106,7 +107,6 @@ def put_places(
 @jit(
     "bool(GroundTable, i4[::1], f8[:, ::1], f8[::1], Feet, out f8[::1],"
     " out f4[:, :, :, ::1])",
-    is_trusted=True,
 )
 def plant_feet(
     ground: GroundTable,
