@@ -114,7 +114,7 @@ def test_unknown_clip_names_those_there_are(hero: Character) -> None:
 
 @pytest.mark.parametrize("time", [np.nan, np.inf, -np.inf])
 def test_times_must_be_finite(hero: Character, time: float) -> None:
-    with pytest.raises(SettingError, match="times: must be finite"):
+    with pytest.raises(SettingError, match="time: must be a finite number"):
         hero.pose("mixed", time)
     with pytest.raises(SettingError, match="times: must be finite"):
         hero.pose_many("mixed", [0, time])

@@ -58,14 +58,19 @@ def test_local_and_world_agree(rng: Rng) -> None:
         np.testing.assert_allclose(pose.world[node], expected, rtol=1e-4, atol=1e-4)
 
 
-def test_from_rows(rng: Rng) -> None:
-    rows = rng.normal(size=(2, 10, 4)).astype(np.float32)
-    world, weights = np.zeros((2, 4, 3, 4), np.float32), np.zeros((2, 0), np.float32)
-    pose = Pose.from_rows(rows, world, weights)
+def test_from_lanes(rng: Rng) -> None:
+    """By the kernel `nodes_from_lanes`."""
+    layout = Character(random_scene(rng, nodes=13)).layout
+    local = rng.normal(size=(2, len(layout.rest))).astype(np.float32)
+    rows = local.reshape(2, 10, -1)[..., layout.lane_of_node]
+    world, weights = np.zeros((2, 13, 3, 4), np.float32), np.zeros((2, 0), np.float32)
+    pose = Pose.from_lanes(local, layout, world, weights)
     np.testing.assert_array_equal(pose.translations, rows[:, 0:3].swapaxes(1, 2))
     np.testing.assert_array_equal(pose.rotations, rows[:, 3:7].swapaxes(1, 2))
     np.testing.assert_array_equal(pose.scales, rows[:, 7:10].swapaxes(1, 2))
     assert pose.world is world
+    with pytest.raises(ShapeError, match=r"local: shape \(2, \d+\), expected"):
+        Pose.from_lanes(local[:, 8:].copy(), layout, world, weights)
 
 
 def test_moved(rng: Rng) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flexor.api.again import Again, copy_pose
 from flexor.api.pose_parts import check_parts
 from flexor.api.skins import (
     Method,
@@ -44,14 +45,15 @@ __all__ = ["Character"]
 class Character:
     """A character read from a file: `load` gives it, `save` writes it.
 
-    Nothing in it changes: poses and skins are new arrays on each call, so one character
-    can be used from several threads at once.
+    Nothing in it changes: poses and skins are new arrays on each call, or those that
+    `out` names, so one character can be used from several threads at once.
     """
 
     def __init__(self, source: Scene | Package) -> None:
         self._source = source
         self._clips: dict[str, ClipTables] = {}
         self._spare: list[EnvelopeState] = []  # for one weight
+        self._again = Again()
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Envelopes are large and can be made again; levels as they are cannot.
@@ -196,17 +198,27 @@ class Character:
             self._clips[name] = pack_clip(self.clips[name], self.layout)
         return self._clips[name]
 
-    def pose(self, clip: str | None = None, time: float = 0.0) -> Pose:
+    def pose(
+        self, clip: str | None = None, time: float = 0.0, out: Pose | None = None
+    ) -> Pose:
         """The pose at `time` seconds of a clip, clamped to it; without a clip, at rest.
+
+        out: a pose of an earlier call, to be overwritten: a few times as quick.
 
         Examples
         --------
         >>> import flexor
         >>> hero = flexor.samples.mannequin()
-        >>> hero.pose("walk", 0.4).world.shape == (len(hero.skeleton), 3, 4)
+        >>> pose = hero.pose("walk", 0.4)
+        >>> pose.world.shape == (len(hero.skeleton), 3, 4)
+        True
+        >>> hero.pose("walk", 0.5, out=pose) is pose
         True
         """
-        return self.pose_many(clip, [time])[0]
+        if clip is not None:
+            return self._again.pose(self.clip_tables(clip), time, out)
+        rest = self.pose_many(None, [time])[0]
+        return rest if out is None else copy_pose(rest, out)
 
     def pose_many(self, clip: str | None, times: ArrayLike) -> Pose:
         """Poses at N times in seconds, each clamped to the clip: arrays (N, ...)."""
@@ -223,11 +235,13 @@ class Character:
             local = np.tile(self.layout.rest, (len(moments), 1))
             weights = np.tile(self.layout.rest_weights, (len(moments), 1))
             return self.pose_of(local, weights)
-        from flexor.pose.sample import init_sample, sample
+        from flexor.pose.moving import init_moving, move
 
-        state = init_sample(self.clip_tables(clip), self.layout, len(moments))
-        sample(state, moments)
-        return self.pose_of(state.local, state.weights)
+        state = init_moving(self.clip_tables(clip), self.layout, len(moments))
+        local = move(state, moments).sampled.local
+        return Pose.from_lanes(
+            local, self.layout, state.world.matrices, state.sampled.weights
+        )
 
     def pose_from(
         self,
@@ -272,10 +286,7 @@ class Character:
 
             follow_links(self.layout, local)
         state = world_from_local(init_world(self.layout, len(local)), local)
-        rows = local.reshape(len(local), ROWS, self.layout.lane_count)[
-            ..., self.layout.lane_of_node
-        ]
-        return Pose.from_rows(rows, state.matrices, weights)
+        return Pose.from_lanes(local, self.layout, state.matrices, weights)
 
     def posed(self, pose: Pose) -> Character:
         """A character that stands in `pose` at rest, without clips.
@@ -305,31 +316,51 @@ class Character:
         return Character(scene)
 
     def deform(
-        self, pose: Pose, *, weights: Weights = "multi", method: Method = "linear"
+        self,
+        pose: Pose,
+        out: list[SkinnedPrimitive] | None = None,
+        *,
+        weights: Weights = "multi",
+        method: Method = "linear",
     ) -> list[SkinnedPrimitive]:
         """The skin at a pose: every primitive of the default scene, in world space.
 
-        weights: "one" for the largest weight of each vertex alone, which will do at a
-        distance and is quicker for many poses at once; method: "dual" to blend by dual
-        quaternions, which keeps twisted limbs round; with one weight both are the same.
+        out: a result of an earlier call, to be overwritten; weights: "one" for the
+        largest weight of each vertex alone, which will do at a distance and is quicker
+        for many poses at once; method: "dual" to blend by dual quaternions, which keeps
+        twisted limbs round; with one weight both are the same.
+
+        Examples
+        --------
+        >>> import flexor
+        >>> hero = flexor.samples.mannequin()
+        >>> pose = hero.pose("walk")
+        >>> skin = hero.deform(pose)
+        >>> for step in range(3):
+        ...     hero.deform(hero.pose("walk", step / 60, out=pose), out=skin)
         """
         if pose.is_many:
             raise ShapeError(f"a pose of {len(pose)} moments; use deform_many for it")
-        many = self.deform_many(
-            Pose(
-                pose.translations[None],
-                pose.rotations[None],
-                pose.scales[None],
-                pose.world[None],
-                pose.weights[None],
-            ),
-            weights=weights,
-            method=method,
+        if weights == "multi" and method == "linear":
+            self._check_pose(pose.world.shape, pose.weights.shape)
+            skins = self._room() if out is None else out
+            if self._again.skin(self.binds, pose, skins):
+                return skins
+        many = Pose(
+            pose.translations[None],
+            pose.rotations[None],
+            pose.scales[None],
+            pose.world[None],
+            pose.weights[None],
         )
-        return [
-            SkinnedPrimitive(s.node, s.primitive, s.positions[0], s.normals[0])
-            for s in many
+        if out is None:
+            out = self._room()
+        room = [
+            SkinnedPrimitive(s.node, s.primitive, s.positions[None], s.normals[None])
+            for s in out
         ]
+        self.deform_many(many, room, weights=weights, method=method)
+        return out
 
     def deform_many(
         self,
@@ -348,17 +379,9 @@ class Character:
         check_method(method)
         if not poses.is_many:
             raise ShapeError("a pose of one moment; use deform for it")
-        nodes = len(self.skeleton)
-        if poses.world.shape[1] != nodes:
-            raise ShapeError(
-                f"a pose of {poses.world.shape[1]} nodes for a character with {nodes}"
-            )
         count = len(poses)
-        if poses.weights.shape != (count, len(self.layout.rest_weights)):
-            columns = len(self.layout.rest_weights)
-            have = poses.weights.shape
-            raise ShapeError(f"weights: shape {have}, expected ({count}, {columns})")
-        skins = self._room(count) if out is None else out
+        self._check_pose(poses.world.shape, poses.weights.shape, (count,))
+        skins = self._room((count,)) if out is None else out
         if len(skins) != len(self.binds):
             wanted = len(self.binds)
             raise ShapeError(f"out: {len(skins)} primitives, expected {wanted}")
@@ -372,6 +395,20 @@ class Character:
         else:
             self._skin_multi(world, poses.weights, skins, method)
         return skins
+
+    def _check_pose(
+        self,
+        world: tuple[int, ...],
+        weights: tuple[int, ...],
+        many: tuple[int, ...] = (),
+    ) -> None:
+        """Refuse the shapes of a pose of another character."""
+        nodes, columns = len(self.skeleton), len(self.layout.rest_weights)
+        if world != (*many, nodes, 3, 4):
+            have = world[len(many)] if len(world) > len(many) else 0
+            raise ShapeError(f"a pose of {have} nodes for a character with {nodes}")
+        if weights != (*many, columns):
+            raise ShapeError(f"weights: shape {weights}, expected {(*many, columns)}")
 
     def _skin_multi(
         self,
@@ -423,13 +460,14 @@ class Character:
 
         threads.run_slices(work, len(world))
 
-    def _room(self, count: int) -> list[SkinnedPrimitive]:
+    def _room(self, many: tuple[int, ...] = ()) -> list[SkinnedPrimitive]:
+        """New arrays for skins: (V, 3), or with axes in front."""
         return [
             SkinnedPrimitive(
                 bind.node,
                 bind.primitive,
-                np.empty((count, bind.vertex_count, 3), np.float32),
-                np.empty((count, bind.vertex_count, 3), np.float32),
+                np.empty((*many, bind.vertex_count, 3), np.float32),
+                np.empty((*many, bind.vertex_count, 3), np.float32),
             )
             for bind in self.binds
         ]

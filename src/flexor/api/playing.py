@@ -13,7 +13,6 @@ from flexor.api.character import Character
 from flexor.arrays import Floats
 from flexor.errors import SettingError
 from flexor.pose.clips.root_motion import RootMotion, extract_root_motion
-from flexor.pose.layout import ROWS
 from flexor.pose.play.layers import Layer
 from flexor.pose.pose import Pose
 from flexor.scene.character.clip import Clip
@@ -218,10 +217,10 @@ class Player:
     def pose(self) -> Pose:
         """The pose now, in arrays of its own: of N moments unless N is 1."""
         world = self.world.copy()
-        layout = self.hero.layout
-        shape = (self.count, ROWS, layout.lane_count)
-        rows = self.state.local.reshape(shape)[..., layout.lane_of_node]
-        poses = Pose.from_rows(rows, world, self.state.weights.copy())
+        state = self.state
+        poses = Pose.from_lanes(
+            state.local, self.hero.layout, world, state.weights.copy()
+        )
         return poses[0] if self.count == 1 else poses
 
 

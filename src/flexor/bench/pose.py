@@ -10,33 +10,22 @@ import numpy as np
 from flexor.api.character import Character
 from flexor.bench.synthetic import make_character
 from flexor.bench.timing import Result, best_seconds
-from flexor.deform.kernels import vertices as deform_kernel
-from flexor.pose.model_space import init_world, world_from_local
-from flexor.pose.sample import init_sample, sample
+from flexor.pose.moving import init_moving, move
 
 __all__ = ["run"]
 
 STEP = 1 / 60
 
 
-def _stepper(character: Character, clip: str, count: int) -> Callable[[], None]:
+def _stepper(character: Character, clip: str, count: int) -> Callable[[], object]:
     """A call that moves `count` characters on by a sixtieth of a second."""
     tables, bind = character.clip_tables(clip), character.binds[0]
-    state = init_sample(tables, character.layout, count)
-    world = init_world(character.layout, count)
-    palette = np.zeros((count, len(bind.nodes) * 12), np.float32)
+    state = init_moving(tables, character.layout, count, bind.nodes, bind.binds)
     starts = np.linspace(0, tables.duration, count, endpoint=False)
     steps = np.arange(0, tables.duration, STEP)
     moments = (starts + steps[:, None]) % tables.duration
     frames = itertools.cycle(list(moments.astype(np.float32)))
-    flat = world.matrices.reshape(count, -1)
-
-    def step() -> None:
-        sample(state, next(frames))
-        world_from_local(world, state.local)
-        deform_kernel.palette(flat, bind.nodes, bind.binds, palette)
-
-    return step
+    return lambda: move(state, next(frames))
 
 
 def run() -> Iterator[Result]:
@@ -56,3 +45,12 @@ def run() -> Iterator[Result]:
             "us",
             f"per character; {what}; {note}",
         )
+    pose = character.pose("turns", 0.3)
+    new, again = best_seconds(
+        lambda: character.pose("turns", 0.3),
+        lambda: character.pose("turns", 0.3, out=pose),
+    )
+    text = "hero.pose(clip, time): new arrays, in the file's order of nodes"
+    yield Result("pose/j65/hero", new * 1e6, "us", text)
+    text = "hero.pose(clip, time, out=pose): into the same arrays again"
+    yield Result("pose/j65/hero/out", again * 1e6, "us", text)

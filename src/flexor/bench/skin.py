@@ -15,6 +15,7 @@ from flexor.bench.timing import Result, best_seconds
 from flexor.deform.bind import Bind
 from flexor.deform.dual import init_dual
 from flexor.deform.kernels import dual as kernel_dual
+from flexor.deform.kernels import file_order
 from flexor.deform.kernels import vertices as kernel
 from flexor.deform.vertices import init_skin
 from flexor.pose.pose import Pose
@@ -54,7 +55,7 @@ def _file_order(bind: Bind, palette: Floats) -> Callable[[], None]:
     normals = np.zeros_like(positions)
 
     def call() -> None:
-        kernel.skin_vertices(
+        file_order.skin_vertices(
             palette,
             bind.runs,
             bind.joints,
@@ -116,10 +117,11 @@ def run(characters: Mapping[str, Character]) -> Iterator[Result]:
             _file_order(bind, palette),
             _numpy(character, palette),
             partial(character.deform, pose),
+            partial(character.deform, pose, out=character.deform(pose)),
         ]
         if influences == DUAL_INFLUENCES:
             calls.append(_blocks_dual(bind, palette))
-        blocks, in_order, plain, face, *dual = best_seconds(*calls)
+        blocks, in_order, plain, face, again, *dual = best_seconds(*calls)
         name = f"skin/v{vertices}/i{influences}"
         scale = 1e9 / vertices
         yield Result(name, blocks * scale, "ns/vertex", note)
@@ -127,6 +129,8 @@ def run(characters: Mapping[str, Character]) -> Iterator[Result]:
         yield Result(f"{name}/file_order", in_order * scale, "ns/vertex", text)
         text = "hero.deform(pose): the same with checks, palette and new arrays"
         yield Result(f"{name}/deform", face * scale, "ns/vertex", text)
+        text = "hero.deform(pose, out=skin): into the same arrays again"
+        yield Result(f"{name}/deform_out", again * scale, "ns/vertex", text)
         text = "gather and einsum, same data, same run"
         yield Result(f"{name}/numpy", plain * scale, "ns/vertex", text)
         for seconds in dual:

@@ -9,6 +9,7 @@ import numpy as np
 
 from flexor.arrays import Floats, check_array, check_input
 from flexor.deform.bind import Bind
+from flexor.deform.kernels import file_order
 from flexor.deform.kernels import vertices as kernel
 from flexor.errors import ShapeError
 
@@ -69,7 +70,7 @@ def skin_vertices(
     flat_positions = positions.reshape(flat)
     flat_normals = normals.reshape(flat)
     for rows, data in each_group(state, world, weights):
-        kernel.skin_vertices(
+        file_order.skin_vertices(
             state.palette[rows],
             bind.runs,
             bind.joints,

@@ -314,8 +314,9 @@ def _finish(tape: _Tape, line: Doubles, recipe: _Recipe) -> Shorts:
     both *= fade[:, None]
     # The fades bring back a little of what never swings; it goes the same way.
     both -= fade[:, None] * both.sum(0) / fade.sum()
-    both *= recipe.peak / np.abs(both).max()
-    return np.round(both * FULL).astype(np.int16)
+    # To a whole number: what lies between two of them would be rounded by its last bit.
+    both *= round(recipe.peak * FULL) / np.abs(both).max()
+    return np.round(both).astype(np.int16)
 
 
 def mix_track(

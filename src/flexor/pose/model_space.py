@@ -8,6 +8,7 @@ import numpy as np
 
 from flexor.arrays import Floats, check_input
 from flexor.pose.kernels import sample as kernel
+from flexor.pose.kernels.layout import Walked
 from flexor.pose.layout import Layout
 
 __all__ = ["WorldState", "init_world", "world_from_local"]
@@ -18,36 +19,42 @@ class WorldState:
     """World matrices of N characters."""
 
     layout: Layout
-    _flat: Floats
-    _flat_places: Floats
-    _work: Floats
+    _to: Walked
 
     @property
     def matrices(self) -> Floats:
         """world_from_node of every node: float32 (N, J, 3, 4), always one array."""
-        return self._flat.reshape(len(self._flat), len(self.layout.skeleton), 3, 4)
+        flat = self._to.world
+        return flat.reshape(len(flat), len(self.layout.skeleton), 3, 4)
 
     @property
     def places(self) -> Floats:
         """world_from_character: float32 (N, 3, 4); the identity until written to."""
-        return self._flat_places.reshape(-1, 3, 4)
+        return self._to.places.reshape(-1, 3, 4)
 
 
 def init_world(layout: Layout, count: int) -> WorldState:
     """Room for `count` characters, all at the origin."""
     return WorldState(
         layout,
-        np.zeros((count, 12 * len(layout.skeleton)), np.float32),
-        np.tile(np.eye(3, 4, dtype=np.float32).ravel(), (count, 1)),
-        np.zeros(12 * layout.lane_count, np.float32),
+        Walked(
+            layout.nodes,
+            np.tile(np.eye(3, 4, dtype=np.float32).ravel(), (count, 1)),
+            np.zeros(12 * layout.lane_count, np.float32),
+            np.zeros((count, 12 * len(layout.skeleton)), np.float32),
+        ),
     )
 
 
 def world_from_local(state: WorldState, local: Floats) -> WorldState:
     """Fill the world matrices from local transforms (N, 10 * L)."""
-    layout = state.layout
-    check_input(local, np.float32, (len(state._flat), len(layout.rest)), "local")
-    kernel.world_from_local(
-        local, layout.nodes, state._flat_places, state._work, state._flat
-    )
+    to = state._to
+    shape = (len(to.world), len(state.layout.rest))
+    if getattr(local, "shape", None) != shape:
+        check_input(local, np.float32, shape, "local")
+    try:
+        kernel.world_from_local(local, to)
+    except TypeError:  # kernels look at what they take, quicker than we can
+        check_input(local, np.float32, shape, "local")
+        raise
     return state

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexor.arrays import Floats
+from flexor.arrays import Floats, check_input
 from flexor.errors import ShapeError
 from flexor.maths import transforms
+from flexor.pose.layout import Layout
 
 __all__ = ["Pose"]
 
@@ -70,11 +71,22 @@ class Pose:
         return replace(self, world=transforms.multiply(where, self.world))
 
     @staticmethod
-    def from_rows(node_rows: Floats, world: Floats, weights: Floats) -> Pose:
-        """A pose of rows (..., 10, J) of translation, rotation and scale."""
+    def from_lanes(
+        local: Floats, layout: Layout, world: Floats, weights: Floats
+    ) -> Pose:
+        """A pose of N moments of transforms by lanes: local: (N, 10 * L)."""
+        from flexor.pose.kernels.nodes import nodes_from_lanes
 
-        def part(first: int, last: int) -> Floats:
-            columns = node_rows[..., first:last, :]
-            return np.ascontiguousarray(np.swapaxes(columns, -1, -2))
-
-        return Pose(part(0, 3), part(3, 7), part(7, 10), world, weights)
+        shape = (len(local), len(layout.skeleton))
+        check_input(local, np.float32, (shape[0], len(layout.rest)), "local")
+        places, turns, sizes = (
+            np.empty((*shape, width), np.float32) for width in (3, 4, 3)
+        )
+        nodes_from_lanes(
+            local,
+            layout.lane_of_node,
+            places.reshape(-1, 3),
+            turns.reshape(-1, 4),
+            sizes.reshape(-1, 3),
+        )
+        return Pose(places, turns, sizes, world, weights)

@@ -11,6 +11,7 @@ from flexor.errors import ShapeError
 from flexor.pose.clip_tables import ClipTables
 from flexor.pose.kernels import packed as kernel_packed
 from flexor.pose.kernels import sample as kernel
+from flexor.pose.kernels.layout import Sampled, Tracks
 from flexor.pose.layout import ROWS, Layout
 
 __all__ = ["PackedState", "SampleState", "init_packed", "init_sample", "sample"]
@@ -26,12 +27,20 @@ class SampleState:
     """
 
     clip: ClipTables
-    cursors: Ints
-    local: Floats
     weights: Floats
-    _spots: Floats
-    _scratch: Floats
+    _tracks: Tracks
+    _to: Sampled
     _packed: PackedState | None = None
+
+    @property
+    def cursors(self) -> Ints:
+        """The keys that characters are at."""
+        return self._to.cursors
+
+    @property
+    def local(self) -> Floats:
+        """Their transforms."""
+        return self._to.local
 
 
 @dataclass(slots=True, eq=False)
@@ -74,11 +83,14 @@ def init_sample(clip: ClipTables, layout: Layout, count: int) -> SampleState:
     scratch[kernel.INVERSE] = kernel.STILL_INVERSE
     return SampleState(
         clip,
-        np.zeros((count, lines), np.int32),
-        np.tile(layout.rest, (count, 1)),
         np.tile(layout.rest_weights, (count, 1)),
-        np.zeros(2 * lines, np.float32),
-        scratch.ravel(),
+        Tracks(clip.times, clip.timelines, clip.rotations, clip.vectors, clip.values),
+        Sampled(
+            np.zeros((count, lines), np.int32),
+            np.zeros(2 * lines, np.float32),
+            scratch.ravel(),
+            np.tile(layout.rest, (count, 1)),
+        ),
         init_packed(clip, count),
     )
 
@@ -88,22 +100,10 @@ def sample(state: SampleState, moments: Floats) -> SampleState:
 
     Moments before the first or after the last key of a track give that key.
     """
-    clip = state.clip
-    check_input(moments, np.float32, (len(state.local),), "moments")
-    packed = state._packed
+    clip, packed = state.clip, state._packed
+    check_input(moments, np.float32, (len(state._to.local),), "moments")
     if packed is None or len(clip.rotations) or len(clip.vectors):
-        kernel.sample(
-            clip.times,
-            clip.timelines,
-            clip.rotations,
-            clip.vectors,
-            clip.values,
-            moments,
-            state.cursors,
-            state._spots,
-            state._scratch,
-            state.local,
-        )
+        kernel.sample(state._tracks, moments, state._to)
     if packed is not None:
         # After the others, which write the rest to all rotations they do not know.
         kernel_packed.sample_packed(

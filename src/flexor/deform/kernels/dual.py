@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from flexor.deform.kernels.file_order import hand_out
 from flexor.deform.kernels.vertices import (
     BLOCK,
     BLOCKS,
@@ -30,7 +31,6 @@ from flexor.deform.kernels.vertices import (
     FIRST_JOINT,
     JOINT_COUNT,
     fetch_run,
-    hand_out,
     normal_palette,
     skin_one,
     unit_block,
@@ -441,6 +441,6 @@ def skin_vertices_dual(
             )
             for _ in range(blocks):
                 _skin_block(m, n, count, mine, at, factor, is_unit, work, 0)
-                hand_out(work, 0, order, first, positions[c], normals[c])
+                hand_out(work, 0, False, order, first, positions[c], normals[c])
                 at += 40 + 8 * count
                 first += 8

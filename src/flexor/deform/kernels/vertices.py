@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flexor.maths.kernels.affine import multiply_affine
+from flexor.maths.kernels.affine import hang
 from flexor.maths.kernels.functions import cbrt
 from flexor.maths.kernels.jit import inline, jit
 from flexor.maths.kernels.lanes import (
@@ -42,7 +42,6 @@ from flexor.maths.kernels.lanes import (
     store8,
     take,
 )
-from flexor.maths.kernels.points import scatter8
 
 if TYPE_CHECKING:
     from flexor.arrays import Eight, Floats, Ints, Masks, Real, Whole
@@ -62,11 +61,8 @@ def palette(
 
     world: (N, J * 12); nodes: (S,); binds: (S, 12); out: (N, S * 12).
     """
-    flat = binds.reshape(-1)
     for n in range(len(world)):
-        for s in range(len(nodes)):
-            at = np.int64(nodes[s]) * 12
-            multiply_affine(world[n], at, flat, 12 * s, out[n], 12 * s)
+        hang(world[n], nodes, binds, out[n])
 
 
 @inline
@@ -394,65 +390,3 @@ def skin_blocks(
                 skin_one(m, n, count, mine, at, is_unit, result, to)
                 at += step
                 to += 48
-
-
-@inline
-def hand_out(
-    block: Floats,
-    at: Whole,
-    order: Masks,
-    place: Whole,
-    positions: Floats,
-    normals: Floats,
-) -> None:
-    """Put a finished block of vertices into their places in the file."""
-    x, y, z = load8(block, at), load8(block, at + 8), load8(block, at + 16)
-    scatter8(positions, order, place, x, y, z)
-    x, y, z = load8(block, at + 24), load8(block, at + 32), load8(block, at + 40)
-    scatter8(normals, order, place, x, y, z)
-
-
-@jit(
-    "void(f4[:, ::1], i4[:, ::1], i4[::1], f4[:, ::1], u4[::1], bool,"
-    " out f4[::1], out f4[::1], out f4[:, ::1], out f4[:, ::1])"
-)
-def skin_vertices(
-    matrices: Floats,
-    runs: Ints,
-    joints: Ints,
-    data: Floats,
-    order: Masks,
-    is_unit: bool,
-    turns: Floats,
-    m: Floats,
-    positions: Floats,
-    normals: Floats,
-) -> None:
-    """Skin N characters, results in the file's vertex order.
-
-    As `skin_blocks`, but finished blocks go through the end of the work space m:
-    (24 * K + 96,) to positions and normals (N, V * 3). order: (B * 8,), the vertex in
-    each place of the blocks; places that fill up a block repeat a vertex.
-    """
-    work = m[len(m) - 96 :]
-    for c in range(len(matrices)):
-        mine, place, turn = data[c if len(data) > 1 else 0], positions[c], normals[c]
-        is_uneven = normal_palette(matrices[c], turns)
-        for r in range(len(runs)):
-            count, blocks = np.int64(runs[r, JOINT_COUNT]), np.int64(runs[r, BLOCKS])
-            at, first = np.int64(runs[r, DATA]), 8 * np.int64(runs[r, BLOCK])
-            step = 40 + 8 * count
-            n = fetch_run(runs, r, joints, matrices[c], turns, is_uneven, m)
-            if n == 0:
-                for _ in range(blocks >> 1):
-                    skin_two(m, count, mine, at, is_unit, work, 0)
-                    hand_out(work, 0, order, first, place, turn)
-                    hand_out(work, 48, order, first + 8, place, turn)
-                    at += 2 * step
-                    first += 16
-                blocks &= 1
-            for _ in range(blocks):
-                skin_one(m, n, count, mine, at, is_unit, work, 0)
-                hand_out(work, 0, order, first, place, turn)
-                at += step
-                first += 8

@@ -1,9 +1,14 @@
-"""Numbers that tables of clips and links share with the kernels that read them.
+"""Numbers that tables of clips and links share with the kernels that read them, and
+records of what these kernels take.
 
 Nothing here loads a compiler: reading a file needs none.
 """
 
 from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+from flexor.arrays import Floats, Ints, Masks
 
 LANES = 8
 # The ten rows of a pose begin with three of translations, four of rotations and three
@@ -39,3 +44,58 @@ TURNS = 13
 # --- links ---
 # Coefficients of one polynomial.
 DEGREES = 9
+
+
+# --- records: N characters of J nodes in L lanes ---
+class Tracks(NamedTuple):
+    """Tracks of a clip, as in `ClipTables`; timelines: (G, 2), tables: (n, 5)."""
+
+    times: Annotated[Floats, "[::1]"]
+    timelines: Annotated[Ints, "[:, ::1]"]
+    rotations: Annotated[Ints, "[:, ::1]"]
+    vectors: Annotated[Ints, "[:, ::1]"]
+    values: Annotated[Floats, "[::1]"]
+
+
+class Sampled(NamedTuple):
+    """What sampling writes: the last keys of each timeline, (N, G), and transforms,
+    (N, 10 * L); spots: (G * 2,) and scratch: (11 * L,), work space, which holds the
+    rest rotations where no track writes.
+    """
+
+    cursors: Annotated[Ints, "out [:, ::1]"]
+    spots: Annotated[Floats, "out [::1]"]
+    scratch: Annotated[Floats, "out [::1]"]
+    local: Annotated[Floats, "out [:, ::1]"]
+
+
+class Walked(NamedTuple):
+    """What the walk to the world needs and writes.
+
+    nodes: (J, 2), node and parent of each lane, J for roots; places: (N, 12), what
+    roots hang on; matrices: (L * 12,), work space; world: (N, J * 12), the result.
+    """
+
+    nodes: Annotated[Masks, "[:, ::1]"]
+    places: Annotated[Floats, "[:, ::1]"]
+    matrices: Annotated[Floats, "out [::1]"]
+    world: Annotated[Floats, "out [:, ::1]"]
+
+
+class Hung(NamedTuple):
+    """What hangs on nodes: nodes: (S,); offsets: (S, 12), node_from_thing; matrices:
+    (N, S * 12), world_from_thing, the result.
+    """
+
+    nodes: Annotated[Masks, "[::1]"]
+    offsets: Annotated[Floats, "[:, ::1]"]
+    matrices: Annotated[Floats, "out [:, ::1]"]
+
+
+class Moves(NamedTuple):
+    """All that a clip at a moment needs."""
+
+    tracks: Tracks
+    sampled: Sampled
+    walked: Walked
+    hung: Hung

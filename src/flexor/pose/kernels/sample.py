@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flexor.maths.kernels.affine import multiply_affine
+from flexor.maths.kernels.affine import hang, multiply_affine
 from flexor.maths.kernels.jit import inline, jit
 from flexor.maths.kernels.lanes import (
     fma8,
@@ -37,10 +37,15 @@ from flexor.pose.kernels.layout import (
     SMALLEST_ANGLE,
     STEP,
     TIMELINE,
+    Hung,
+    Moves,
+    Sampled,
+    Tracks,
+    Walked,
 )
 
 if TYPE_CHECKING:
-    from flexor.arrays import Eight, Floats, Ints, Masks, Real, Whole
+    from flexor.arrays import Eight, Floats, Ints, Real, Whole
 
 # Rows of the slerp scratch: q0 (4), q1 (4), angle, 1 / sin(angle), fraction.
 ANGLE, INVERSE, FRACTION = 8, 9, 10
@@ -241,40 +246,30 @@ def _slerp_lanes(
             store8(local, (3 + c) * lanes + i, fma8(q0, s0, q1 * s1))
 
 
-@jit(
-    "void(f4[::1], i4[:, ::1], i4[:, ::1], i4[:, ::1], f4[::1], f4[::1],"
-    " out i4[:, ::1], out f4[::1], out f4[::1], out f4[:, ::1])"
-)
-def sample(
-    times: Floats,
-    timelines: Ints,
-    rotations: Ints,
-    vectors: Ints,
-    values: Floats,
-    moments: Floats,
-    cursors: Ints,
-    spots: Floats,
-    scratch: Floats,
-    local: Floats,
+@inline
+def _sample_one(
+    tracks: Tracks, cursor: Ints, time: Real, to: Sampled, n: Whole
 ) -> None:
-    """Sample one clip for N characters.
+    """Character `n` at a moment."""
+    spots, scratch, mine = to.spots, to.scratch, to.local[n]
+    lanes = len(mine) // 10
+    for line in range(len(tracks.timelines)):
+        _, u, length = _place(tracks.times, tracks.timelines, line, cursor, time)
+        put(spots, 2 * line, u)
+        put(spots, 2 * line + 1, length)
+    if len(tracks.rotations):
+        _gather_rotations(
+            tracks.rotations, tracks.values, cursor, spots, scratch, lanes
+        )
+        _slerp_lanes(scratch, lanes, mine)
+    _sample_vectors(tracks.vectors, tracks.values, cursor, spots, mine, lanes)
 
-    times: key times of all timelines; timelines: (G, 2) start and count; rotations,
-    vectors: track tables; values: keys; moments: (N,) seconds; cursors: (N, G) last
-    keys; spots: (G * 2,) work space; scratch: (11 * L,) work space, filled with the
-    rest rotations where no track writes; local: (N, 10 * L).
-    """
-    lanes = local.shape[1] // 10
+
+@jit("void(Tracks, f4[::1], Sampled)")
+def sample(tracks: Tracks, moments: Floats, to: Sampled) -> None:
+    """Sample one clip for N characters; moments: (N,), seconds."""
     for n in range(len(moments)):
-        mine, cursor = local[n], cursors[n]
-        for line in range(len(timelines)):
-            _, u, length = _place(times, timelines, line, cursor, moments[n])
-            put(spots, 2 * line, u)
-            put(spots, 2 * line + 1, length)
-        if len(rotations):
-            _gather_rotations(rotations, values, cursor, spots, scratch, lanes)
-            _slerp_lanes(scratch, lanes, mine)
-        _sample_vectors(vectors, values, cursor, spots, mine, lanes)
+        _sample_one(tracks, to.cursors[n], moments[n], to, n)
 
 
 @jit(
@@ -341,27 +336,42 @@ def _matrix_lanes(
         rows8(matrices, 12 * i + 8, a, b, c, t)
 
 
-@jit("void(f4[:, ::1], u4[:, ::1], f4[:, ::1], out f4[::1], out f4[:, ::1])")
-def world_from_local(
-    local: Floats,
-    nodes: Masks,
-    places: Floats,
-    matrices: Floats,
-    world: Floats,
-) -> None:
-    """Matrices of every node in world space.
+@inline
+def _walk_one(local: Floats, to: Walked, n: Whole) -> None:
+    """World matrices of character `n`, from its transforms (10 * L,)."""
+    nodes, matrices, mine = to.nodes, to.matrices, to.world[n]
+    _matrix_lanes(local, len(local) // 10, matrices)
+    for lane in range(len(nodes)):
+        at, up = np.int64(nodes[lane, 0]) * 12, np.int64(nodes[lane, 1]) * 12
+        if up == 12 * len(nodes):
+            multiply_affine(to.places[n], 0, matrices, 12 * lane, mine, at)
+        else:
+            multiply_affine(mine, up, matrices, 12 * lane, mine, at)
 
-    local: (N, 10 * L); nodes: (J, 2) node and parent of each lane, the parent being J
-    for roots; places: (N, 12), what the roots hang on; matrices: (L * 12,) work space;
-    world: (N, J * 12).
-    """
-    lanes = local.shape[1] // 10
+
+@jit("void(f4[:, ::1], Walked)")
+def world_from_local(local: Floats, to: Walked) -> None:
+    """Matrices of every node in world space; local: (N, 10 * L)."""
     for n in range(len(local)):
-        mine = world[n]
-        _matrix_lanes(local[n], lanes, matrices)
-        for lane in range(len(nodes)):
-            to, up = np.int64(nodes[lane, 0]) * 12, np.int64(nodes[lane, 1]) * 12
-            if up == 12 * len(nodes):
-                multiply_affine(places[n], 0, matrices, 12 * lane, mine, to)
-            else:
-                multiply_affine(mine, up, matrices, 12 * lane, mine, to)
+        _walk_one(local[n], to, n)
+
+
+@jit("void(f4[:, ::1], Hung)")
+def hang_all(world: Floats, hung: Hung) -> None:
+    """Matrices of what hangs on nodes; world: (N, J * 12)."""
+    for n in range(len(world)):
+        hang(world[n], hung.nodes, hung.offsets, hung.matrices[n])
+
+
+@jit("void(f4[::1], Moves)")
+def move(moments: Floats, moves: Moves) -> None:
+    """All three steps for N characters: sample, walk to the world, and hang on nodes
+    what hangs there; moments: (N,), seconds.
+
+    One call instead of three: for a single character calls are half of the time.
+    """
+    to, walked, hung = moves.sampled, moves.walked, moves.hung
+    for n in range(len(moments)):
+        _sample_one(moves.tracks, to.cursors[n], moments[n], to, n)
+        _walk_one(to.local[n], walked, n)
+        hang(walked.world[n], hung.nodes, hung.offsets, hung.matrices[n])
