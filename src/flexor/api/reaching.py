@@ -21,6 +21,7 @@ from flexor.api.playing import Player
 from flexor.api.solving import Solver, check_count
 from flexor.arrays import Floats
 from flexor.errors import SettingError
+from flexor.maths import exact
 from flexor.pose.ik.aim import Aim, AimState, init_aim, solve_aim
 from flexor.pose.ik.ccd import CcdSettings, CcdState, init_ccd, solve_ccd
 from flexor.pose.ik.reach import Effector, make_reach
@@ -377,8 +378,8 @@ class _Finder:
 
         frame = _limits_of(self.hero).frames[node].astype(np.float64)
         world = rest_world(self.hero.skeleton)[node, :, :3]
-        axis = world @ quaternions.to_matrix(frame)[:, 2]
-        length = np.linalg.norm(axis)
+        axis = exact.multiply(world, quaternions.to_matrix(frame)[:, 2])
+        length = exact.norm(axis)
         if not length > 0:
             return None
         x, y, z = (axis / length).tolist()

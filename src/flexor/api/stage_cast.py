@@ -22,6 +22,7 @@ from flexor.draw.scene.build import part_names
 from flexor.draw.scene.style import Style
 from flexor.errors import FlexorError, SettingError
 from flexor.files.text.toml_text import Keys, name_key, say_known
+from flexor.maths import exact
 from flexor.pose.clips.mirror import mirror_clip
 from flexor.pose.ik.two_bone import Limb
 from flexor.scene.character.clip import Clip
@@ -361,7 +362,7 @@ def _ground_speed(hero: Character, clip: str) -> float:
         )
     )
     way = ground_velocity(before, after, MOMENT)
-    return 0.0 if way is None else float(np.hypot(way[0], way[2]))
+    return 0.0 if way is None else exact.hypot(way[0], way[2])
 
 
 def _find_limbs(hero: Character) -> tuple[dict[str, Limb], dict[str, float]]:

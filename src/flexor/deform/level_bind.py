@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints, check_array, check_input
 from flexor.deform.bind import BLOCK, Blocks, block_vertices
 from flexor.errors import ShapeError
+from flexor.maths import exact
 from flexor.scene.character.mesh import Primitive
 from flexor.scene.character.normals import vertex_normals
 from flexor.scene.character.skeleton import rest_world
@@ -100,7 +101,8 @@ def _is_mirrored(scene: Scene, levels: Levels) -> NDArray[np.bool_]:
     world = rest_world(scene.skeleton)[levels.slots, :, :3]
     with np.errstate(all="ignore"):  # what is not finite is not drawn anyway
         mirrored: NDArray[np.bool_] = (
-            np.linalg.det(world @ levels.binds[:, :, :3].astype(np.float64)) < 0
+            exact.det(exact.multiply(world, levels.binds[:, :, :3].astype(np.float64)))
+            < 0
         )
     return mirrored
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.maths import exact
 from flexor.maths.layout import ROUNDED, TINY
 
 __all__ = ["clamp_angles", "clamp_rotation", "from_euler", "to_euler"]
@@ -22,7 +23,7 @@ __all__ = ["clamp_angles", "clamp_rotation", "from_euler", "to_euler"]
 def from_euler(angles: NDArray[Any]) -> NDArray[Any]:
     """Unit quaternions (..., 4) of angles (..., 3) about Z, Y and X."""
     half = np.asarray(angles) / 2
-    sine, cosine = np.sin(half), np.cos(half)
+    sine, cosine = exact.sin_each(half), exact.cos_each(half)
     sz, sy, sx = sine[..., 0], sine[..., 1], sine[..., 2]
     cz, cy, cx = cosine[..., 0], cosine[..., 1], cosine[..., 2]
     q = np.empty((*half.shape[:-1], 4), half.dtype)
@@ -44,15 +45,17 @@ def to_euler(rotation: NDArray[Any]) -> NDArray[Any]:
     """
     q = np.asarray(rotation)
     x, y, z, w = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
-    near, far = np.hypot(w - y, z + x), np.hypot(w + y, z - x)
-    total = np.arctan2(z + x, w - y)  # half of Z and X together
-    apart = np.arctan2(z - x, w + y)  # half of Z without X
+    near, far = exact.hypot_each(w - y, z + x), exact.hypot_each(w + y, z - x)
+    total = exact.atan2_each(z + x, w - y)  # half of Z and X together
+    apart = exact.atan2_each(z - x, w + y)  # half of Z without X
     tiny = TINY * (near + far)
     total = np.where(near > tiny, total, apart)
     apart = np.where(far > tiny, apart, total)
     angles = np.empty((*q.shape[:-1], 3), q.dtype)
     angles[..., 0] = _wrap(total + apart)
-    angles[..., 1] = 2 * np.arctan2(far, near) - np.where(near + far > 0, np.pi / 2, 0)
+    angles[..., 1] = 2 * exact.atan2_each(far, near) - np.where(
+        near + far > 0, np.pi / 2, 0
+    )
     angles[..., 2] = _wrap(total - apart)
     return angles
 

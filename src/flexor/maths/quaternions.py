@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flexor.maths import exact
+
 __all__ = ["about", "from_matrix", "multiply", "normalise", "to_matrix"]
 
 
@@ -16,8 +18,8 @@ def about(axis: ArrayLike, angle: ArrayLike) -> NDArray[np.float64]:
     Axes are of unit length. Either may have more leading axes than the other.
     """
     half = np.asarray(angle, np.float64)[..., None] / 2
-    part = np.sin(half) * np.asarray(axis, np.float64)
-    rest = np.broadcast_to(np.cos(half), (*part.shape[:-1], 1))
+    part = exact.sin_each(half) * np.asarray(axis, np.float64)
+    rest = np.broadcast_to(exact.cos_each(half), (*part.shape[:-1], 1))
     return np.concatenate([part, rest], -1)
 
 

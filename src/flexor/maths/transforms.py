@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.maths import quaternions
+from flexor.maths import exact, quaternions
 
 __all__ = ["apply", "compose", "decompose", "invert", "multiply"]
 
@@ -39,7 +39,7 @@ def decompose(
     """
     columns = m[..., :3]
     scales = np.linalg.norm(columns, axis=-2)
-    mirrored = np.linalg.det(columns.astype(np.float64)) < 0
+    mirrored = exact.det(columns.astype(np.float64)) < 0
     scales = scales * np.where(mirrored[..., None], [-1, 1, 1], [1, 1, 1])
     scales = scales.astype(m.dtype)
     safe = np.where(scales == 0, 1, scales)
@@ -54,22 +54,22 @@ def decompose(
 
 def multiply(c_from_b: NDArray[Any], b_from_a: NDArray[Any]) -> NDArray[Any]:
     """The transform c_from_a (..., 3, 4) that does b_from_a first."""
-    c_from_a: NDArray[Any] = c_from_b[..., :3] @ b_from_a
+    c_from_a: NDArray[Any] = exact.multiply(c_from_b[..., :3], b_from_a)
     c_from_a[..., 3] += c_from_b[..., 3]
     return c_from_a
 
 
 def invert(b_from_a: NDArray[Any]) -> NDArray[Any]:
     """The transform a_from_b (..., 3, 4); LinAlgError where there is none."""
-    linear = np.linalg.inv(b_from_a[..., :3])
+    linear = exact.invert(b_from_a[..., :3])
     a_from_b = np.empty_like(b_from_a)
     a_from_b[..., :3] = linear
-    a_from_b[..., 3] = -(linear @ b_from_a[..., 3:])[..., 0]
+    a_from_b[..., 3] = -exact.multiply(linear, b_from_a[..., 3:])[..., 0]
     return a_from_b
 
 
 def apply(b_from_a: NDArray[Any], points: NDArray[Any]) -> NDArray[Any]:
     """Points (..., P, 3) of space a in space b, for b_from_a (..., 3, 4)."""
     linear = np.swapaxes(b_from_a[..., :3], -1, -2)
-    moved: NDArray[Any] = points @ linear + b_from_a[..., None, :, 3]
+    moved: NDArray[Any] = exact.multiply(points, linear) + b_from_a[..., None, :, 3]
     return moved

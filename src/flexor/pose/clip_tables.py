@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flexor.arrays import Floats, Ints
+from flexor.maths import exact
 from flexor.pose.kernels.layout import (
     CUBIC,
     FIRST_ROW,
@@ -130,8 +131,8 @@ def _pack_values(track: Track) -> Floats:
         dots = (keys[1:, :4].astype(np.float64) * keys[:-1, :4]).sum(1)
         flips = np.cumprod(np.where(dots < 0, -1, 1))
         keys[1:, :4] *= flips[:, None].astype(np.float32)
-        angles = np.arccos(np.clip(np.abs(dots), 0, 1))
+        angles = exact.acos_each(np.clip(np.abs(dots), 0, 1))
         angles = np.maximum(angles, SMALLEST_ANGLE)
         keys[:-1, 4] = angles
-        keys[:-1, 5] = 1 / np.sin(angles)
+        keys[:-1, 5] = 1 / exact.sin_each(angles)
     return keys.ravel()

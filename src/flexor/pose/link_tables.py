@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
+from flexor.maths import exact
 from flexor.pose.kernels.layout import DEGREES, LANES
 from flexor.scene.character.skeleton import Skeleton
 
@@ -120,13 +121,13 @@ _NO_TURN = np.array([0.0, 0, 0, 1])
 
 def _curves(fractions: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rows of every block (B, 1 + 2 * DEGREES, 8) for fractions (B * 8,)."""
-    nodes = (1 - np.cos(np.pi * (np.arange(DEGREES) + 0.5) / DEGREES)) / 2
-    angles = np.arccos(1 - nodes)
+    nodes = (1 - exact.cos_each(np.pi * (np.arange(DEGREES) + 0.5) / DEGREES)) / 2
+    angles = exact.acos_each(1 - nodes)
     powers = np.vander(nodes)
 
     def fitted(part: NDArray[np.float64]) -> NDArray[np.float64]:
-        weights = np.sin(part[:, None] * angles) / np.sin(angles)
-        return np.linalg.solve(powers, weights.T).astype(np.float64)
+        weights = exact.sin_each(part[:, None] * angles) / exact.sin_each(angles)
+        return exact.solve(powers, weights.T).astype(np.float64)
 
     rows = (fractions[None], fitted(fractions), fitted(1 - fractions))
     return (

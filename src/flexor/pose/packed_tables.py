@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Bytes, Doubles, Floats, Ints, Longs
-from flexor.maths import quaternions
+from flexor.maths import exact, quaternions
 from flexor.pose.kernels.layout import AS_LANES, FIRST_ROW, TURNS, WIDTH
 from flexor.pose.layout import ROWS, Layout
 from flexor.scene.character.clip import Track
@@ -18,7 +19,7 @@ from flexor.scene.runtime.packed_clip import BITS, BLOCK, PATHS, PackedClip
 __all__ = ["PackedTables", "lay_out_packed"]
 
 PUT = 0.08  # what putting one rotation in its place costs, eight made being 1
-CLOSE = np.cos(np.radians(20))  # cosine of half the angle between close frames
+CLOSE = exact.cos(math.radians(20))  # cosine of half the angle between close frames
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flexor.arrays import Doubles, Ints
+from flexor.maths import exact
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.light import Vector
 from flexor.scene.stage.plan import CameraRule
@@ -66,7 +67,7 @@ def init_camera(rule: CameraRule, row: int) -> CameraState:
 def _aim(eye: Vector, target: Vector) -> tuple[float, float]:
     """From above: x and z of the way from eye to target, unit."""
     dx, dz = target[0] - eye[0], target[2] - eye[2]
-    size = math.hypot(dx, dz)
+    size = math.sqrt(dx * dx + dz * dz)
     return (dx / size, dz / size) if size > 1e-9 else (0.0, -1.0)
 
 
@@ -100,9 +101,9 @@ def step_camera(
         ex, ey, ez = places[other].tolist()
     else:
         turn = float(headings[row])
-        ex, ey, ez = x + AHEAD * math.sin(turn), y, z + AHEAD * math.cos(turn)
+        ex, ey, ez = x + AHEAD * exact.sin(turn), y, z + AHEAD * exact.cos(turn)
     dx, dz = ex - x, ez - z
-    apart = math.hypot(dx, dz)
+    apart = math.sqrt(dx * dx + dz * dz)
     if apart < 1e-6:  # on one spot: as it was
         dx, dz = view_of(state)
         if rule.rule == "side":
@@ -114,7 +115,7 @@ def step_camera(
         nx, nz = -dz, dx
         if nx * (state.eye[0] - mx) + nz * (state.eye[2] - mz) < 0:
             nx, nz = -nx, -nz
-        high = math.tan(rule.fov / 2)
+        high = exact.tan(rule.fov / 2)
         across, along = apart / 2 + BESIDE, abs(ey - y) / 2 + ABOVE
         away = max(rule.distance, across / (SHAPE * high), along / high)
         eye = (mx + nx * away, my + rule.height, mz + nz * away)
@@ -125,7 +126,7 @@ def step_camera(
     state.aim[:] = _aim(eye, target)
     part = 1.0
     if rule.ease > 0 and not at_once:
-        part = 1 - math.exp(-dt / rule.ease)
+        part = 1 - exact.exp(-dt / rule.ease)
     for axis in range(3):
         state.eye[axis] += part * (eye[axis] - state.eye[axis])
         state.target[axis] += part * (target[axis] - state.target[axis])
@@ -156,9 +157,9 @@ def look_over(
         return
     eye, target = state.eye, state.target
     needed = (heights + OVER - SIGHT * target[1]) * _LEVER
-    away = math.hypot(target[0] - eye[0], target[2] - eye[2])
+    away = exact.hypot(target[0] - eye[0], target[2] - eye[2])
     wanted = max(min(needed.max(), target[1] + STEEPEST * away) - eye[1], 0.0)
-    part = 1.0 if at_once else 1 - math.exp(-dt / RISE_EASE)
+    part = 1.0 if at_once else 1 - exact.exp(-dt / RISE_EASE)
     most = math.inf if at_once else RISE * dt
     step = min(max(part * (wanted - state.raised), -most), most)
     state.raised = float(state.raised + step) if wanted or state.raised > 1e-6 else 0.0
@@ -176,6 +177,6 @@ def camera_of(state: CameraState) -> Camera:
     ex, ey, ez = state.eye.tolist()
     tx, ty, tz = state.target.tolist()
     up = (0.0, 1.0, 0.0)
-    if math.hypot(tx - ex, tz - ez) < 1e-6:  # straight down: up is along -z
+    if exact.hypot(tx - ex, tz - ez) < 1e-6:  # straight down: up is along -z
         up = (0.0, 0.0, -1.0)
     return Camera((ex, ey, ez), (tx, ty, tz), up, state.rule.fov)

@@ -11,6 +11,7 @@ import numpy as np
 
 from flexor.arrays import Bools, Bytes, Doubles, Ints, Masks
 from flexor.errors import SettingError
+from flexor.maths import exact
 from flexor.scene.stage.layout import ROLES
 from flexor.scene.stage.plan import NEAREST, NOBODY, StagePlan
 from flexor.scene.stage.structure import Structure
@@ -259,7 +260,7 @@ def _walls(structures: Sequence[Structure]) -> Iterator[Zone]:
             continue
         if own.ends is not None and own.thickness is not None:
             (ax, az), (bx, bz) = own.ends
-            size = math.hypot(bx - ax, bz - az)
+            size = exact.hypot(bx - ax, bz - az)
             ux, uz = (bx - ax) / size, (bz - az) / size
             half = own.thickness / 2
             nx, nz = -uz * half, ux * half
@@ -271,11 +272,11 @@ def _walls(structures: Sequence[Structure]) -> Iterator[Zone]:
             ]
         elif own.middle is not None and own.radius is not None:
             turn = 2 * math.pi / ROUND
-            wide = own.radius / math.cos(turn / 2)  # around what is drawn
+            wide = own.radius / exact.cos(turn / 2)  # around what is drawn
             corners = [
                 (
-                    own.middle[0] + wide * math.cos(turn * side),
-                    own.middle[1] + wide * math.sin(turn * side),
+                    own.middle[0] + wide * exact.cos(turn * side),
+                    own.middle[1] + wide * exact.sin(turn * side),
                 )
                 for side in range(ROUND)
             ]

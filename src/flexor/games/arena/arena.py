@@ -26,6 +26,7 @@ from flexor.games.arena.spectators import Spectators
 from flexor.games.figure import as_tall_as
 from flexor.games.game import RATE, Ticking
 from flexor.games.hud import draw_bar, draw_text, shade
+from flexor.maths import exact
 from flexor.scene.character.camera import Camera
 from flexor.scene.human.human import find_human
 from flexor.scene.stage.moves import InputLog, button_mask
@@ -291,7 +292,7 @@ class Arena(Ticking):
     def _title_camera(self) -> Camera:
         """Around the ring, slowly."""
         turn = 0.35 + self._tick / RATE * 0.22
-        eye = (6.2 * math.sin(turn), 2.4, 6.2 * math.cos(turn))
+        eye = (6.2 * exact.sin(turn), 2.4, 6.2 * exact.cos(turn))
         return Camera(eye=eye, target=(0.0, 0.9, 0.0), fov=math.radians(42))
 
     def _write(self, picture: NDArray[np.uint8], size: tuple[int, int]) -> None:

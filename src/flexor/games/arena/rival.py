@@ -54,7 +54,7 @@ class Rival:
         if other < 0 or not state.alive[row] or not state.alive[other]:
             return 0, REACT
         dx, _, dz = (state.places[other] - state.places[row]).tolist()
-        away = math.hypot(dx, dz)
+        away = math.sqrt(dx * dx + dz * dz)
         soon = self._ticks_to_blow(stage)
         if soon is not None:
             roll = chance.random()
@@ -84,7 +84,7 @@ class Rival:
         moves, other = state.moves, int(state.opponents[self.row])
         move = int(moves.move[other])
         dx, _, dz = (state.places[other] - state.places[self.row]).tolist()
-        is_near = math.hypot(dx, dz) < FAR + 0.3
+        is_near = math.sqrt(dx * dx + dz * dz) < FAR + 0.3
         if other < 0 or move < 0 or tables.kinds[move] != ATTACK or not is_near:
             return None
         if moves.phase[other] not in (START_UP, HITTING):

@@ -16,6 +16,7 @@ from flexor.draw.backend import Backend
 from flexor.draw.drawlist import DrawItem
 from flexor.draw.scene.style import DrawStyle
 from flexor.errors import BackendMissing
+from flexor.maths import exact
 from flexor.pose.crowd.level_choice import LevelRule
 from flexor.scene.character.camera import Camera
 from flexor.scene.runtime.level_settings import LevelSettings
@@ -66,10 +67,10 @@ class Spectators:
         columns = -(-self.count // ROWS)
         # All around, but for a gap where the camera mostly is.
         turn = 2 * math.pi * (number + 0.5 * (row % 2)) / columns
-        turn += chance.normal(0, 0.01, self.count)
+        turn += exact.normal(chance, 0.01, self.count)
         away = NEAREST + ROOM * row
-        crowd.place[:, 0] = away * np.sin(turn)
-        crowd.place[:, 2] = away * np.cos(turn)
+        crowd.place[:, 0] = away * exact.sin_each(turn)
+        crowd.place[:, 2] = away * exact.cos_each(turn)
         crowd.place[:, 1] = 0.22 * row
         crowd.heading[:] = turn + math.pi
         crowd.size[:] = chance.uniform(0.92, 1.08, self.count)

@@ -11,7 +11,6 @@ itself otherwise. The same presses give the same game.
 
 from __future__ import annotations
 
-import math
 from functools import cache
 from pathlib import Path
 
@@ -30,6 +29,7 @@ from flexor.games.goal.replay import Replay, Scene
 from flexor.games.goal.screen import GoalScreen, camera_of
 from flexor.games.goal.shot import SPOT, Shot, make_shot, predict
 from flexor.games.goal.words import Mode, Outcome, Telling, view_of, words_of
+from flexor.maths import exact
 from flexor.scene.stage.moves import button_mask
 from flexor.stage.goal.layout import MET_NET, MET_ROD, SCORED
 from flexor.stage.goal.netting import Netting
@@ -206,7 +206,7 @@ class GoalGame(Ticking):
         rough, hard, spun = SCATTER
         spread = rough + hard * max(self.power - GENTLE, 0) / (1 - GENTLE)
         spread += spun * abs(self.spin)
-        off = self._rng.normal(0, 1, 2) * spread
+        off = exact.normal(self._rng, spread, 2)
         aim = self.aim[0] + float(off[0]), max(self.aim[1] + float(off[1]), 0.12)
         shot = make_shot(self._netting, aim, self.power, self.spin)
         shoot(self.state, SPOT, shot.velocity, shot.spin)
@@ -266,7 +266,7 @@ class GoalGame(Ticking):
             self.sounds.append("goal")
             self._decide("GOAL")
             return
-        is_slow = float(np.linalg.norm(self.state.bodies[0, 0, 3:6])) < 0.4
+        is_slow = float(exact.norm(self.state.bodies[0, 0, 3:6])) < 0.4
         is_out = z < -0.25 and not self.state.is_inside[0, 0]
         is_back = z > 0.4 and vz > 0.05
         since = self.clock - self._decided
@@ -312,7 +312,7 @@ class GoalGame(Ticking):
         if self.mode in ("flight", "result"):
             part = min(self.clock / FOLLOW, 1.0) if self.mode == "flight" else 1.0
             near = part * part * (3 - 2 * part)
-        turn = 0.5 * math.sin(self._tick / 240)
+        turn = 0.5 * exact.sin(self._tick / 240)
         camera = camera_of(view, size, self._side, turn, near)
         joy = 0.0
         if self.outcome == "GOAL" and self.mode in ("result", "replay"):

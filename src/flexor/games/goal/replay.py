@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from flexor.arrays import Doubles, Floats, Ints
-from flexor.maths import quaternions
+from flexor.maths import exact, quaternions
 from flexor.pose.layout import ROWS
 from flexor.stage.goal.state import NettingState
 
@@ -46,7 +46,7 @@ class Scene:
             return found
 
         ball = mix(self.ball, other.ball)
-        if float(self.ball[9:] @ other.ball[9:]) < 0:
+        if float(exact.multiply(self.ball[9:], other.ball[9:])) < 0:
             ball[9:] = mix(self.ball[9:], -other.ball[9:])
         ball[9:] = quaternions.normalise(ball[9:])
         rows = self.local.reshape(ROWS, -1).astype(np.float64)

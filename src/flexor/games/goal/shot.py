@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from flexor.maths import exact
 from flexor.stage.goal.netting import Netting
 from flexor.stage.goal.state import init_netting, shoot, step_balls
 
@@ -54,7 +55,7 @@ def predict(netting: Netting, shot: Shot, plane: float) -> Crossing | None:
     step = 0
     while step < last:
         # So many steps at once as cannot bring it there, however fast it becomes.
-        speed = math.sqrt(float(body[3:6] @ body[3:6])) + FASTER
+        speed = math.sqrt(float(exact.multiply(body[3:6], body[3:6]))) + FASTER
         many = min(int((float(body[2]) - plane) / speed * rate), last - step) - 1
         if many > 0:
             step_balls(state, many)
@@ -84,7 +85,7 @@ def make_shot(
     seconds = SPOT[2] / speed
     x, y = aim[0] / seconds, (aim[1] - SPOT[1]) / seconds + 9.81 * seconds / 2
     for _ in range(ROUNDS):
-        flat = max(speed * speed - x * x - y * y, 1.0) ** 0.5
+        flat = math.sqrt(max(speed * speed - x * x - y * y, 1.0))
         shot = Shot((x, y, -flat), turning)
         found = predict(netting, shot, NEAR)
         if found is None:
@@ -93,5 +94,5 @@ def make_shot(
         more = NEAR / flat
         x += (aim[0] - found.x - found.vx * more) / found.seconds
         y += (aim[1] - found.y - found.vy * more) / found.seconds
-    flat = max(speed * speed - x * x - y * y, 1.0) ** 0.5
+    flat = math.sqrt(max(speed * speed - x * x - y * y, 1.0))
     return Shot((float(x), float(y), -float(flat)), turning)

@@ -1,4 +1,4 @@
-"""Sine, cosine, arc tangent and cube root of our own: the same bits everywhere.
+"""Sine, arc tangent, cube root, exponential and their like: the same bits everywhere.
 
 Those of C libraries differ in the last bit from one to the next, and so would replays.
 All take and give float64. Within 4 units in the last place of the exact value; angles
@@ -15,7 +15,7 @@ import numpy as np
 from flexor.arrays import Real
 from flexor.maths.kernels.jit import inline
 
-__all__ = ["acos", "atan2", "cbrt", "cos", "sin"]
+__all__ = ["acos", "asin", "atan2", "cbrt", "cos", "exp", "log", "sin", "tan"]
 
 # A quarter turn in three parts. The first two have 33 bits, so that so many quarters
 # times one of them are exact.
@@ -42,6 +42,11 @@ ATAN4, ATAN5, ATAN6, ATAN7 = (
 )
 ATAN8 = 0.7853981633974483
 HALF_TURN_LAST = 1.2246467991473532e-16  # what float64 leaves of half a turn
+# The logarithm of two in two parts. The first has 32 bits.
+LOG_TWO, LOG_TWO_LAST = 0.6931471803691238, 1.9082149292705877e-10
+DOUBLINGS = 1.4426950408889634  # in what makes a number e times as large
+MOST_EXP, LEAST_EXP = 709.782712893384, -745.2
+ROOT_TWO = 1.4142135623730951
 
 
 @inline
@@ -106,6 +111,14 @@ def cos(x: Real) -> Real:
 
 
 @inline
+def tan(x: Real) -> Real:
+    """The tangent of an angle in radians; NaN of infinity."""
+    rest, quarter = _rest(x)
+    sine, cosine = _near_sin(rest), _near_cos(rest)
+    return -cosine / sine if quarter & 1 else sine / cosine
+
+
+@inline
 def _near_tangent(t: Real) -> Real:
     """The arc tangent of 0 to 1: from the nearest of nine that are known."""
     place = math.floor(t * 8.0 + 0.5)
@@ -153,6 +166,93 @@ def atan2(y: Real, x: Real) -> Real:
 def acos(x: Real) -> Real:
     """The angle of a cosine from -1 to 1, radians from 0 to pi."""
     return atan2(math.sqrt((1.0 - x) * (1.0 + x)), x)
+
+
+@inline
+def asin(x: Real) -> Real:
+    """The angle of a sine from -1 to 1, radians from -pi / 2 to pi / 2."""
+    return atan2(x, math.sqrt((1.0 - x) * (1.0 + x)))
+
+
+@inline
+def _power_of_two(count: int) -> Real:
+    """Of a whole number from -1022 to 1023: exact."""
+    left, base, power = abs(count), 2.0 if count > 0 else 0.5, 1.0
+    while left > 0:
+        if left & 1:
+            power = power * base
+        left = left >> 1
+        if left > 0:
+            base = base * base
+    return power
+
+
+@inline
+def exp(x: Real) -> Real:
+    """The exponential: 0 of what is too small, infinity of too large."""
+    value = np.float64(x)
+    if value != value:
+        return value
+    if value > MOST_EXP:
+        return np.float64(math.inf)
+    if value < LEAST_EXP:
+        return np.float64(0.0)
+    count = math.floor(value * DOUBLINGS + 0.5)
+    rest = value - count * LOG_TWO
+    rest = rest - count * LOG_TWO_LAST
+    more = 1 / 6227020800.0 * rest + 1 / 479001600.0
+    more = more * rest + 1 / 39916800.0
+    more = more * rest + 1 / 3628800.0
+    more = more * rest + 1 / 362880.0
+    more = more * rest + 1 / 40320.0
+    more = more * rest + 1 / 5040.0
+    more = more * rest + 1 / 720.0
+    more = more * rest + 1 / 120.0
+    more = more * rest + 1 / 24.0
+    more = more * rest + 1 / 6.0
+    more = more * rest + 0.5
+    power = 1.0 + (rest + rest * rest * more)
+    half = count >> 1  # in two steps: a factor beyond all float64 is none
+    return power * _power_of_two(half) * _power_of_two(count - half)
+
+
+@inline
+def log(x: Real) -> Real:
+    """The natural logarithm: minus infinity of 0, NaN of less."""
+    left, count = np.float64(x), 0
+    if left == 0.0:
+        return np.float64(-math.inf)
+    if not left > 0.0:
+        return np.float64(math.nan)
+    if left == math.inf:
+        return left
+    if left < 1.0:  # the least of all float64 is 2 to the power of -1074
+        left, count = left * _power_of_two(1022), -1022
+        if left < 1.0:
+            left, count = left * _power_of_two(53), count - 53
+    step = 512
+    while step > 0:
+        large = _power_of_two(step)
+        if left >= large:
+            left, count = left / large, count + step
+        step = step >> 1
+    if left > ROOT_TWO:
+        left, count = left * 0.5, count + 1
+    far = left - 1.0
+    x = far / (2.0 + far)
+    s = x * x
+    more = 2 / 21.0 * s + 2 / 19.0
+    more = more * s + 2 / 17.0
+    more = more * s + 2 / 15.0
+    more = more * s + 2 / 13.0
+    more = more * s + 2 / 11.0
+    more = more * s + 2 / 9.0
+    more = more * s + 2 / 7.0
+    more = more * s + 2 / 5.0
+    more = more * s + 2 / 3.0
+    half = 0.5 * far * far
+    rest = x * (half + s * more) + count * LOG_TWO_LAST
+    return count * LOG_TWO - ((half - rest) - far)
 
 
 @inline

@@ -15,7 +15,7 @@ import numpy as np
 
 from flexor.arrays import Doubles, Floats
 from flexor.errors import SettingError
-from flexor.maths import quaternions, transforms
+from flexor.maths import exact, quaternions, transforms
 from flexor.pose.clips.joint_motion import Motion, from_rest, in_motion
 from flexor.scene.character.clip import Clip, Path, Track
 from flexor.scene.character.skeleton import Skeleton, rest_world
@@ -62,9 +62,7 @@ def go_on(
         two = in_motion(clip, skeleton, starts)
         way, turn = _between(two, 1, one, 1, lead)
         gaps = [(way, turn), *(_between(m, 0, m, 2, lead) for m in (one, two))]
-        goes = any(
-            np.linalg.norm(w) > TRAVELS * size or abs(t) > TURNS for w, t in gaps
-        )
+        goes = any(exact.norm(w) > TRAVELS * size or abs(t) > TURNS for w, t in gaps)
         if goes or is_always:
             heading = turn if _is_even(tops, skeleton) else 0.0
             clip = _moved(clip, skeleton, tops, _movement(one, two, lead, heading))
@@ -97,19 +95,19 @@ def _between(
 ) -> tuple[Doubles, float]:
     """From a joint at a moment to another: metres over the ground (3,), radians."""
     way = two.worlds[lead][end, :, 3] - one.worlds[lead][start, :, 3]
-    turn = from_rest(two, lead)[end] @ from_rest(one, lead)[start].T
+    turn = exact.multiply(from_rest(two, lead)[end], from_rest(one, lead)[start].T)
     q = quaternions.from_matrix(turn)
-    angle = 2 * float(np.arctan2(q[1], q[3]))
+    angle = 2 * exact.atan2(q[1], q[3])
     return way * [1, 0, 1], (angle + np.pi) % (2 * np.pi) - np.pi
 
 
 def _movement(one: Motion, two: Motion, lead: int, heading: float) -> Doubles:
     """The movement (3, 4) of the second, in the middle of the seam, to the first."""
-    c, s = np.cos(heading), np.sin(heading)
+    c, s = exact.cos(heading), exact.sin(heading)
     move = np.zeros((3, 4))
-    move[:, :3] = [[c, 0, s], [0, 1, 0], [-s, 0, c]]
+    move[:, :3] = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
     place, at = one.worlds[lead][1, :, 3], two.worlds[lead][1, :, 3]
-    move[:, 3] = (place - move[:, :3] @ at) * [1, 0, 1]
+    move[:, 3] = (place - exact.multiply(move[:, :3], at)) * [1, 0, 1]
     return move
 
 
@@ -119,7 +117,7 @@ def _is_even(tops: list[int], skeleton: Skeleton) -> bool:
     for node in tops:
         parent = int(skeleton.parents[node])
         if parent >= 0:
-            product = world[parent, :, :3].T @ world[parent, :, :3]
+            product = exact.multiply(world[parent, :, :3].T, world[parent, :, :3])
             size = float(np.trace(product)) / 3
             if np.abs(product - size * np.eye(3)).max() > EVEN * size:
                 return False
@@ -134,7 +132,7 @@ def _moved(clip: Clip, skeleton: Skeleton, tops: list[int], move: Doubles) -> Cl
     for node in tops:
         parent = int(skeleton.parents[node])
         frame = world[parent] if parent >= 0 else np.eye(3, 4)
-        if abs(np.linalg.det(frame[:, :3])) < 1e-30:
+        if abs(exact.det(frame[:, :3])) < 1e-30:
             continue  # of no size: nothing below it is seen
         inside = transforms.multiply(
             transforms.multiply(transforms.invert(frame), move), frame
@@ -154,7 +152,7 @@ def _moved(clip: Clip, skeleton: Skeleton, tops: list[int], move: Doubles) -> Cl
                     np.broadcast_to(turn, values.shape), values
                 )
             else:
-                values = values @ inside[:, :3].T
+                values = exact.multiply(values, inside[:, :3].T)
                 shift = values[:, 1] if track.interpolation == "CUBICSPLINE" else values
                 shift += inside[:, 3]
             made[node, path] = replace(track, values=values.astype(np.float32))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flexor.arrays import Doubles
-from flexor.maths import quaternions, transforms
+from flexor.maths import exact, quaternions, transforms
 from flexor.pose.clips.track_values import local_rows
 from flexor.scene.character.clip import Clip
 from flexor.scene.character.skeleton import Skeleton, rest_world
@@ -56,7 +56,7 @@ def rest_turns(skeleton: Skeleton) -> Doubles:
         turns[node] = local[node] * signs[node]
         parent = int(skeleton.parents[node])
         if parent >= 0:
-            turns[node] = turns[parent] @ turns[node]
+            turns[node] = exact.multiply(turns[parent], turns[node])
     return turns
 
 
@@ -76,7 +76,7 @@ def in_motion(clip: Clip, skeleton: Skeleton, times: Doubles) -> Motion:
         parent = int(skeleton.parents[node])
         turn, world = local[:, node] * signs[node], affine[:, node]
         if parent >= 0:
-            turn = motion.turns[parent] @ turn
+            turn = exact.multiply(motion.turns[parent], turn)
             world = transforms.multiply(motion.worlds[parent], world)
         motion.turns[node], motion.worlds[node] = turn, world
     return motion
@@ -84,5 +84,5 @@ def in_motion(clip: Clip, skeleton: Skeleton, times: Doubles) -> Motion:
 
 def from_rest(motion: Motion, node: int) -> Doubles:
     """The turn (T, 3, 3) of a node from its rest, in axes of the model."""
-    turn: Doubles = motion.turns[node] @ motion.rest_turns[node].T
+    turn: Doubles = exact.multiply(motion.turns[node], motion.rest_turns[node].T)
     return turn

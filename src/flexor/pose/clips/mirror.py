@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Doubles, Ints
 from flexor.errors import SettingError
-from flexor.maths import quaternions
+from flexor.maths import exact, quaternions
 from flexor.pose.clips.joint_motion import rest_turns, signs_of
 from flexor.pose.clips.retarget.match_joints import Feed, Match
 from flexor.pose.clips.retarget.plan import Plan
@@ -148,23 +148,32 @@ def _mirror(
     one = track.node
     above, over = int(skeleton.parents[one]), int(skeleton.parents[node])
     if track.path == "rotation":
-        outer = _turn(turns, over).T @ flip @ _turn(turns, above)
+        outer = exact.multiply(
+            exact.multiply(_turn(turns, over).T, flip), _turn(turns, above)
+        )
         signs = signs_of(skeleton)[[one, node]]
-        inner = signs[0][:, None] * (turns[one].T @ flip @ turns[node]) * signs[1]
+        inner = (
+            signs[0][:, None]
+            * exact.multiply(exact.multiply(turns[one].T, flip), turns[node])
+            * signs[1]
+        )
         # Both reflect, or neither: with the sign taken out of each they are turns.
         left, right = (
-            quaternions.from_matrix(m * np.sign(np.linalg.det(m)))
-            for m in (outer, inner)
+            quaternions.from_matrix(m * np.sign(exact.det(m))) for m in (outer, inner)
         )
         values = quaternions.multiply(quaternions.multiply(left, values), right)
     elif track.path == "translation":
-        shift = _within(world, over) @ flip @ _linear(world, above)
+        shift = exact.multiply(
+            exact.multiply(_within(world, over), flip), _linear(world, above)
+        )
         values = _moved(track, values, skeleton.translations, node, shift)
     else:
-        blend = (turns[node].T @ flip @ turns[one]) ** 2
+        blend = np.square(
+            exact.multiply(exact.multiply(turns[node].T, flip), turns[one])
+        )
         sizes = [skeleton.scales[n].astype(np.float64) for n in (one, node)]
         safe = np.where(sizes[0] == 0, 1.0, sizes[0])
-        values = values / safe @ blend.T * sizes[1]
+        values = exact.multiply(values / safe, blend.T) * sizes[1]
     return Track(
         node, track.path, track.times, values.astype("f4"), track.interpolation
     )
@@ -175,9 +184,9 @@ def _moved(
 ) -> Doubles:
     """Places relative to the twin's rest, reflected; of tangents the slopes alone."""
     start, end = rests[track.node].astype("f8"), rests[node].astype("f8")
-    moved: Doubles = values @ shift.T
+    moved: Doubles = exact.multiply(values, shift.T)
     keys = moved[:, 1] if track.interpolation == "CUBICSPLINE" else moved
-    keys += end - shift @ start
+    keys += end - exact.multiply(shift, start)
     return moved
 
 
@@ -191,7 +200,7 @@ def _linear(world: Doubles, node: int) -> Doubles:
 
 def _within(world: Doubles, node: int) -> Doubles:
     """The inverse of `_linear`; where a parent has no size, as near as there is."""
-    return np.linalg.pinv(_linear(world, node)).astype(np.float64)
+    return exact.pseudo_invert(_linear(world, node)).astype(np.float64)
 
 
 def _mirror_sampled(

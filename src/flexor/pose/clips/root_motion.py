@@ -17,7 +17,7 @@ import numpy as np
 
 from flexor.arrays import Doubles, freeze
 from flexor.errors import SettingError, ShapeError
-from flexor.maths import quaternions, transforms
+from flexor.maths import exact, quaternions, transforms
 from flexor.pose.clips.track_values import angles_between, one_sign, sample_track, slerp
 from flexor.scene.character.clip import Clip, Path, Track
 from flexor.scene.character.skeleton import Skeleton, rest_world
@@ -71,8 +71,8 @@ class RootMotion:
 def _movement(places: Doubles, headings: Doubles) -> Doubles:
     """Affine (..., 3, 4) that turn by headings (...,) about Y, then move (..., 3)."""
     m = np.zeros((*headings.shape, 3, 4))
-    m[..., 0, 0] = m[..., 2, 2] = np.cos(headings)
-    m[..., 0, 2] = np.sin(headings)
+    m[..., 0, 0] = m[..., 2, 2] = exact.cos_each(headings)
+    m[..., 0, 2] = exact.sin_each(headings)
     m[..., 2, 0] = -m[..., 0, 2]
     m[..., 1, 1] = 1
     m[..., 3] = places
@@ -82,14 +82,14 @@ def _movement(places: Doubles, headings: Doubles) -> Doubles:
 def _about_y(angles: Doubles) -> Doubles:
     """Rotations (..., 4) by angles (...,) about Y."""
     q = np.zeros((*angles.shape, 4))
-    q[..., 1], q[..., 3] = np.sin(angles / 2), np.cos(angles / 2)
+    q[..., 1], q[..., 3] = exact.sin_each(angles / 2), exact.cos_each(angles / 2)
     return q
 
 
 def _heading(turned: Doubles) -> float:
     """What of a rotation (4,) is about Y: radians from -pi to pi."""
     side = -1.0 if turned[3] < 0 else 1.0
-    return 2 * float(np.arctan2(side * turned[1], side * turned[3]))
+    return 2 * exact.atan2(side * turned[1], side * turned[3])
 
 
 def steady_motion(
@@ -121,7 +121,7 @@ def steady_motion(
     steps = np.zeros((count, 3))
     middles = _movement(np.zeros((count - 1, 3)), (headings[1:] + headings[:-1]) / 2)
     ahead = np.asarray(velocity, np.float64) * np.diff(times)[:, None]
-    steps[1:] = (middles[..., :3] @ ahead[..., None])[..., 0]
+    steps[1:] = exact.multiply(middles[..., :3], ahead[..., None])[..., 0]
     return RootMotion(times, np.cumsum(steps, 0), headings)
 
 
@@ -274,7 +274,7 @@ def _divide(
         _check_even(above)
         first = world_turns[0] * [-1, -1, -1, 1]
         since = one_sign(quaternions.multiply(world_turns, first))
-        headings = np.unwrap(2 * np.arctan2(since[:, 1], since[:, 3]))
+        headings = np.unwrap(2 * exact.atan2_each(since[:, 1], since[:, 3]))
         headings = headings - headings[0]
         if rest is not None:
             off = quaternions.multiply(world_turns[0], rest[1] * [-1, -1, -1, 1])
@@ -284,7 +284,7 @@ def _divide(
     if rest is not None:
         spot[[0, 2]] = rest[0][[0, 2]]
     # The way turns about the joint, not about the origin.
-    places = went - (_movement(went * 0, headings)[..., :3] @ spot)
+    places = went - exact.multiply(_movement(went * 0, headings)[..., :3], spot)
     way = _movement(places, headings)
     still = transforms.multiply(transforms.invert(way), world)
     moves = transforms.apply(into, still[:, None, :, 3])[:, 0]
@@ -299,7 +299,7 @@ def _divide(
 def _check_even(above: Doubles) -> None:
     """Refuse frames (T, 3, 4) in which a turn about Y would be no turn."""
     linear = above[..., :3]
-    products = np.swapaxes(linear, -1, -2) @ linear
+    products = exact.multiply(np.swapaxes(linear, -1, -2), linear)
     sizes = np.trace(products, axis1=-2, axis2=-1) / 3
     off = np.abs(products - sizes[:, None, None] * np.eye(3)).max((-2, -1))
     if (off > UNEVEN * sizes).any():
@@ -316,7 +316,7 @@ def _too_far(
     middles = ((times[1:] + times[:-1]) / 2).astype(np.float32).astype(np.float64)
     is_new = (middles > times[:-1]) & (middles < times[1:])
     all_times = np.concatenate([times, middles[is_new]])
-    order = np.argsort(all_times)
+    order = np.argsort(all_times, kind="stable")
     whole = divide(all_times[order])
     is_key = np.isin(all_times[order], times)
     between = np.nonzero(~is_key)[0]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Doubles, Floats
-from flexor.maths import quaternions
+from flexor.maths import exact, quaternions
 from flexor.scene.character.clip import Clip, Track
 from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.runtime.packed_clip import PackedClip
@@ -80,16 +80,16 @@ def sample_slopes(track: Track, times: Doubles) -> tuple[Doubles, Doubles]:
     v, w = u[..., None], length[..., None]
     p0, m0 = values[key, 1], values[key, 2] * w
     p1, m1 = values[after, 1], values[after, 0] * w
+    vv = v * v
+    vvv = vv * v
     value = (
-        (2 * v**3 - 3 * v**2 + 1) * p0
-        + (v**3 - 2 * v**2 + v) * m0
-        + (3 * v**2 - 2 * v**3) * p1
-        + (v**3 - v**2) * m1
+        (2 * vvv - 3 * vv + 1) * p0
+        + (vvv - 2 * vv + v) * m0
+        + (3 * vv - 2 * vvv) * p1
+        + (vvv - vv) * m1
     )
     by_fraction = (
-        (6 * v**2 - 6 * v) * (p0 - p1)
-        + (3 * v**2 - 4 * v + 1) * m0
-        + (3 * v**2 - 2 * v) * m1
+        (6 * vv - 6 * v) * (p0 - p1) + (3 * vv - 4 * v + 1) * m0 + (3 * vv - 2 * v) * m1
     )
     keys = track.times
     is_inside = (times >= keys[0]) & (times < keys[-1])
@@ -143,9 +143,12 @@ def slerp(a: Doubles, b: Doubles, u: Doubles) -> Doubles:
     """Between quaternions a, b (..., 4) on the shortest arc, at u (...,)."""
     dot = (a * b).sum(-1)
     b = np.where(dot[..., None] < 0, -b, b)
-    angle = np.maximum(np.arccos(np.clip(np.abs(dot), 0, 1)), 1e-4)
-    inverse = 1 / np.sin(angle)
-    first, second = np.sin((1 - u) * angle) * inverse, np.sin(u * angle) * inverse
+    angle = np.maximum(exact.acos_each(np.clip(np.abs(dot), 0, 1)), 1e-4)
+    inverse = 1 / exact.sin_each(angle)
+    first, second = (
+        exact.sin_each((1 - u) * angle) * inverse,
+        exact.sin_each(u * angle) * inverse,
+    )
     between: Doubles = a * first[..., None] + b * second[..., None]
     return between
 
@@ -153,7 +156,7 @@ def slerp(a: Doubles, b: Doubles, u: Doubles) -> Doubles:
 def angles_between(a: Doubles, b: Doubles) -> Doubles:
     """Angles (...,) between unit rotations a, b (..., 4), radians; good when small."""
     near = np.minimum(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1))
-    angles: Doubles = 4 * np.arcsin(np.minimum(near / 2, 1))
+    angles: Doubles = 4 * exact.asin_each(np.minimum(near / 2, 1))
     return angles
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Doubles, Floats, check_array, check_input
 from flexor.errors import SettingError, ShapeError
+from flexor.maths import exact
 from flexor.scene.character.camera import Camera
 
 __all__ = ["Figures", "LevelRule", "LevelView", "choose_levels", "is_in_view"]
@@ -184,8 +185,8 @@ def is_in_view(
         depths = -seen[:, 2]
         x, y = np.abs(seen[:, 0]), np.abs(seen[:, 1])
         if camera.height is None:  # the sides are planes through the eye
-            x = (x - depths * half_x) / math.hypot(1, half_x)
-            y = (y - depths * half_y) / math.hypot(1, half_y)
+            x = (x - depths * half_x) / exact.hypot(1, half_x)
+            y = (y - depths * half_y) / exact.hypot(1, half_y)
         else:
             x, y = x - half_x, y - half_y
         outside = np.maximum(np.maximum(x, y), camera.near - depths)
@@ -197,7 +198,9 @@ def is_in_view(
 def _camera_space(camera: Camera, places: Floats) -> Doubles:
     """Places (N, 3) as the camera sees them: right, up and backward, metres."""
     view = camera.view()
-    seen: Doubles = places.astype(np.float64) @ view[:, :3].T + view[:, 3]
+    seen: Doubles = (
+        exact.multiply(places.astype(np.float64), view[:, :3].T) + view[:, 3]
+    )
     return seen
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from flexor.arrays import Doubles, Floats, Ints, check_array, check_input
 from flexor.errors import SettingError, ShapeError
-from flexor.maths import quaternions
+from flexor.maths import exact, quaternions
 from flexor.pose.clip_tables import ClipTables, pack_clip
 from flexor.pose.crowd.layout import (
     DEFINED,
@@ -167,7 +167,7 @@ def make_node_motion(
         np.concatenate(
             [np.zeros((0, groups, EXPANDED_ROWS, LANES), np.float32), *tables[EXPANDED]]
         ),
-        _as_lanes((stretch @ binds).reshape(1, -1, 12))[0],
+        _as_lanes(exact.multiply(stretch, binds).reshape(1, -1, 12))[0],
         _as_lanes(binds.reshape(1, -1, 12))[0],
         lanes,
     )
@@ -235,25 +235,25 @@ def _stretch(matrices: Doubles) -> Doubles:
     """What matrices (n, 3, 3) do but for a turn: symmetric (n, 3, 3)."""
     if not np.isfinite(matrices).all():
         raise ShapeError("the rest pose is not finite")
-    left, sizes, right = np.linalg.svd(matrices)
-    sign = np.sign(np.linalg.det(left @ right))
+    left, sizes, right = exact.svd(matrices)
+    sign = np.sign(exact.det(exact.multiply(left, right)))
     # What mirrors is a turn too, of something mirrored.
     sizes = sizes * np.where(sign == 0, 1, sign)[:, None]
-    made: Doubles = np.swapaxes(right, 1, 2) @ (sizes[:, :, None] * right)
+    made: Doubles = exact.multiply(np.swapaxes(right, 1, 2), sizes[:, :, None] * right)
     return made
 
 
 def _define(world: Doubles, stretch: Doubles) -> Doubles | None:
     """Turns and places (F, lanes, 6); None where it takes more to say."""
-    is_whole = np.abs(np.linalg.det(stretch)) > 1e-30
+    is_whole = np.abs(exact.det(stretch)) > 1e-30
     if not is_whole.all() or not np.isfinite(world).all():
         return None
-    inverse = np.linalg.inv(stretch)
-    turns = world[..., :3] @ inverse
-    product = turns @ np.swapaxes(turns, -1, -2)
+    inverse = exact.invert(stretch)
+    turns = exact.multiply(world[..., :3], inverse)
+    product = exact.multiply(turns, np.swapaxes(turns, -1, -2))
     if (np.abs(product - np.eye(3)) > 2 * EVEN).any():
         return None
-    if (np.linalg.det(turns) < 0).any():
+    if (exact.det(turns) < 0).any():
         return None
     q = quaternions.from_matrix(turns)
     q = np.where(q[..., 3:] < 0, -q, q)

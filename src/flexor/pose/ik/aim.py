@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexor.arrays import Floats, Ints, check_array
 from flexor.errors import SettingError
+from flexor.maths import exact
 from flexor.pose.ik.kernels import aim as kernel_aim
 from flexor.pose.ik.reach import (
     as_floats,
@@ -95,7 +96,7 @@ def init_aim(
         way = as_floats(getattr(aim, name), (3,), name).astype(np.float64)
         if not way.any():
             raise SettingError(f"{name}: a direction, not 0")
-        axes[row] = np.linalg.pinv(frame) @ way
+        axes[row] = exact.multiply(exact.pseudo_invert(frame), way)
     return AimState(
         layout,
         aim,

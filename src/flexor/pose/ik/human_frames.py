@@ -6,6 +6,7 @@ those differ from tool to tool, the places do not.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Doubles
+from flexor.maths import exact
 from flexor.scene.character.bone_frames import square
 from flexor.scene.character.skeleton import Skeleton, rest_world
 from flexor.scene.character.tree import children_of
@@ -84,11 +86,11 @@ def measure_body(skeleton: Skeleton, human: Human) -> Body:
     places = rest_world(skeleton)[:, :, 3]
     children = children_of(skeleton.parents)
     known = places[list(human.nodes.values())] if human.nodes else np.zeros((1, 3))
-    size = float(np.linalg.norm(np.ptp(known, axis=0)))
+    size = float(exact.norm(np.ptp(known, axis=0)))
     left, up, has_axes = _axes(human, places, size)
     forward = np.cross(left, up)
     # Some files name left what is left of the picture.
-    is_swapped = bool(_front(human, places) @ forward < -SURE * size)
+    is_swapped = bool(exact.multiply(_front(human, places), forward) < -SURE * size)
     if is_swapped:
         left, forward = -left, -forward
     below = tuple(tuple(one) for one in children)
@@ -124,7 +126,7 @@ def _axes(
             one, two = f"left{part}", f"right{part}"
             if one in human and two in human:
                 left += places[human[one]] - places[human[two]]
-        if np.linalg.norm(left) > SHORT * size:
+        if exact.norm(left) > SHORT * size:
             break
     low = _middle(human, places, ("leftUpperLeg", "rightUpperLeg"), ("hips", "spine"))
     arms = ("leftUpperArm", "rightUpperArm")
@@ -134,19 +136,18 @@ def _axes(
     if feet is not None and low is not None and high is not None:
         # Of one who stands, the longer line: trunks of captures lean.
         legs = low - feet
-        if legs @ up > np.cos(np.radians(UPRIGHT)) * np.linalg.norm(legs) * (
-            np.linalg.norm(up)
-        ):
+        sizes = exact.norm(legs) * exact.norm(up)
+        if exact.multiply(legs, up) > exact.cos(math.radians(UPRIGHT)) * sizes:
             up = high - feet
-    has_left = bool(np.linalg.norm(left) > SHORT * size)
+    has_left = bool(exact.norm(left) > SHORT * size)
     if not has_left:
         left = np.array([1.0, 0, 0])
-    left /= np.linalg.norm(left)
-    up = up - (up @ left) * left
-    has_up = bool(np.linalg.norm(up) > SHORT * size)
+    left /= exact.norm(left)
+    up = up - exact.multiply(up, left) * left
+    has_up = bool(exact.norm(up) > SHORT * size)
     if not has_up:
         up = square(np.array([0.0, 1, 0]), left)
-    up /= np.linalg.norm(up)
+    up /= exact.norm(up)
     return left, up, has_left and has_up and size > 0
 
 
@@ -209,11 +210,11 @@ def chain_directions(body: Body, chain: Sequence[int], last: Doubles) -> list[Do
 def _toward(body: Body, node: int, others: Iterable[int]) -> Doubles | None:
     """From a node to the middle of others that stand elsewhere (3,)."""
     ways = [body.places[other] - body.places[node] for other in others]
-    ways = [way for way in ways if np.linalg.norm(way) > SHORT * body.size]
+    ways = [way for way in ways if exact.norm(way) > SHORT * body.size]
     if not ways:
         return None
     way: Doubles = np.mean(ways, axis=0)
-    length = float(np.linalg.norm(way))
+    length = float(exact.norm(way))
     return way / length if length > SHORT * body.size else None
 
 

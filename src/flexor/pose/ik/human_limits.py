@@ -31,6 +31,7 @@ import numpy as np
 
 from flexor.arrays import Doubles
 from flexor.errors import SettingError
+from flexor.maths import exact
 from flexor.pose.ik.human_frames import (
     FINGERS,
     Body,
@@ -143,11 +144,11 @@ class _Sheet:
         model space.
         """
         linear = self.axes[node]
-        if not abs(np.linalg.det(linear)) > 0:
+        if not abs(exact.det(linear)) > 0:
             return  # flattened: nothing there can turn
         self.frames[node] = bone_frame(linear, along, bend)
         # In a mirrored space, as on the right side, Y and X turn the other way.
-        is_flipped = is_right != (np.linalg.det(linear) < 0)
+        is_flipped = is_right != (exact.det(linear) < 0)
         across, twist = _moved(reach.y, y), reach.x
         if is_flipped:
             across, twist = (-across[1], -across[0]), (-twist[1], -twist[0])
@@ -203,7 +204,11 @@ def _is_right(body: Body, part: str) -> bool:
 
 def _angle(one: Doubles, other: Doubles, axis: Doubles) -> float:
     """Degrees from one direction to another about a unit axis."""
-    return math.degrees(math.atan2(np.cross(one, other) @ axis, one @ other))
+    return math.degrees(
+        exact.atan2(
+            exact.multiply(np.cross(one, other), axis), exact.multiply(one, other)
+        )
+    )
 
 
 def _limit_arm(sheet: _Sheet, body: Body, side: str) -> None:
@@ -219,9 +224,13 @@ def _limit_arm(sheet: _Sheet, body: Body, side: str) -> None:
     if upper is None:
         return
     tilt = math.radians(ARM_TILT)
-    pole = math.cos(tilt) * body.forward + math.sin(tilt) * body.up
-    raised = math.degrees(math.atan2(upper @ body.up, upper @ out))
-    swung = math.degrees(math.asin(np.clip(upper @ body.forward, -1, 1)))
+    pole = exact.cos(tilt) * body.forward + exact.sin(tilt) * body.up
+    raised = math.degrees(
+        exact.atan2(exact.multiply(upper, body.up), exact.multiply(upper, out))
+    )
+    swung = math.degrees(
+        exact.asin(np.clip(exact.multiply(upper, body.forward), -1, 1))
+    )
     # About the pole, such that the left arm goes up: Z of the right one points back.
     bend = np.cross(square(pole, upper), upper) * (-1 if is_right else 1)
     reach = _REACH["UpperArm"]
@@ -249,10 +258,10 @@ def _limit_hinge(
     """
     upper, lower = ways
     usual = square(bend, lower)
-    apart = math.degrees(math.acos(np.clip(upper @ lower, -1, 1)))
+    apart = math.degrees(exact.acos(np.clip(exact.multiply(upper, lower), -1, 1)))
     if BENT < apart < 180 - BENT:
         own = square(-upper, lower)  # away from the straight line
-        if own @ usual > 0.5:
+        if exact.multiply(own, usual) > 0.5:
             usual = own
     bent = _angle(upper, lower, np.cross(lower, usual))
     reach = _REACH[part.removeprefix("left").removeprefix("right")]
@@ -278,8 +287,12 @@ def _limit_leg(sheet: _Sheet, body: Body, side: str) -> None:
     if upper is None:
         return
     node, reach = human[f"{side}UpperLeg"], _REACH["UpperLeg"]
-    bent = math.degrees(math.atan2(upper @ body.forward, -(upper @ body.up)))
-    spread = math.degrees(math.asin(np.clip(upper @ out, -1, 1)))
+    bent = math.degrees(
+        exact.atan2(
+            exact.multiply(upper, body.forward), -exact.multiply(upper, body.up)
+        )
+    )
+    spread = math.degrees(exact.asin(np.clip(exact.multiply(upper, out), -1, 1)))
     sheet.put(node, upper, body.forward, reach, is_right=is_right, z=bent, y=spread)
     _limit_rolls(sheet, body, f"{side}UpperLeg", upper, body.forward)
     lower = bone_direction(body, f"{side}LowerLeg")
@@ -290,7 +303,7 @@ def _limit_leg(sheet: _Sheet, body: Body, side: str) -> None:
     if f"{side}Foot" in human:
         foot = bone_direction(body, f"{side}Foot")
         # A foot without toes may have a child below the heel, or none.
-        if foot is None or foot @ body.forward < 0.3:
+        if foot is None or exact.multiply(foot, body.forward) < 0.3:
             foot = square(body.forward, body.up)
         sheet.put(
             human[f"{side}Foot"], foot, body.up, _REACH["Foot"], is_right=is_right
@@ -299,7 +312,7 @@ def _limit_leg(sheet: _Sheet, body: Body, side: str) -> None:
             sheet.put(node, foot, body.up, _GIVE, is_right=is_right)
     if f"{side}Toes" in human:
         toes = bone_direction(body, f"{side}Toes")
-        if toes is None or toes @ body.forward < 0.3:
+        if toes is None or exact.multiply(toes, body.forward) < 0.3:
             toes = body.forward
         sheet.put(
             human[f"{side}Toes"], toes, body.up, _REACH["Toes"], is_right=is_right

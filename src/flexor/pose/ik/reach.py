@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
 from flexor.errors import SettingError
-from flexor.maths import quaternions
+from flexor.maths import exact, quaternions
 from flexor.pose.ik.kernels.descent import (
     AXIS,
     BEFORE,
@@ -263,7 +263,7 @@ def _points(
             # Two points beside the first, on axes of the node: they tell how it turns.
             steps = np.diff(world[[*path, node], :, 3], axis=0)
             length = np.linalg.norm(steps, axis=1).sum() or 1.0
-            unit = np.linalg.norm(world[node, :, 0]) or 1.0
+            unit = exact.norm(world[node, :, 0]) or 1.0
             for axis in np.eye(3)[:2]:
                 beside = axis * TURN_PART * length / unit + effector.offset
                 pull = effector.weight * effector.turn
@@ -324,8 +324,12 @@ def _numbers(
     for row, node in enumerate(tree):
         above = int(skeleton.parents[node])
         if limits is None or not limits.limited[node]:
-            axis = bends[row] if above < 0 else world[above, :, :3].T @ bends[row]
-            length = np.linalg.norm(axis)
+            axis = (
+                bends[row]
+                if above < 0
+                else exact.multiply(world[above, :, :3].T, bends[row])
+            )
+            length = exact.norm(axis)
             if length > 0:
                 numbers[row, AXIS : AXIS + 3] = axis / length
     return numbers
@@ -348,10 +352,10 @@ def bend_axis(places: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     steps = np.diff(places, axis=0)
     across = np.cross(steps[:-1], steps[1:]).sum(0)
-    if np.linalg.norm(across) <= 1e-3 * (steps**2).sum():
+    if exact.norm(across) <= 1e-3 * (steps * steps).sum():
         along = steps.sum(0)
         across = np.cross(along, np.eye(3)[np.argmin(np.abs(along))])
-    length = np.linalg.norm(across)
+    length = exact.norm(across)
     unit: NDArray[np.float64] = across / length if length > 0 else np.eye(3)[2]
     return unit
 
@@ -377,7 +381,7 @@ def _pole_bones(
         [[0.0], np.cumsum(np.linalg.norm(np.diff(places, axis=0), axis=1))]
     )
     end = world[int(effector[2]), :, 3]
-    total = along[-1] + np.linalg.norm(end - places[-1])
+    total = along[-1] + exact.norm(end - places[-1])
     middle = 1 + int(np.argmin(np.abs(along[1:] - total / 2)))
     return own[0], own[middle]
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexor.arrays import Floats, Ints, check_array
 from flexor.errors import SettingError
+from flexor.maths import exact
 from flexor.pose.ik.kernels import two_bone as kernel_two_bone
 from flexor.pose.ik.reach import (
     as_floats,
@@ -105,11 +106,13 @@ def _axis(limb: Limb, world: NDArray[np.float64]) -> NDArray[np.float64]:
         way, strength = bend_axis(world[:, :, 3]), FOUND
     else:
         way, strength = as_floats(limb.axis, (3,), "axis").astype(np.float64), TOLD
-        length = np.linalg.norm(way)
+        length = exact.norm(way)
         if length == 0:
             raise SettingError("axis: a direction, not 0")
         way /= length
-    return np.append(np.linalg.pinv(world[1, :, :3]) @ way, strength)
+    return np.append(
+        exact.multiply(exact.pseudo_invert(world[1, :, :3]), way), strength
+    )
 
 
 def limb_ends(state: TwoBoneState, world: WorldState) -> Floats:

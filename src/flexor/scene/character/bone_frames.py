@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Doubles
-from flexor.maths import quaternions
+from flexor.maths import exact, quaternions
 from flexor.scene.character.skeleton import Skeleton, rest_world
 
 __all__ = ["bone_frame", "node_axes", "square", "usual_along"]
@@ -25,7 +25,7 @@ def node_axes(skeleton: Skeleton) -> NDArray[np.float64]:
         turn = quaternions.to_matrix(skeleton.rotations[node].astype(np.float64))
         parent = skeleton.parents[node]
         above = rest_world(skeleton)[parent, :, :3] if parent >= 0 else np.eye(3)
-        axes[node], scales[node] = above @ turn, 1
+        axes[node], scales[node] = exact.multiply(above, turn), 1
     return axes / scales[:, None, :]
 
 
@@ -34,11 +34,11 @@ def bone_frame(axes: NDArray[np.float64], along: Doubles, toward: Doubles) -> Do
 
     axes: (3, 3), model_from_node, not flat; along, toward: (3,), of model space.
     """
-    back = np.linalg.inv(axes).astype(np.float64)
-    unit = along / float(np.linalg.norm(along))
-    x_axis: Doubles = back @ unit
-    x_axis /= np.linalg.norm(x_axis)
-    y_axis = square(back @ square(toward, unit), x_axis)
+    back = exact.invert(axes).astype(np.float64)
+    unit = along / float(exact.norm(along))
+    x_axis: Doubles = exact.multiply(back, unit)
+    x_axis /= exact.norm(x_axis)
+    y_axis = square(exact.multiply(back, square(toward, unit)), x_axis)
     frame = np.stack([x_axis, y_axis, np.cross(x_axis, y_axis)], axis=1)
     made: Doubles = quaternions.from_matrix(frame)
     return made
@@ -48,9 +48,9 @@ def square(vector: Doubles, axis: Doubles) -> Doubles:
     """The part of a vector across a unit axis, of unit length; any, if it has none."""
     across: Doubles = vector
     for one in (vector, *np.eye(3)):
-        across = one - (one @ axis) * axis
-        length = float(np.linalg.norm(across))
-        if length > 1e-3 * float(np.linalg.norm(one)):
+        across = one - exact.multiply(one, axis) * axis
+        length = float(exact.norm(across))
+        if length > 1e-3 * float(exact.norm(one)):
             across = across / length
             break
     return across  # three axes cannot all lie along one
@@ -62,7 +62,7 @@ def usual_along(skeleton: Skeleton, node: int, places: NDArray[np.float64]) -> D
     To the child that goes on longest; from its parent on, where it has none that stands
     elsewhere; up, where it has no parent either. places: (J, 3), of nodes at rest.
     """
-    size = float(np.linalg.norm(np.ptp(places, axis=0))) if len(places) else 0.0
+    size = float(exact.norm(np.ptp(places, axis=0))) if len(places) else 0.0
     below = np.zeros(len(skeleton), np.int64)
     for one in skeleton.order[::-1]:
         parent = skeleton.parents[one]
@@ -73,7 +73,7 @@ def usual_along(skeleton: Skeleton, node: int, places: NDArray[np.float64]) -> D
     ways = [places[child] - places[node] for child in children]
     ways += [places[node] - places[parent]] if parent >= 0 else []
     for way in ways:
-        length = float(np.linalg.norm(way))
+        length = float(exact.norm(way))
         if length > SHORT * size:
             unit: Doubles = way / length
             return unit

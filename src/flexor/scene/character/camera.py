@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexor.errors import SettingError
+from flexor.maths import exact
 from flexor.scene.character.light import Vector, as_vector
 
 __all__ = ["Camera"]
@@ -71,7 +72,7 @@ class Camera:
         """
         if self.height is not None:
             return size[1] / self.height
-        return size[1] / (2 * math.tan(self.fov / 2))
+        return size[1] / (2 * exact.tan(self.fov / 2))
 
     def project(self, points: ArrayLike, size: tuple[int, int]) -> NDArray[np.float64]:
         """Where points (..., 3) appear in a picture of (width, height).
@@ -81,7 +82,9 @@ class Camera:
         (distance below `near`) have pixels NaN.
         """
         view = self.view()
-        seen = np.asarray(points, np.float64) @ view[:, :3].T + view[:, 3]
+        seen = (
+            exact.multiply(np.asarray(points, np.float64), view[:, :3].T) + view[:, 3]
+        )
         distance = -seen[..., 2]
         scale = self.scale(size)
         divisor = distance if self.height is None else np.ones_like(distance)
@@ -94,11 +97,11 @@ class Camera:
         """The camera moved around its target by `angle` radians about its up axis,
         counter-clockwise seen from above.
         """
-        axis = np.array(self.up) / np.linalg.norm(self.up)
+        axis = np.array(self.up) / exact.norm(self.up)
         arm = np.array(self.eye) - np.array(self.target)
-        along = axis * (axis @ arm)
+        along = axis * exact.multiply(axis, arm)
         flat = arm - along
-        arm = along + flat * math.cos(angle) + np.cross(axis, flat) * math.sin(angle)
+        arm = along + flat * exact.cos(angle) + np.cross(axis, flat) * exact.sin(angle)
         eye = np.array(self.target) + arm
         return replace(self, eye=(float(eye[0]), float(eye[1]), float(eye[2])))
 
@@ -127,7 +130,7 @@ def _cross(a: Vector, b: Vector) -> Vector:
 
 def _unit(a: Vector) -> tuple[Vector, float]:
     """A vector made of unit length (zero stays zero), and its length."""
-    length = math.hypot(*a)
+    length = math.sqrt(_dot(a, a))
     if not length > 0:
         return (0.0, 0.0, 0.0), 0.0
     return (a[0] / length, a[1] / length, a[2] / length), length

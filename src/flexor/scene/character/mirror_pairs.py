@@ -128,7 +128,7 @@ def _fit(
         for middle in np.unique((left + right)[:, axis] / 2).tolist():
             gaps = _gaps(left, right, axis, middle)
             is_near = gaps <= near
-            rank = -int(is_near.sum()), float((gaps[is_near] ** 2).sum())
+            rank = -int(is_near.sum()), float(np.square(gaps[is_near]).sum())
             if best is None or rank < best[:2]:
                 best = *rank, axis, is_near
     assert best is not None

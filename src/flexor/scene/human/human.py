@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from flexor.errors import SettingError
+from flexor.maths import exact
 from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.human.limbs import (
     FINGER,
@@ -208,8 +209,8 @@ def _is_near_legs(tree: Tree, limbs: Mapping[str, int], node: int) -> bool:
     knees = [tree.places[limbs[p]] for p in _both("LowerLeg") if p in limbs]
     if len(knees) < 2:  # a leg in one piece tells no size
         return bool(np.allclose(tree.places[node], middle, atol=1e-3))
-    leg = max(float(np.linalg.norm(k - p)) for k, p in zip(knees, legs, strict=True))
-    return float(np.linalg.norm(tree.places[node] - middle)) <= FAR * leg
+    leg = max(float(exact.norm(k - p)) for k, p in zip(knees, legs, strict=True))
+    return float(exact.norm(tree.places[node] - middle)) <= FAR * leg
 
 
 def _find_head(tree: Tree, said: Sequence[Said], top: int) -> int | None:
@@ -298,10 +299,12 @@ def _lean(tree: Tree, human: Human) -> float:
     places = [tree.places[human[part]] for part in wanted]
     middle = (places[0] + places[1]) / 2
     up, leg = tree.places[top] - middle, middle - (places[2] + places[3]) / 2
-    sizes = float(np.linalg.norm(up) * np.linalg.norm(leg))
+    sizes = float(exact.norm(up) * exact.norm(leg))
     if not sizes > 0:
         return 0.0
-    return float(np.degrees(np.arccos(np.clip(up @ leg / sizes, -1, 1))))
+    return float(
+        np.degrees(exact.acos(np.clip(exact.multiply(up, leg) / sizes, -1, 1)))
+    )
 
 
 def _vrm_nodes(carried: Mapping[str, Any], count: int) -> dict[str, int]:

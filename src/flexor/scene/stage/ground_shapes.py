@@ -12,6 +12,7 @@ import numpy as np
 
 from flexor.arrays import Doubles
 from flexor.errors import SettingError
+from flexor.maths import exact
 from flexor.scene.checks import check_kind, check_number
 from flexor.scene.stage.ground import MOST_SIDE, Ground
 from flexor.scene.stage.layout import FARTHEST, SURFACES
@@ -77,12 +78,12 @@ class Patch:
             a, b, c, d = self.area
             across = np.maximum(a - x, x - c)
             along = np.maximum(b - z, z - d)
-            outside = np.hypot(np.maximum(across, 0), np.maximum(along, 0))
+            outside = exact.hypot_each(np.maximum(across, 0), np.maximum(along, 0))
             inside = np.minimum(np.maximum(across, along), 0)
             away: Doubles = outside + inside
             return away
         mx, mz = self.centre
-        return np.asarray(np.hypot(x - mx, z - mz) - (self.radius or 0.0))
+        return np.asarray(exact.hypot_each(x - mx, z - mz) - (self.radius or 0.0))
 
     @property
     def centre(self) -> tuple[float, float]:
@@ -188,7 +189,7 @@ def _bumps(x: Doubles, z: Doubles, high: float, seed: int) -> Doubles:
         amount = 0.5**number
         for _ in range(3):
             way, phase = chance.uniform(0, 2 * math.pi, 2)
-            along = x * math.cos(way) + z * math.sin(way)
-            heights += amount * np.sin(2 * math.pi * along / length + phase)
+            along = x * exact.cos(way) + z * exact.sin(way)
+            heights += amount * exact.sin_each(2 * math.pi * along / length + phase)
             total += amount
     return np.asarray(heights * (high / total))

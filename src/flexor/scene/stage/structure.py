@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from flexor.arrays import Doubles
 from flexor.errors import SettingError, ShapeError
+from flexor.maths import exact
 from flexor.scene.checks import check_number
 from flexor.scene.stage.layout import FARTHEST
 
@@ -107,7 +108,7 @@ class Structure:
         if not isinstance(self.ends, Sequence | np.ndarray) or len(self.ends) != 2:
             raise SettingError(f"{name}: {self.ends!r}, expected two places (x, z)")
         a, b = (_check_spot(end, name) for end in self.ends)
-        if np.hypot(b[0] - a[0], b[1] - a[1]) < SMALLEST:
+        if exact.hypot(b[0] - a[0], b[1] - a[1]) < SMALLEST:
             raise SettingError(
                 f"{name}: {self.ends!r}, expected {SMALLEST:g} m or more between them; "
                 "a round structure has middle and radius"
@@ -147,7 +148,7 @@ def circle_of(points: ArrayLike, fit: Fit = "inscribed") -> tuple[Spot, float]:
     after = np.roll(corners, -1, 0)
     cross = corners[:, 0] * after[:, 1] - corners[:, 1] * after[:, 0]
     area = cross.sum() / 2
-    if abs(area) < SMALLEST**2:
+    if abs(area) < SMALLEST * SMALLEST:
         raise SettingError(f"points: an area of {abs(area):.3g} m^2, expected more")
     if fit == "inscribed":
         centroid = ((corners + after) * cross[:, None]).sum(0) / (6 * area)
@@ -217,7 +218,7 @@ def _find_outer(corners: Doubles) -> tuple[Doubles, float]:
     corners = np.random.default_rng(0).permutation(corners)
 
     def is_out(point: Doubles, middle: Doubles, radius: float) -> bool:
-        return bool(np.hypot(*(point - middle)) > radius + slack)
+        return bool(exact.hypot(*(point - middle)) > radius + slack)
 
     middle, radius = corners[0], 0.0
     for i, a in enumerate(corners):
@@ -227,7 +228,7 @@ def _find_outer(corners: Doubles) -> tuple[Doubles, float]:
         for j, b in enumerate(corners[:i]):
             if not is_out(b, middle, radius):
                 continue
-            middle, radius = (a + b) / 2, float(np.hypot(*(a - b))) / 2
+            middle, radius = (a + b) / 2, exact.hypot(*(a - b)) / 2
             for c in corners[:j]:
                 if is_out(c, middle, radius):
                     middle, radius = _circle_through(a, b, c, middle, radius)
@@ -240,8 +241,8 @@ def _circle_through(
     """The circle through three points; as it was if they are in a line."""
     p, q = b - a, c - a
     twice = 2 * (p[0] * q[1] - p[1] * q[0])
-    if abs(twice) < 1e-12 * float(p @ p + q @ q):
+    if abs(twice) < 1e-12 * float(exact.multiply(p, p) + exact.multiply(q, q)):
         return middle, radius
-    x = (q[1] * (p @ p) - p[1] * (q @ q)) / twice
-    z = (p[0] * (q @ q) - q[0] * (p @ p)) / twice
-    return a + np.array([x, z]), float(np.hypot(x, z))
+    x = (q[1] * exact.multiply(p, p) - p[1] * exact.multiply(q, q)) / twice
+    z = (p[0] * exact.multiply(q, q) - q[0] * exact.multiply(p, p)) / twice
+    return a + np.array([x, z]), exact.hypot(x, z)

@@ -9,6 +9,7 @@ import numpy as np
 
 from flexor.arrays import Doubles, freeze
 from flexor.errors import SettingError
+from flexor.maths import exact
 
 __all__ = ["Keeps", "Zone"]
 
@@ -68,7 +69,7 @@ def _check_sides(corners: Doubles, where: str) -> None:
     count = len(corners)
     ends = np.roll(corners, -1, 0)
     ways = ends - corners
-    sizes = np.hypot(*ways.T)
+    sizes = exact.hypot_each(*ways.T)
     if sizes.min() < SHORTEST:
         row = int(sizes.argmin())
         raise SettingError(f"{where}side {row} is {sizes[row]:g} m long, expected more")
@@ -85,7 +86,7 @@ def _check_sides(corners: Doubles, where: str) -> None:
         raise SettingError(f"{where}no area, expected corners that are not in a line")
     along = np.clip((away * (ways / sizes[:, None])).sum(-1), 0, sizes)
     nearest = np.abs(away - along[..., None] * (ways / sizes[:, None]))
-    distance = np.hypot(nearest[..., 0], nearest[..., 1])
+    distance = exact.hypot_each(nearest[..., 0], nearest[..., 1])
     rows = np.arange(count)
     distance[rows, rows] = distance[(rows + 1) % count, rows] = np.inf
     corner, side = divmod(int(distance.argmin()), count)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Doubles, Floats, Ints
 from flexor.deform.level_bind import skin_level
 from flexor.errors import SettingError, ShapeError
-from flexor.maths import threads
+from flexor.maths import exact, threads
 from flexor.pose.crowd.level_choice import Figures, LevelRule, choose_levels, is_in_view
 from flexor.pose.crowd.node_motion import move_nodes
 from flexor.scene.character.camera import Camera
@@ -272,7 +272,7 @@ def _balls(
 ) -> tuple[Floats, Floats]:
     """Middles (n, 3) and radii (n,) of balls around characters of a kind."""
     clip = state.clip[rows]  # -1, the rest pose, is the last row of the tables
-    c, s = np.cos(state.heading[rows]), np.sin(state.heading[rows])
+    c, s = exact.cos_each(state.heading[rows]), exact.sin_each(state.heading[rows])
     x, y, z = own.centres[clip].T
     turned = np.stack([c * x + s * z, y, c * z - s * x], 1)
     middles = turned * state.size[rows, None] + state.place[rows]

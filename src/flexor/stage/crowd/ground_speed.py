@@ -12,6 +12,7 @@ import numpy as np
 
 from flexor.arrays import Floats, check_input
 from flexor.errors import SettingError
+from flexor.maths import exact
 from flexor.scene.character.light import Vector
 
 __all__ = ["ground_velocity"]
@@ -50,17 +51,17 @@ def ground_velocity(before: Floats, after: Floats, seconds: float) -> Vector | N
         return None
     ways, places = ways[stands], places[stands]
     middle = np.median(ways, axis=0)
-    speed = float(np.hypot(*middle))
+    speed = exact.hypot(*middle)
     if speed <= SLOW * tall or np.abs(after[-1] - before[0]).max() > LOOP * tall:
         return None
     along, aside = middle / speed, np.array([-middle[1], middle[0]]) / speed
-    ahead = ways @ along / speed
+    ahead = exact.multiply(ways, along) / speed
     agrees = (ahead >= ALONG[0]) & (ahead <= ALONG[1])
-    agrees &= np.abs(ways @ aside) <= ASIDE * speed
+    agrees &= np.abs(exact.multiply(ways, aside)) <= ASIDE * speed
     if np.count_nonzero(agrees) < MOST * len(ways):
         return None
     # One foot that is pushed along the ground has no second place to stand.
-    if np.ptp(places[agrees][:, [0, 2]] @ aside) < APART * tall:
+    if np.ptp(exact.multiply(places[agrees][:, [0, 2]], aside)) < APART * tall:
         return None
     x, z = np.median(ways[agrees], axis=0)
     return -float(x), 0.0, -float(z)

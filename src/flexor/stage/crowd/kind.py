@@ -10,7 +10,7 @@ import numpy as np
 from flexor.arrays import Doubles, Ints
 from flexor.deform.level_bind import LevelBind, bind_level, rest_vertices
 from flexor.errors import SettingError
-from flexor.maths import transforms
+from flexor.maths import exact, transforms
 from flexor.pose.clips.root_motion import RootMotion
 from flexor.pose.crowd.layout import DEFINED
 from flexor.pose.crowd.node_motion import NodeMotion, make_node_motion
@@ -71,7 +71,7 @@ def make_kind(
     )
     lanes = motion.lanes.slots
     rest = rest_world(scene.skeleton)[levels.slots[lanes], :, :3]
-    sizes = np.linalg.norm(rest, ord=2, axis=(1, 2)) if len(lanes) else np.zeros(0)
+    sizes = exact.svd(rest)[1][:, 0]
     reaches = _reaches(scene, levels)[lanes]
     balls = np.array(
         [_ball(motion, row, reaches, sizes) for row in range(len(clips) + 1)]
@@ -101,7 +101,7 @@ def _reaches(scene: Scene, levels: Levels) -> Doubles:
                 surface.joints[level].T, surface.weights[level].T, strict=True
             ):
                 bound = levels.binds[joints].astype(np.float64)
-                seen = np.einsum("vij,vj->vi", bound[..., :3], positions)
+                seen = exact.multiply(bound[..., :3], positions[..., None])[..., 0]
                 away = np.linalg.norm(seen + bound[..., 3], axis=1)
                 away = np.where(np.isfinite(away) & (weights > 0), away, 0.0)
                 np.maximum.at(found, joints, away)
@@ -141,7 +141,7 @@ def _ball(motion: NodeMotion, row: int, reaches: Doubles, sizes: Doubles) -> Dou
     if form != DEFINED:
         matrices = np.where(np.isfinite(rows[..., :9]), rows[..., :9], 0.0)
         shape = (count, len(reaches), 3, 3)
-        sizes = np.linalg.norm(matrices.reshape(shape), ord=2, axis=(2, 3))
+        sizes = exact.svd(matrices.reshape(shape))[1][..., 0]
     is_there = np.isfinite(places).all(2)
     if not is_there.any():
         return np.zeros(4)

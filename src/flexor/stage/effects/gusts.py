@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from flexor.maths import exact
 from flexor.scene.character.light import Vector
 from flexor.scene.stage.effect_settings import GustSettings
 from flexor.scene.stage.moves import RATE
@@ -22,7 +23,7 @@ def gust_at(tick: int, settings: GustSettings) -> Vector:
     if not settings.speed:
         return 0.0, 0.0, 0.0
     turn = 2 * math.pi * tick * TICK / settings.length
-    swell = (1 - math.cos(turn)) / 2 * (1 - math.cos(turn * 0.6180339887)) / 2
-    way = settings.heading + settings.sway * math.sin(turn * 0.7320508)
+    swell = (1 - exact.cos(turn)) / 2 * (1 - exact.cos(turn * 0.6180339887)) / 2
+    way = settings.heading + settings.sway * exact.sin(turn * 0.7320508)
     size = settings.speed * swell
-    return size * math.sin(way), 0.0, size * math.cos(way)
+    return size * exact.sin(way), 0.0, size * exact.cos(way)

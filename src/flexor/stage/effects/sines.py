@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 
 from flexor.arrays import Floats
+from flexor.maths import exact
 
 __all__ = ["sine_table"]
 
@@ -16,6 +17,8 @@ SINES = 4096  # of a turn
 @cache
 def sine_table() -> Floats:
     """Sines of a whole turn: float32 (4096,), read-only."""
-    sines: Floats = np.sin(np.arange(SINES) * (2 * np.pi / SINES)).astype(np.float32)
+    sines: Floats = exact.sin_each(np.arange(SINES) * (2 * np.pi / SINES)).astype(
+        np.float32
+    )
     sines.flags.writeable = False
     return sines

@@ -86,5 +86,5 @@ def find_wind(
     x, y, z = (float(value) for value in now[n, p])
     dx = settings.scale * (x - float(before[n, p, 0]))
     dz = settings.scale * (z - float(before[n, p, 2]))
-    up = min(max(math.hypot(dx, dz), settings.weakest), settings.strongest)
+    up = min(max(math.sqrt(dx * dx + dz * dz), settings.weakest), settings.strongest)
     return Wind((x, y, z), (settings.sideways * dx, up, settings.sideways * dz))

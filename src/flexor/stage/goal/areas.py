@@ -9,6 +9,7 @@ import numpy as np
 
 from flexor.arrays import Doubles, Ints
 from flexor.errors import SettingError
+from flexor.maths import exact
 from flexor.stage.goal.layout import BEFORE, FIXED, INSIDE, OUTSIDE
 from flexor.stage.goal.plan import Gate, Push, SheetPlan
 from flexor.stage.goal.sheet import Sheet
@@ -60,7 +61,9 @@ class Face:
 
     def place(self, push: float) -> float:
         """The offset of a plane `push` metres before where it hangs."""
-        return float(self.normal @ self.corners.mean(0)) + self.hang + push
+        return (
+            float(exact.multiply(self.normal, self.corners.mean(0))) + self.hang + push
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,11 +88,11 @@ def find_faces(
             corners = np.stack([a, b, c, d])
             across, up = (b - a) + (c - d), (d - a) + (c - b)
             normal = np.cross(across, up)
-            size = float(np.linalg.norm(normal))
+            size = float(exact.norm(normal))
             if size < 1e-9:
                 raise SettingError(f"face {name!r} has no area")
             normal /= size
-            beside = np.abs((corners - corners.mean(0)) @ normal).max()
+            beside = np.abs(exact.multiply(corners - corners.mean(0), normal)).max()
             if beside > FLAT:
                 raise SettingError(
                     f"face {name!r}: corners are {beside:.3g} m beside a plane, "
@@ -127,12 +130,12 @@ def _find_hang(
     own = own[sheet.holds[own] != FIXED]
     if not len(own):
         return 0.0
-    return float(np.median((nodes[own] - corners.mean(0)) @ normal))
+    return float(np.median(exact.multiply(nodes[own] - corners.mean(0), normal)))
 
 
 def _plane(normal: Doubles, place: Doubles) -> Doubles:
-    unit = normal / np.linalg.norm(normal)
-    return np.array([*unit, unit @ place])
+    unit = normal / exact.norm(normal)
+    return np.array([*unit, exact.multiply(unit, place)])
 
 
 def make_areas(
@@ -191,9 +194,9 @@ def _room(face: Face, sides: Sequence[Doubles], radius: float) -> float:
     """How deep a ball may go into a hollow from outside: not out on the other side."""
     room = face.plan.push.limit
     for plane in sides:
-        toward = float(plane[:3] @ face.normal)
+        toward = float(exact.multiply(plane[:3], face.normal))
         if toward > STEEP:
-            apart = (plane[3] - face.corners @ plane[:3]) / toward
+            apart = (plane[3] - exact.multiply(face.corners, plane[:3])) / toward
             room = min(room, float(apart.min()) + face.plan.push.front - radius)
     least = 1.05 * face.plan.push.front
     if room < least:
@@ -224,9 +227,9 @@ def _sides(faces: Sequence[Face], row: int, gates: Sequence[Gate]) -> list[Doubl
         other = row + 1 if k == 1 else row - 1 if k == 3 else -1
         if 0 <= other < len(faces) and faces[other].sheet == face.sheet:
             into = faces[other].corners.mean(0) - (a + b) / 2
-            into -= (into @ (b - a)) / ((b - a) @ (b - a)) * (b - a)
-            apart = out / np.linalg.norm(out) + into / np.linalg.norm(into)
-            if np.linalg.norm(apart) > 1e-6:
+            into -= exact.multiply(into, b - a) / exact.multiply(b - a, b - a) * (b - a)
+            apart = out / exact.norm(out) + into / exact.norm(into)
+            if exact.norm(apart) > 1e-6:
                 out = apart
         around.append(_plane(out, (a + b) / 2))
     return around
@@ -241,7 +244,7 @@ def _check_hollow(faces: Sequence[Face], gates: Sequence[Gate]) -> None:
     """Refuse faces whose fronts do not all look at one hollow before the gates."""
     for face in faces:
         for other in faces:
-            apart = (other.corners - face.corners.mean(0)) @ face.normal
+            apart = exact.multiply(other.corners - face.corners.mean(0), face.normal)
             if apart.min() < -FLAT:
                 raise SettingError(
                     f"face {other.name!r} is behind face {face.name!r}; with a gate "
@@ -249,7 +252,7 @@ def _check_hollow(faces: Sequence[Face], gates: Sequence[Gate]) -> None:
                 )
         for gate in gates:
             plane = gate_plane(gate)
-            if (face.corners @ plane[:3] - plane[3]).max() > FLAT:
+            if (exact.multiply(face.corners, plane[:3]) - plane[3]).max() > FLAT:
                 raise SettingError(f"face {face.name!r} reaches out of the gate")
 
 
@@ -259,7 +262,7 @@ def gate_tables(gates: Sequence[Gate]) -> tuple[Doubles, Ints]:
     for gate in gates:
         row = [*gate_plane(gate), *gate.middle]
         for way in (gate.across, gate.up):
-            size = float(np.linalg.norm(way))
+            size = float(exact.norm(way))
             row += [*(np.array(way) / size), size]
         rows.append(row)
     rules = np.array([GATE_RULES] * len(rows), np.int32).reshape(-1, 12)

@@ -13,7 +13,7 @@ __all__ = ["kinetic_energy", "total_energy"]
 
 def kinetic_energy(state: NettingState) -> Doubles:
     """Joules of motion of each net: float64 (N,)."""
-    found: Doubles = state.netting.net.mass / 2 * (state.speeds**2).sum((1, 2))
+    found: Doubles = state.netting.net.mass / 2 * np.square(state.speeds).sum((1, 2))
     return found
 
 
@@ -23,10 +23,10 @@ def total_energy(state: NettingState) -> Doubles:
     ends = state.nodes[:, own.strings]
     lengths = np.linalg.norm(ends[:, :, 1] - ends[:, :, 0], axis=2)
     over = np.maximum(lengths - own.lengths, 0)
-    strings = (net.k11 / (2 * own.lengths) * over**2).sum(1)
+    strings = (net.k11 / (2 * own.lengths) * over * over).sum(1)
     is_sprung = own.holds == SPRUNG
     away = state.nodes[:, is_sprung] - own.anchors[is_sprung]
-    anchors = net.k12 / 2 * (away**2).sum((1, 2))
+    anchors = net.k12 / 2 * np.square(away).sum((1, 2))
     high = state.nodes[:, own.holds != FIXED, 1] - state.netting.ball.ground
     height = net.mass * net.gravity * high.sum(1)
     found: Doubles = kinetic_energy(state) + strings + anchors + height

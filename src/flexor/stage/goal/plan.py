@@ -5,13 +5,13 @@ Metres, seconds, radians, kilograms; x right, y up, z toward the field.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Literal, get_args
 
 from flexor.errors import SettingError
+from flexor.maths import exact
 from flexor.scene.checks import check_kind, check_number, check_word
 
 __all__ = [
@@ -200,11 +200,11 @@ class Gate:
         for name in ("middle", "normal", "across", "up"):
             object.__setattr__(self, name, _check_point(getattr(self, name), name))
         for name in ("normal", "across", "up"):
-            if math.hypot(*getattr(self, name)) < 1e-6:
+            if exact.norm(getattr(self, name)) < 1e-6:
                 raise SettingError(f"{name}: {getattr(self, name)}, expected a length")
         ways = [getattr(self, name) for name in ("normal", "across", "up")]
         for one, other in ((0, 1), (0, 2), (1, 2)):
-            both = math.hypot(*ways[one]) * math.hypot(*ways[other])
+            both = exact.norm(ways[one]) * exact.norm(ways[other])
             if abs(sum(a * b for a, b in zip(ways[one], ways[other], strict=True))) > (
                 1e-3 * both
             ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -146,7 +147,7 @@ def _counts(plan: SheetPlan, lower: Doubles, upper: Doubles) -> tuple[list[int],
     columns = [max(1, round(float(w) / plan.pitch)) for w in wide]
     if plan.columns is not None:
         columns = list(plan.columns)
-    high = plan.pitch * (3**0.5 if plan.weave == "hexagons" else 1.0)
+    high = plan.pitch * (math.sqrt(3) if plan.weave == "hexagons" else 1.0)
     rows = max(2, round(tall / high) + 1) if plan.rows is None else plan.rows
     if (sum(columns) + 1) * rows > MOST_NODES:
         count = (sum(columns) + 1) * rows

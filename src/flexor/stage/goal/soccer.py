@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from flexor.scene.checks import check_kind, check_number
@@ -74,7 +75,7 @@ def make_goal(
     x, y = own.width / 2 + own.post, own.height + own.post + ground
     top = own.depth if own.top_depth is None else own.top_depth
     # The roof's rows end at every second node of the sides' upper edges.
-    gaps = max(1, round(top / (3**0.5 * own.pitch)))
+    gaps = max(1, round(top / (math.sqrt(3) * own.pitch)))
     across = max(2, round(2 * x / own.pitch))
     left, right = (-x, ground, 0.0), (x, ground, 0.0)
     far_left, far_right = (-x, ground, -own.depth), (x, ground, -own.depth)

@@ -18,6 +18,7 @@ from typing import Any, cast
 import numpy as np
 
 from flexor.errors import SettingError
+from flexor.maths import exact
 from flexor.stage.goal.layout import FIXED, SPRUNG
 from flexor.stage.goal.plan import NetSettings, Push
 from flexor.stage.goal.sheet import Sheet
@@ -53,7 +54,7 @@ def fastest_swing(sheet: Sheet, settings: NetSettings) -> float:
         largest = float(np.linalg.eigvalsh(matrix.toarray())[-1])
     else:
         # Any start will do, but the same each time: same input, same bits.
-        start = np.cos(np.arange(len(free)) * 2.0)
+        start = exact.cos_each(np.arange(len(free)) * 2.0)
         found = eigsh(matrix, 1, which="LA", v0=start, tol=1e-6)[0]
         largest = float(found[0])
     return max(largest, 0.0) / settings.mass

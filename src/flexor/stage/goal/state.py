@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexor.arrays import Doubles, Ints, check_array
 from flexor.errors import SettingError, ShapeError
-from flexor.maths import threads
+from flexor.maths import exact, threads
 from flexor.stage.goal.layout import (
     BEFORE,
     BODY_NUMBERS,
@@ -227,9 +227,15 @@ def _find_sides(state: NettingState, who: NDArray[np.bool_]) -> None:
     netting, places = state.netting, state.bodies[who][:, :3]
     side = np.full(len(places), OUTSIDE)
     if len(netting.gates):
-        before = places @ netting.gates[:, :3].T - netting.gates[:, 3] > 0
+        before = (
+            exact.multiply(places, netting.gates[:, :3].T) - netting.gates[:, 3] > 0
+        )
         deep = np.stack(
-            [(places - face.corners.mean(0)) @ face.normal for face in netting.faces], 1
+            [
+                exact.multiply(places - face.corners.mean(0), face.normal)
+                for face in netting.faces
+            ],
+            1,
         )
         side = np.where((deep > 0).all(1), INSIDE, OUTSIDE)
         side = np.where(before.any(1), BEFORE, side)
@@ -239,7 +245,9 @@ def _find_sides(state: NettingState, who: NDArray[np.bool_]) -> None:
             # In front of a sheet, but near it: as one who came from there.
             first = mark[FIRST_BOUND]
             own = netting.areas.bounds[first : first + mark[BOUND_COUNT]]
-            is_near = ((own[:, 3] - state.places @ own[:, :3].T) > 0).all(-1)
+            is_near = (
+                (own[:, 3] - exact.multiply(state.places, own[:, :3].T)) > 0
+            ).all(-1)
             deep = _depths(state, row)
             is_near &= (deep > 0) & (deep <= netting.areas.areas[row, FRONT])
             state.sides[who & is_near & ~state.is_inside, 1] = row
@@ -359,7 +367,7 @@ def _is_pushing(state: NettingState, row: int, near: float) -> NDArray[np.bool_]
 def _depths(state: NettingState, row: int) -> Doubles:
     """How deep balls (N, B) are behind the plane of an area."""
     area = state.netting.areas.areas[row]
-    depths: Doubles = area[OFFSET] - state.places @ area[NX : NZ + 1]
+    depths: Doubles = area[OFFSET] - exact.multiply(state.places, area[NX : NZ + 1])
     return depths
 
 
@@ -368,7 +376,10 @@ def turn_points(points: Doubles, headings: Doubles, places: Doubles) -> Doubles:
     radians about Y, +z toward +x, and moved to places (N, 3).
     """
     shape = (len(points),) + (1,) * (points.ndim - 2)
-    c, s = np.cos(headings).reshape(shape), np.sin(headings).reshape(shape)
+    c, s = (
+        exact.cos_each(headings).reshape(shape),
+        exact.sin_each(headings).reshape(shape),
+    )
     x, y, z = points[..., 0], points[..., 1], points[..., 2]
     turned = np.stack([c * x + s * z, y, c * z - s * x], -1)
     found: Doubles = turned + places.reshape((*shape, 3))

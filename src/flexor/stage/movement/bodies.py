@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flexor.arrays import Bools, Doubles, Ints
+from flexor.maths import exact
 from flexor.scene.stage.ground import Ground
 from flexor.stage.hashing import Hashed
 
@@ -72,8 +73,8 @@ def has_steps(ground: Ground, step: float) -> bool:
         return False
     across, along = np.diff(high, axis=1), np.diff(high, axis=0)
     # Of the two triangles of each cell, how much higher they get along x and along z.
-    upper = np.hypot(across[:-1], along[:, 1:]).max()
-    lower = np.hypot(across[1:], along[:, :-1]).max()
+    upper = exact.hypot_each(across[:-1], along[:, 1:]).max()
+    lower = exact.hypot_each(across[1:], along[:, :-1]).max()
     return bool(max(upper, lower) * REACH > step * ground.step)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Codes, Doubles, Ints
+from flexor.maths import exact
 from flexor.scene.stage.moves import KINDS
 from flexor.scene.stage.settings import FightSettings
 from flexor.stage.hashing import Hashed
@@ -164,10 +165,10 @@ def _way(
     stand on one spot.
     """
     dx, _, dz = places[target] - places[attacker]
-    away = math.hypot(dx, dz)
+    away = math.sqrt(dx * dx + dz * dz)
     if away > 1e-9:
         return float(dx / away), float(dz / away)
-    return math.sin(headings[attacker]), math.cos(headings[attacker])
+    return exact.sin(headings[attacker]), exact.cos(headings[attacker])
 
 
 def _only(row: int, count: int) -> NDArray[np.bool_]:

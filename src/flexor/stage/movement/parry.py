@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flexor.arrays import Doubles, Ints
+from flexor.maths import exact
 from flexor.scene.stage.settings import ParrySettings
 from flexor.stage.hashing import Hashed
 
@@ -56,11 +57,11 @@ def is_in_front(
 ) -> bool:
     """Whether `other` stands in front of `who`, within an angle to either side."""
     dx, dz = (places[other] - places[who])[[0, 2]]
-    away = math.hypot(dx, dz)
+    away = math.sqrt(dx * dx + dz * dz)
     if away == 0:
         return True
-    ahead = (dx * math.sin(headings[who]) + dz * math.cos(headings[who])) / away
-    return bool(ahead >= math.cos(angle))
+    ahead = (dx * exact.sin(headings[who]) + dz * exact.cos(headings[who])) / away
+    return bool(ahead >= exact.cos(angle))
 
 
 def start(

@@ -20,6 +20,7 @@ import numpy as np
 
 from flexor.arrays import Bools, Doubles, Ints, check_array, check_input, freeze
 from flexor.errors import SettingError, ShapeError
+from flexor.maths import exact
 from flexor.scene.stage.zone import Zone
 from flexor.stage.movement.kernels import zones as kernel_zones
 from flexor.stage.movement.layout import (
@@ -80,12 +81,12 @@ def _sides_of(zone: Zone) -> Doubles:
         starts = starts[::-1]
     ends = np.roll(starts, -1, 0)
     ways = ends - starts
-    sizes = np.hypot(*ways.T)[:, None]
+    sizes = exact.hypot_each(*ways.T)[:, None]
     ways = ways / sizes
     normals = np.stack([-ways[:, 1], ways[:, 0]], 1)
     sums = normals + np.roll(normals, 1, 0)
     # A side that turns back has no such sum: it is entered along itself.
-    lengths = np.hypot(*sums.T)[:, None]
+    lengths = exact.hypot_each(*sums.T)[:, None]
     is_back = lengths < 1e-6
     sums = np.where(is_back, -ways, sums / np.where(is_back, 1.0, lengths))
     return np.concatenate(

@@ -18,7 +18,7 @@ from flexor.api.stage_cast import volumes_of
 from flexor.arrays import Doubles, Floats
 from flexor.errors import SettingError
 from flexor.games.goal.keeper.contact import Capsules
-from flexor.maths import quaternions
+from flexor.maths import exact, quaternions
 from flexor.pose.ik.ccd import CcdSettings
 from flexor.pose.ik.limit_angles import clamp_pose
 from flexor.pose.ik.reach import Effector
@@ -105,8 +105,8 @@ class KeeperBody:
             name: rest.world[n, :, 3].astype(float) for name, n in self._nodes.items()
         }
         left = at["leftUpperArm"] - at["rightUpperArm"]
-        yaw = math.atan2(left[2], left[0])  # +x is left of who looks along +z
-        c, s = math.cos(yaw), math.sin(yaw)
+        yaw = exact.atan2(left[2], left[0])  # +x is left of who looks along +z
+        c, s = exact.cos(yaw), exact.sin(yaw)
         self.scale = TALL / max(high - low, 1e-6)
         turn = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
         self._own = turn * self.scale  # a body's own space to metres, facing +z
@@ -114,7 +114,7 @@ class KeeperBody:
         self._middle = middle
 
         def metres(name: str) -> Doubles:
-            found: Doubles = self._own @ (at[name] - middle)
+            found: Doubles = exact.multiply(self._own, at[name] - middle)
             return found
 
         self.hip = float(middle[1] - low) * self.scale
@@ -124,19 +124,21 @@ class KeeperBody:
         knees = [metres(f"{side}LowerLeg") for side in SIDES]
         self.wide = float(abs(hips[0][0] - hips[1][0]))
         self.leg = float(
-            np.linalg.norm(hips[0] - knees[0]) + np.linalg.norm(knees[0] - feet[0])
+            exact.norm(hips[0] - knees[0]) + exact.norm(knees[0] - feet[0])
         )
         self.drop = float(hips[0][1])  # of the legs' joints below the hips
         arm, elbow, hand = (
             metres(f"left{n}") for n in ("UpperArm", "LowerArm", "Hand")
         )
         self.shoulder = float(arm[1])
-        self.arm = float(np.linalg.norm(arm - elbow) + np.linalg.norm(elbow - hand))
+        self.arm = float(exact.norm(arm - elbow) + exact.norm(elbow - hand))
         self.span = self.shoulder + self.arm + HAND
         self._rest_turns = quaternions.from_matrix(
             np.stack(
                 [
-                    turn @ _rotation(rest.world[self._nodes[f"{side}Hand"], :, :3])
+                    exact.multiply(
+                        turn, _rotation(rest.world[self._nodes[f"{side}Hand"], :, :3])
+                    )
                     for side in SIDES
                 ]
             )
@@ -154,10 +156,10 @@ class KeeperBody:
         """The middle of a hand in the space of its node."""
         node = self._nodes[f"{side}Hand"]
         fingers = self._fingers[SIDES.index(side)] * HAND
-        inverse = np.linalg.inv(
-            self._own @ self._rest_world[node, :, :3].astype(np.float64)
+        inverse = exact.invert(
+            exact.multiply(self._own, self._rest_world[node, :, :3].astype(np.float64))
         )
-        x, y, z = (inverse @ fingers).tolist()
+        x, y, z = exact.multiply(inverse, fingers).tolist()
         return x, y, z
 
     def _make_arms(self, root: str, willing: dict[str, float]) -> Reach:
@@ -211,9 +213,11 @@ class KeeperBody:
         # Feet are turned with the trunk: back, and then as they should be. With them,
         # in one go, how hands are turned; thumbs point forward at rest.
         matrices = np.empty((4, 3, 3))
-        matrices[:2] = feet_turn @ turn.T
+        matrices[:2] = exact.multiply(feet_turn, turn.T)
         for row, at_rest in enumerate(self._hand_frames):
-            matrices[2 + row] = _frame(fingers[row], palms[row]) @ at_rest.T
+            matrices[2 + row] = exact.multiply(
+                _frame(fingers[row], palms[row]), at_rest.T
+            )
         found = quaternions.from_matrix(matrices)
         tilts = found[:2]
         hand_turns = quaternions.multiply(found[2:], self._rest_turns)
@@ -248,8 +252,8 @@ class KeeperBody:
 
     def _place(self, hip: Doubles, turn: Doubles) -> None:
         place = np.zeros((3, 4))
-        place[:, :3] = turn @ self._own
-        place[:, 3] = hip - place[:, :3] @ self._middle
+        place[:, :3] = exact.multiply(turn, self._own)
+        place[:, 3] = hip - exact.multiply(place[:, :3], self._middle)
         self.player.places[0] = place
 
     def lift(self, height: float) -> None:
@@ -266,14 +270,14 @@ class KeeperBody:
             dot = (new * self._last).sum(1)
             new[dot < 0] *= -1
             dot = np.clip(np.abs(dot), 0, 1)
-            angle = 2 * np.arccos(dot)
+            angle = 2 * exact.acos_each(dot)
             most = self._rates * seconds
             fast = angle > most
             if fast.any():
                 part = most[fast] / angle[fast]
                 half = angle[fast] / 2
-                a = np.sin((1 - part) * half) / np.sin(half)
-                b = np.sin(part * half) / np.sin(half)
+                a = exact.sin_each((1 - part) * half) / exact.sin_each(half)
+                b = exact.sin_each(part * half) / exact.sin_each(half)
                 mixed = a[:, None] * self._last[fast] + b[:, None] * new[fast]
                 new[fast] = quaternions.normalise(mixed)
                 rows[:, fast] = new[fast].T
@@ -288,7 +292,7 @@ class KeeperBody:
         """The body as capsules in the world."""
         own = self._volumes
         world = self.player.world[0, own.nodes].astype(np.float64)
-        ends = np.einsum("cij,cej->cei", world[:, :, :3], own.ends)
+        ends = exact.multiply(own.ends, world[:, :, :3].swapaxes(1, 2))
         ends += world[:, None, :, 3]
         return Capsules(ends, self._radii)
 
@@ -305,14 +309,14 @@ class KeeperBody:
 
 
 def _unit(way: Doubles) -> Doubles:
-    found: Doubles = way / max(math.sqrt(float(way @ way)), 1e-9)
+    found: Doubles = way / max(math.sqrt(float(exact.multiply(way, way))), 1e-9)
     return found
 
 
 def _frame(along: Doubles, face: Doubles) -> Doubles:
     """Columns: a direction, another across it, and what is across both."""
     x = _unit(along)
-    y = _unit(face - x * float(face @ x))
+    y = _unit(face - x * float(exact.multiply(face, x)))
     (a, b, c), (d, e, f) = x.tolist(), y.tolist()
     z = b * f - c * e, c * d - a * f, a * e - b * d
     return np.array([x, y, z]).T.copy()

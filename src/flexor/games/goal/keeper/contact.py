@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flexor.arrays import Doubles, Ints
+from flexor.maths import exact
 from flexor.stage.goal.layout import BEFORE, INSIDE, SCORED
 from flexor.stage.goal.netting import FRAME
 from flexor.stage.goal.state import NettingState, step_balls, step_netting
@@ -50,10 +51,10 @@ def find_contact(
     than the thinnest finger and the ball together: nothing is passed.
     """
     middle = (after.ends.min((0, 1)) + after.ends.max((0, 1))) / 2
-    if np.linalg.norm(end - middle) > FARTHEST + np.linalg.norm(end - start):
+    if exact.norm(end - middle) > FARTHEST + exact.norm(end - start):
         return None
-    way = np.linalg.norm(end - start)
-    moved = np.sqrt(((after.ends - before.ends) ** 2).sum(-1)).max(initial=0.0)
+    way = exact.norm(end - start)
+    moved = np.linalg.norm(after.ends - before.ends, axis=-1).max(initial=0.0)
     steps = max(int(np.ceil((way + moved) / LONGEST)), 1)
     share = np.linspace(0, 1, steps + 1)
     balls = start + share[:, None] * (end - start)
@@ -84,7 +85,7 @@ def find_contact(
 def bounce_off(velocity: Doubles, normal: Doubles, speed: Doubles) -> Doubles:
     """Velocity of a ball after a touch; speed: of what it touches."""
     own = velocity - speed
-    inward = float(own @ normal)
+    inward = float(exact.multiply(own, normal))
     if inward >= 0:
         return velocity
     across = own - inward * normal

@@ -26,6 +26,7 @@ from flexor.games.goal.keeper.shape import (
     trailing_feet,
     trunk_turn,
 )
+from flexor.maths import exact
 
 __all__ = ["PLANE", "STAND", "Keeper", "Phase"]
 
@@ -159,7 +160,7 @@ class Keeper:
             there = np.array([self.hip[0] + 0.7 * aside, y - span])
         else:
             high = float(np.clip(0.22 + 0.42 * y, 0.24, 1.2))
-            across = math.sqrt(max(span**2 - (y - high) ** 2, 0.1))
+            across = math.sqrt(max(span * span - (y - high) * (y - high), 0.1))
             there = np.array([self.hip[0] + aside - self.side * across, high])
             # Who is near enough already does not jump back.
             there[0] = self.hip[0] + self.side * max(
@@ -175,7 +176,7 @@ class Keeper:
         end = self.hip[:2] + self._leave[:2] * way
         end[1] -= GRAVITY * fly * fly / 2
         to_ball = self.hip[0] + aside - end[0], y - end[1]
-        self.lean = float(np.clip(math.atan2(*to_ball), -1.62, 1.62))
+        self.lean = float(np.clip(exact.atan2(*to_ball), -1.62, 1.62))
 
     def step(self, ball: Doubles) -> None:
         """One tick; ball: (3,), where it is."""
@@ -198,9 +199,9 @@ class Keeper:
         self._rolled, self._bent = self.roll, self.pitch
 
     def _step_ready(self) -> None:
-        goal = self.home + 0.03 * math.sin(2.6 * self.clock)
+        goal = self.home + 0.03 * exact.sin(2.6 * self.clock)
         way = np.clip(goal - self.hip[0], -WALK * DT, WALK * DT)
-        bob = 0.012 * math.sin(5.2 * self.clock)
+        bob = 0.012 * exact.sin(5.2 * self.clock)
         self.hip[0] += way
         self.hip[1] += 0.12 * (READY * self.body.hip + bob - self.hip[1])
         self.hip[2] += 0.1 * (STAND - self.hip[2])
@@ -271,7 +272,7 @@ class Keeper:
         share = min(self.clock / RISE, 1.0)
         up = smooth((share - 0.15) / 0.85)
         self.roll = self._rolled * (1 - smooth(share / 0.75))
-        bow = LEAN + 0.7 * math.sin(math.pi * min(share * 1.1, 1.0))
+        bow = LEAN + 0.7 * exact.sin(math.pi * min(share * 1.1, 1.0))
         self.pitch = self._bent + smooth(share / 0.4) * (bow - self._bent)
         self.loose = 1 - smooth((share - 0.05) / 0.5)
         there = np.array([self._held[0], READY * self.body.hip, STAND])
@@ -301,7 +302,7 @@ class Keeper:
                 share = min(float(self._swing[row]), 1.0)
                 way = self._to[row] - self._from[row]
                 self.feet[row] = self._from[row] + smooth(share) * way
-                self.feet[row, 1] += 0.06 * math.sin(math.pi * share)
+                self.feet[row, 1] += 0.06 * exact.sin(math.pi * share)
                 if share >= 1:
                     self._swing[row] = -1
 
@@ -318,7 +319,7 @@ class Keeper:
         goals = ready
         if self.is_reaching:
             turn = self._turn()
-            goals = (self._hand_goals() - self.hip) @ turn
+            goals = exact.multiply(self._hand_goals() - self.hip, turn)
             most = self.body.span + 0.1
             size = np.linalg.norm(goals, axis=1, keepdims=True)
             goals = goals * np.minimum(1, most / np.maximum(size, 1e-6))
@@ -337,18 +338,20 @@ class Keeper:
     def _pose(self) -> None:
         turn, loose = self._turn(), smooth(self.loose)
         trail = trailing_feet(self.body, self.kind, self.side)
-        feet = (1 - loose) * self.feet + loose * (self.hip + trail @ turn.T)
+        feet = (1 - loose) * self.feet + loose * (
+            self.hip + exact.multiply(trail, turn.T)
+        )
         # Toes that point down must not reach the ground before the foot does.
-        least = self.body.ankle + TOES * loose * math.cos(self.roll)
+        least = self.body.ankle + TOES * loose * exact.cos(self.roll)
         feet[:, 1] = np.maximum(feet[:, 1], least)
-        hands = self.hip + self.hands @ turn.T
+        hands = self.hip + exact.multiply(self.hands, turn.T)
         hands[:, 1] = np.maximum(hands[:, 1], 0.06)
         ways = UP, AHEAD
         if self.phase in ("leap", "crouch", "down"):
             ways = self.hands - np.array([0.0, self.body.shoulder, 0.0]), INWARD
             if self.kind == "low" and self.phase == "crouch":
                 ways = DOWN, INWARD
-        fingers, palms = (way @ turn.T for way in ways)
+        fingers, palms = (exact.multiply(way, turn.T) for way in ways)
         flat = foot_turn(turn, loose)
         self.body.pose(self.hip, turn, hands, fingers, palms, feet, flat, self.gaze, DT)
 

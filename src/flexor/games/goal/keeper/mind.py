@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from flexor.games.goal.keeper.keeper import PLANE, Keeper
 from flexor.games.goal.shot import Crossing
+from flexor.maths import exact
 from flexor.scene.stage.moves import button_mask
 
 __all__ = ["Plan", "follow_plan", "play_keeper", "think", "ways_of"]
@@ -54,7 +55,7 @@ def think(true: Crossing, straight: Crossing, rng: np.random.Generator) -> Plan:
     low, high = REACTION
     # All is drawn in any case: the next shot must not depend on how this one was.
     luck, wrong = float(rng.uniform()), float(rng.uniform())
-    first, last = rng.normal(0, MISREAD, 2), rng.normal(0, LATE, 2)
+    first, last = exact.normal(rng, MISREAD, 2), exact.normal(rng, LATE, 2)
     reaction = low + (high - low) * luck
     seen_x = true.x + SPUN * (straight.x - true.x) + float(first[0])
     seen_y = true.y + SPUN * (straight.y - true.y) + 0.6 * float(first[1])
@@ -102,5 +103,5 @@ def play_keeper(
     elif keeper.is_reaching and ball[2] < 4 and ball[5] < -1:
         seconds = max((ball[2] - PLANE) / -ball[5], 0.0)
         way = ball[:2] + ball[3:5] * seconds - keeper.target[:2]
-        size = max(float(np.hypot(*way)), 1e-6)
+        size = max(exact.hypot(*way), 1e-6)
         keeper.target[:2] += way * min(1.0, HELP / size)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from flexor.arrays import Doubles
 from flexor.games.goal.keeper.body import KeeperBody
+from flexor.maths import exact
 
 __all__ = [
     "AHEAD",
@@ -36,11 +35,11 @@ def smooth(share: float) -> float:
 
 def trunk_turn(roll: float, pitch: float) -> Doubles:
     """The trunk in the world, (3, 3): bent forward, then rolled to its left."""
-    c, s = math.cos(roll), math.sin(roll)
-    d, t = math.cos(pitch), math.sin(pitch)
+    c, s = exact.cos(roll), exact.sin(roll)
+    d, t = exact.cos(pitch), exact.sin(pitch)
     rolled = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
     bent = np.array([[1.0, 0.0, 0.0], [0.0, d, -t], [0.0, t, d]])
-    turn: Doubles = rolled @ bent
+    turn: Doubles = exact.multiply(rolled, bent)
     return turn
 
 
@@ -65,10 +64,10 @@ def foot_turn(turn: Doubles, loose: float) -> Doubles:
     if loose == 0:
         return np.stack([np.eye(3), np.eye(3)])
     mixed = (1 - loose) * np.eye(3) + loose * turn
-    x = mixed[:, 0] / np.linalg.norm(mixed[:, 0])
+    x = mixed[:, 0] / exact.norm(mixed[:, 0])
     z = np.cross(x, mixed[:, 1])
-    z /= np.linalg.norm(z)
-    c, s = math.cos(loose * POINT), math.sin(loose * POINT)
+    z /= exact.norm(z)
+    c, s = exact.cos(loose * POINT), exact.sin(loose * POINT)
     toes = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
-    flat = np.stack([x, np.cross(z, x), z], 1) @ toes
+    flat = exact.multiply(np.stack([x, np.cross(z, x), z], 1), toes)
     return np.stack([flat, flat])

@@ -9,12 +9,14 @@ at rest, is flat then.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Doubles
+from flexor.maths import exact
 from flexor.pose.clips.joint_motion import Motion, from_rest
 from flexor.pose.clips.retarget import rest_match
 from flexor.pose.clips.retarget.places import is_from_motion
@@ -43,7 +45,7 @@ def with_flat_soles(plan: Plan, source: Motion, times: Doubles) -> Plan:
     if humans is None or not plan.limbs or len(times) < 3:
         return plan
     rest = rest_world(plan.target)[:, :, 3]
-    up = plan.axes.T @ rest_match.up_axis(rest, humans[1])
+    up = exact.multiply(plan.axes.T, rest_match.up_axis(rest, humans[1]))
     if not is_from_motion(plan, source, up):
         return plan
     leg = rest_match.leg_length(source.rest[:, :, 3], humans[0])
@@ -61,21 +63,30 @@ def with_flat_soles(plan: Plan, source: Motion, times: Doubles) -> Plan:
         heading = limbs[feet[1]]
         if toes[0] is not None and toes[1] is not None:
             start = source.rest[:, :, 3]
-            one = plan.axes @ sole @ (start[toes[0]] - start[feet[0]])
-            heading = _heading(one, rest[toes[1]] - rest[feet[1]], plan.axes @ up)
+            one = exact.multiply(
+                exact.multiply(plan.axes, sole), start[toes[0]] - start[feet[0]]
+            )
+            heading = _heading(
+                one, rest[toes[1]] - rest[feet[1]], exact.multiply(plan.axes, up)
+            )
         ball = None if toes[0] is None else _sole_turn(source, toes[0], stands, up)
         for node in limbs:
             line = set(upward(plan.target.parents, node))
             if feet[1] in line:
                 is_toe = ball is not None and toes[1] in line
                 turn = ball if is_toe and ball is not None else sole
-                limbs[node] = plan.axes @ turn.T @ plan.axes.T @ heading
+                limbs[node] = exact.multiply(
+                    exact.multiply(exact.multiply(plan.axes, turn.T), plan.axes.T),
+                    heading,
+                )
     return replace(plan, limbs=limbs)
 
 
 def _heading(source: Doubles, target: Doubles, up: Doubles) -> Doubles:
     """The turn (3, 3) about the vertical from a foot of the target to the source's."""
-    return rest_match.turn_between(*(w - (w @ up) * up for w in (target, source)))
+    return rest_match.turn_between(
+        *(w - exact.multiply(w, up) * up for w in (target, source))
+    )
 
 
 def ground_shift(plan: Plan, source: Motion, target: Motion, times: Doubles) -> Doubles:
@@ -95,7 +106,7 @@ def ground_shift(plan: Plan, source: Motion, target: Motion, times: Doubles) -> 
     parts = ["hips", *(f"{s}{p}" for s in SIDES for p in (*LEG, ENDS[0]))]
     if not leg > 0 or any(humans[1].nodes.get(p) not in feeds for p in parts):
         return none
-    source_up = plan.axes.T @ up
+    source_up = exact.multiply(plan.axes.T, up)
     is_free = is_from_motion(plan, source, source_up)
     gaps = [np.zeros(0)]
     for side in SIDES:
@@ -103,8 +114,8 @@ def ground_shift(plan: Plan, source: Motion, target: Motion, times: Doubles) -> 
         ends = tuple(node for node in nodes if node is not None)
         stands = _standing(source, ends, times, source_up, leg)
         one, two = ends[0], humans[1][f"{side}Foot"]
-        over = (source.worlds[one][..., 3] - rests[0][one]) @ source_up
-        mine = (target.worlds[two][..., 3] - rests[1][two]) @ up
+        over = exact.multiply(source.worlds[one][..., 3] - rests[0][one], source_up)
+        mine = exact.multiply(target.worlds[two][..., 3] - rests[1][two], up)
         mine = np.broadcast_to(mine, times.shape)
         gaps.append((mine - (0.0 if is_free else plan.size * over))[stands])
     every = np.concatenate(gaps)
@@ -121,7 +132,7 @@ def _standing(
     for at in places:
         speed = np.linalg.norm(np.gradient(at, times, axis=0), axis=-1)
         stands &= speed < SLOW * leg
-    height = places[0] @ up
+    height = exact.multiply(places[0], up)
     stands &= height < np.percentile(height, LOW) + NEAR * leg
     if np.gradient(times)[stands].sum() < FEWEST:
         stands[:] = False
@@ -139,10 +150,10 @@ def _sole_turn(
     if not len(turns):
         return None
     # What points up when it stands, as it points at rest.
-    upright = np.median(up @ turns, axis=0)
-    length = float(np.linalg.norm(upright))
-    if not length > np.cos(np.radians(MOST)):
+    upright = np.median(exact.multiply(up, turns), axis=0)
+    length = float(exact.norm(upright))
+    if not length > exact.cos(math.radians(MOST)):
         return None
-    if (upright @ up) / length < np.cos(np.radians(MOST)):
+    if exact.multiply(upright, up) / length < exact.cos(math.radians(MOST)):
         return None
     return rest_match.turn_between(upright, up)

@@ -9,9 +9,8 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Literal
 
-import numpy as np
-
 from flexor.errors import SettingError, ShapeError
+from flexor.maths import exact
 from flexor.pose.clips.track_values import AnyClip
 from flexor.scene.character.mirror_pairs import swap_side
 from flexor.scene.character.skeleton import Skeleton, rest_world
@@ -269,7 +268,7 @@ def _with_feet(skeleton: Skeleton, human: Human) -> Human:
     places, parents = rest_world(skeleton)[:, :, 3], skeleton.parents
 
     def gap(one: int, two: int) -> float:
-        return float(np.linalg.norm(places[one] - places[two]))
+        return float(exact.norm(places[one] - places[two]))
 
     for side in ("left", "right"):
         knee = human.nodes.get(f"{side}LowerLeg")

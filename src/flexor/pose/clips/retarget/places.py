@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from flexor.arrays import Doubles
+from flexor.maths import exact
 from flexor.pose.clips.joint_motion import Motion, from_rest
 from flexor.pose.clips.retarget import rest_match
 from flexor.pose.clips.retarget.plan import Plan
@@ -62,7 +63,9 @@ def joint_place(
     on = plan.follows.get(node)
     if on is not None:
         way = rest[node] - rest[on]
-        place: Doubles = target.worlds[on][..., 3] + from_rest(target, on) @ way
+        place: Doubles = target.worlds[on][..., 3] + exact.multiply(
+            from_rest(target, on), way
+        )
         return place
     if node not in carried:
         return None
@@ -75,22 +78,22 @@ def joint_place(
         on = feeds[above].one
         way = source.worlds[one][..., 3] - source.worlds[on][..., 3]
         back = np.swapaxes(from_rest(source, on), -1, -2)
-        shift = (back @ way[..., None])[..., 0] - (start[one] - start[on])
-        shift = plan.size * shift @ plan.axes.T
+        shift = exact.multiply(back, way[..., None])[..., 0] - (start[one] - start[on])
+        shift = exact.multiply(plan.size * shift, plan.axes.T)
         if is_hips and not travel:
-            shift = (shift @ up)[..., None] * up
+            shift = exact.multiply(shift, up)[..., None] * up
         offset = rest[node] - rest[above] + shift
-        turned = (from_rest(target, above) @ offset[..., None])[..., 0]
+        turned = exact.multiply(from_rest(target, above), offset[..., None])[..., 0]
         place = target.worlds[above][..., 3] + turned
         return place
     # Hips are led by the middle between the hip joints: rigs put them anywhere near.
     arms, anchor = _pivots(plan, source, target, node, up)
-    lead = source.worlds[one][..., 3] + from_rest(source, one) @ arms[0]
-    shift = plan.size * (lead - anchor) @ plan.axes.T
+    lead = source.worlds[one][..., 3] + exact.multiply(from_rest(source, one), arms[0])
+    shift = exact.multiply(plan.size * (lead - anchor), plan.axes.T)
     if not travel:
-        shift = (shift @ up)[..., None] * up
+        shift = exact.multiply(shift, up)[..., None] * up
     middle = rest[node] + arms[1] + shift
-    place = middle - from_rest(target, node) @ arms[1]
+    place = middle - exact.multiply(from_rest(target, node), arms[1])
     return place
 
 
@@ -117,14 +120,16 @@ def _pivots(
         for at, human in zip((start, rest), humans, strict=True)
     ]
     feet = [[human[p] for p in ("leftFoot", "rightFoot")] for human in humans]
-    source_up = plan.axes.T @ up
+    source_up = exact.multiply(plan.axes.T, up)
     if is_from_motion(plan, source, source_up):
         ankle = _low_ankle(source, feet[0], source_up)
     else:
-        ankle = float((start[feet[0]] @ source_up).mean())
-    height = float(hips[1] @ up - (rest[feet[1]] @ up).mean())
+        ankle = float(exact.multiply(start[feet[0]], source_up).mean())
+    height = float(
+        exact.multiply(hips[1], up) - exact.multiply(rest[feet[1]], up).mean()
+    )
     level = ankle + height / plan.size
-    anchor = hips[0] + (level - hips[0] @ source_up) * source_up
+    anchor = hips[0] + (level - exact.multiply(hips[0], source_up)) * source_up
     return (hips[0] - start[one], hips[1] - rest[node]), anchor
 
 
@@ -140,15 +145,15 @@ def is_from_motion(plan: Plan, source: Motion, up: Doubles) -> bool:
     if human is None or not leg > 0:
         return False
     feet = [human[p] for p in ("leftFoot", "rightFoot")]
-    lowest = min(start[n] @ up for n in _legs(human))
-    ankle = float((start[feet] @ up).mean())
+    lowest = min(exact.multiply(start[n], up) for n in _legs(human))
+    ankle = float(exact.multiply(start[feet], up).mean())
     is_below = _low_ankle(source, feet, up) < ankle - STANDS * leg
     return bool(abs(lowest) > STANDS * leg or is_below)
 
 
 def _low_ankle(source: Motion, feet: list[int], up: Doubles) -> float:
     """How high the lower ankle is when it is low."""
-    heights = [source.worlds[n][..., 3] @ up for n in feet]
+    heights = [exact.multiply(source.worlds[n][..., 3], up) for n in feet]
     return float(np.percentile(np.minimum(*heights), LOW))
 
 

@@ -8,6 +8,7 @@ from itertools import pairwise, permutations, product
 import numpy as np
 
 from flexor.arrays import Doubles
+from flexor.maths import exact
 from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.human.human import MAIN_PARTS, Human
 
@@ -47,7 +48,7 @@ def common_axes(source: Doubles, target: Doubles, trunk: Sequence[int] = ()) -> 
         rows = list(trunk)
         turn, _ = closest_turn(source[rows], target[rows])
     near = max(_right_angles(), key=lambda other: float((other * turn).sum()))
-    angle = np.arccos(np.clip(((near * turn).sum() - 1) / 2, -1, 1))
+    angle = exact.acos(np.clip(((near * turn).sum() - 1) / 2, -1, 1))
     return near if np.degrees(angle) <= MOST_TILT else turn
 
 
@@ -56,10 +57,11 @@ def is_sure(source: Doubles, target: Doubles) -> bool:
     turn, gap = closest_turn(source, target)
     if gap < SAME_SHAPE:
         return True
-    spread = np.linalg.svd(source - source.mean(0), compute_uv=False)
-    is_line = len(spread) < 2 or spread[1] < 5 * LINE * spread[0]
+    away = source - source.mean(0)
+    spread = np.sqrt(exact.svd(exact.multiply(away.T, away))[1])
+    is_line = spread[1] < 5 * LINE * spread[0]
     near = common_axes(source, target)
-    angle = np.arccos(np.clip(((near * turn).sum() - 1) / 2, -1, 1))
+    angle = exact.acos(np.clip(((near * turn).sum() - 1) / 2, -1, 1))
     is_turned = np.degrees(angle) <= MOST_TILT
     return len(source) > 3 and gap < UNSURE and not is_line and bool(is_turned)
 
@@ -70,18 +72,18 @@ def closest_turn(source: Doubles, target: Doubles) -> tuple[Doubles, float]:
     Whatever their sizes and places are (Kabsch 1976).
     """
     a, b = source - source.mean(0), target - target.mean(0)
-    sizes = np.linalg.norm(a), np.linalg.norm(b)
+    sizes = exact.norm(a), exact.norm(b)
     if not min(sizes) > 0:
         return np.eye(3), 0.0
     a, b = a / sizes[0], b / sizes[1]
-    left, values, right = np.linalg.svd(b.T @ a)
+    left, values, right = exact.svd(exact.multiply(b.T, a))
     # These values are squares of how far points are spread.
-    if values[1] < LINE**2 * values[0]:  # no more is known than where a line points
+    if values[1] < LINE * LINE * values[0]:  # no more is known than where a line points
         turn = turn_between(right[0], left[:, 0])
     else:
-        sign = np.sign(np.linalg.det(left @ right))
-        turn = left @ np.diag([1.0, 1.0, sign]) @ right
-    return turn, float(np.linalg.norm(a @ turn.T - b))
+        sign = np.sign(exact.det(exact.multiply(left, right)))
+        turn = exact.multiply(exact.multiply(left, np.diag([1.0, 1.0, sign])), right)
+    return turn, float(exact.norm(exact.multiply(a, turn.T) - b))
 
 
 def _right_angles() -> Iterator[Doubles]:
@@ -90,25 +92,25 @@ def _right_angles() -> Iterator[Doubles]:
         for signs in product((1.0, -1.0), repeat=3):
             turn = np.zeros((3, 3))
             turn[range(3), order] = signs
-            if np.linalg.det(turn) > 0:
+            if exact.det(turn) > 0:
                 yield turn
 
 
 def turn_between(start: Doubles, end: Doubles) -> Doubles:
     """The shortest turn (3, 3) that takes direction start (3,) to end (3,)."""
-    sizes = float(np.linalg.norm(start) * np.linalg.norm(end))
+    sizes = float(exact.norm(start) * exact.norm(end))
     if not sizes > 0:
         return np.eye(3)
-    a, b = start / np.linalg.norm(start), end / np.linalg.norm(end)
-    cosine = float(a @ b)
+    a, b = start / exact.norm(start), end / exact.norm(end)
+    cosine = float(exact.multiply(a, b))
     if cosine < -1 + 1e-9:  # half a turn, about any axis across
         axis = np.eye(3)[int(np.argmin(np.abs(a)))]
         axis = np.cross(a, axis)
-        axis /= np.linalg.norm(axis)
+        axis /= exact.norm(axis)
         return 2 * np.outer(axis, axis) - np.eye(3)
     x, y, z = np.cross(a, b)
     k = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    turn: Doubles = np.eye(3) + k + k @ k / (1 + cosine)
+    turn: Doubles = np.eye(3) + k + exact.multiply(k, k) / (1 + cosine)
     return turn
 
 
@@ -155,7 +157,7 @@ def size_ratio(
             return legs[1] / legs[0]
     one = places[0][list(pairs.values())]
     other = places[1][list(pairs)]
-    spreads = [float(np.linalg.norm(at - at.mean(0))) for at in (one, other)]
+    spreads = [float(exact.norm(at - at.mean(0))) for at in (one, other)]
     return spreads[1] / spreads[0] if min(spreads) > 0 else 1.0
 
 
@@ -180,7 +182,7 @@ def align_limbs(
         a, b = (
             _way(skeletons[row], places[row], humans[row], one, two) for row in (0, 1)
         )
-        return None if a is None or b is None else (axes @ a, b)
+        return None if a is None or b is None else (exact.multiply(axes, a), b)
 
     for side in SIDES:
         for limb in (
@@ -191,7 +193,9 @@ def align_limbs(
             for one, two in pairwise(limb):
                 way = ways(side + one, side + two)
                 if way is not None:
-                    turn = turn_between(turn @ way[1], way[0]) @ turn
+                    turn = exact.multiply(
+                        turn_between(exact.multiply(turn, way[1]), way[0]), turn
+                    )
                 if side + one in other:
                     found[other[side + one]] = turn
         if f"{side}Foot" in other:
@@ -225,7 +229,7 @@ def _way(
     else:
         return None
     way: Doubles = end - places[human[one]]
-    return way if np.linalg.norm(way) > 1e-9 else None
+    return way if exact.norm(way) > 1e-9 else None
 
 
 def _foot_turn(source: Doubles, target: Doubles, up: Doubles) -> Doubles:
@@ -234,10 +238,12 @@ def _foot_turn(source: Doubles, target: Doubles, up: Doubles) -> Doubles:
     How far the ankle is above the toes says nothing about the sole.
     """
     pitches = [
-        np.degrees(np.arcsin(np.clip(way @ up / np.linalg.norm(way), -1, 1)))
+        np.degrees(
+            exact.asin(np.clip(exact.multiply(way, up) / exact.norm(way), -1, 1))
+        )
         for way in (source, target)
     ]
     if abs(pitches[0] - pitches[1]) > MOST_PITCH:
         return turn_between(target, source)
-    flat = [way - (way @ up) * up for way in (target, source)]
+    flat = [way - exact.multiply(way, up) * up for way in (target, source)]
     return turn_between(*flat)

@@ -21,7 +21,7 @@ import numpy as np
 
 from flexor.arrays import Doubles, Floats
 from flexor.errors import ShapeError
-from flexor.maths import quaternions
+from flexor.maths import exact, quaternions
 from flexor.pose.clips.joint_motion import (
     Motion,
     at_rest,
@@ -112,12 +112,14 @@ def transfer(clip: AnyClip, plan: Plan, *, travel: bool = True) -> Clip:
             quaternions.normalise(skeleton.rotations[node].astype(np.float64))
         )
         if node in plan.match.feeds:
-            turned = _turned(plan, source, node) @ target.rest_turns[node]
+            turned = exact.multiply(
+                _turned(plan, source, node), target.rest_turns[node]
+            )
             target.turns[node] = turned
-            rest = (np.swapaxes(above, -1, -2) @ turned) * signs[node]
+            rest = exact.multiply(np.swapaxes(above, -1, -2), turned) * signs[node]
             local[node] = rest
         else:
-            target.turns[node] = above @ (rest * signs[node])
+            target.turns[node] = exact.multiply(above, rest * signs[node])
         size = sizes.get(node, skeleton.scales[node].astype(np.float64)[None])
         linear = (rest if rest.ndim == 3 else rest[None]) * size[..., None, :]
         frame = target.worlds[parent] if parent >= 0 else np.eye(3, 4)[None]
@@ -126,8 +128,10 @@ def transfer(clip: AnyClip, plan: Plan, *, travel: bool = True) -> Clip:
         if place is not None:
             move = moves[node] = _within(frame, place)
         world = np.empty((max(len(linear), len(move), len(frame)), 3, 4))
-        world[..., :3] = frame[..., :3] @ linear
-        world[..., 3] = (frame[..., :3] @ move[..., None])[..., 0] + frame[..., 3]
+        world[..., :3] = exact.multiply(frame[..., :3], linear)
+        world[..., 3] = (
+            exact.multiply(frame[..., :3], move[..., None])[..., 0] + frame[..., 3]
+        )
         target.worlds[node] = world
     shift = ground_shift(plan, source, target, times.astype(np.float64))
     for node in moves:
@@ -143,10 +147,10 @@ def _within(frame: Doubles, place: Doubles) -> Doubles:
     """Points (T, 3) as a parent (T, 3, 4) sees them; one of no size sees no more."""
     linear = frame[..., :3]
     try:
-        inner = np.linalg.inv(linear)
+        inner = exact.invert(linear)
     except np.linalg.LinAlgError:
-        inner = np.linalg.pinv(linear)
-    seen: Doubles = (inner @ (place - frame[..., 3])[..., None])[..., 0]
+        inner = exact.pseudo_invert(linear)
+    seen: Doubles = exact.multiply(inner, (place - frame[..., 3])[..., None])[..., 0]
     return seen
 
 
@@ -207,8 +211,8 @@ def _turned(plan: Plan, source: Motion, node: int) -> Doubles:
         ]
         part = np.full(len(turn), feed.fraction)
         turn = quaternions.to_matrix(slerp(ends[0], ends[1], part))
-    turned: Doubles = plan.axes @ turn @ plan.axes.T
-    return turned @ plan.limbs[node] if node in plan.limbs else turned
+    turned: Doubles = exact.multiply(exact.multiply(plan.axes, turn), plan.axes.T)
+    return exact.multiply(turned, plan.limbs[node]) if node in plan.limbs else turned
 
 
 def _sizes(
@@ -224,8 +228,11 @@ def _sizes(
         now = sample_track(tracks[one], times.astype(np.float64))
         factors = np.divide(now, rest, out=np.ones_like(now), where=rest != 0)
         # The axes of one in those of the other: squares of a row add up to 1.
-        blend = (target.rest_turns[node].T @ plan.axes @ source.rest_turns[one]) ** 2
-        found[node] = plan.target.scales[node].astype(np.float64) * (factors @ blend.T)
+        across = exact.multiply(target.rest_turns[node].T, plan.axes)
+        blend = np.square(exact.multiply(across, source.rest_turns[one]))
+        found[node] = plan.target.scales[node].astype(np.float64) * exact.multiply(
+            factors, blend.T
+        )
     return found
 
 
