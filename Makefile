@@ -12,7 +12,7 @@ PIP := $(BIN)/pip install -q --no-compile
 # By contents, so that another copy of the source need not be checked from the start.
 export MYPY_CACHE_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/flexor/mypy
 
-.PHONY: run test warm check bench wheel sample pictures tree clean
+.PHONY: run test rooms warm check bench wheel sample pictures tree clean
 
 # Twenty seconds of the arena and ten of the goal: out/arena.mp4 and out/goal.mp4.
 run: $(VENV)/.run
@@ -39,6 +39,12 @@ UNCOMPILED := tests/maths/kernels tests/deform tests/pose/crowd tests/pose/play 
 test: $(if $(READY),$(VENV)/.dev,check warm)
 	$(PYTEST) --dist loadfile --no-loadscope-reorder
 	NUMBA_DISABLE_JIT=1 $(PYTEST) --dist worksteal -m "not jit and not slow" $(UNCOMPILED)
+
+# What reaches machine code, files and the program, on another version of Python:
+# make rooms PYTHON=python3.13 VENV=.venv/3.13
+ROOMS := api cli deform files maths pose
+rooms: warm
+	$(PYTEST) --dist loadfile --no-loadscope-reorder $(ROOMS:%=tests/%)
 
 TEST_KERNELS := $(wildcard tests/maths/kernels/test_*.py) tests/pose/ik/step_kernels.py \
     tests/maths/machine/test_entry.py tests/maths/machine/test_numbers.py

@@ -11,10 +11,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from flexor.maths.machine.compiling import compile_modules
-from flexor.maths.machine.keep import PREBUILT, prebuilt_place, write_code
+from flexor.maths.machine.keep import PREBUILT, find_code, prebuilt_place, write_code
 from flexor.maths.machine.target import Target, find_target
 from flexor.maths.machine.warm import file_of, kernel_modules
 
@@ -33,13 +34,23 @@ def targets() -> list[Target]:
     return [Target(level, level, "") for level in LEVELS]
 
 
+def compiled(target: Target) -> Iterator[tuple[str, bytes]]:
+    """Names of all modules with kernels and their machine code; some may be at hand."""
+    missing = []
+    for name in kernel_modules():
+        data = find_code(name, file_of(name), target)
+        if data is None:
+            missing.append(name)
+        else:
+            yield name, data
+    yield from compile_modules(missing, target, os.cpu_count() or 1)
+
+
 def prebuild(package: Path) -> int:
-    """Compile all kernels into a copy of the package; gives the number of bytes."""
+    """Put all kernels, compiled, into a copy of the package; gives their bytes."""
     size = 0
     for target in targets():
-        for name, data in compile_modules(
-            kernel_modules(), target, os.cpu_count() or 1
-        ):
+        for name, data in compiled(target):
             place = prebuilt_place(name, file_of(name), target)
             inside = PREBUILT.relative_to(PACKAGE) / place.relative_to(PREBUILT)
             write_code(package / inside, data)
@@ -47,8 +58,11 @@ def prebuild(package: Path) -> int:
     return size
 
 
-def main() -> None:
-    """Build the wheel."""
+def build(room: Path, *words: str) -> tuple[Path, int]:
+    """Build the wheel in a folder; gives its file and the bytes of kernels in it.
+
+    words: further ones for `pip wheel`.
+    """
     with tempfile.TemporaryDirectory() as name:
         copy = Path(name)
         for part in PARTS:
@@ -58,11 +72,16 @@ def main() -> None:
             else:
                 shutil.copy2(ROOT / part, copy / part)
         size = prebuild(copy / "src" / "flexor")
-        words = ("wheel", "-q", "--no-deps", "-w", str(ROOT / "dist"), str(copy))
+        words = ("wheel", "-q", "--no-deps", *words, "-w", str(room), str(copy))
         subprocess.run([sys.executable, "-m", "pip", *words], check=True)
-    newest = max((ROOT / "dist").glob("*.whl"), key=lambda file: file.stat().st_mtime)
+    return max(room.glob("*.whl"), key=lambda file: file.stat().st_mtime), size
+
+
+def main() -> None:
+    """Build the wheel in dist/."""
+    wheel, size = build(ROOT / "dist")
     print(  # noqa: T201
-        f"{newest.relative_to(ROOT)}: {newest.stat().st_size / 1e6:.1f} MB, of which "
+        f"{wheel.relative_to(ROOT)}: {wheel.stat().st_size / 1e6:.1f} MB, of which "
         f"compiled kernels were {size / 1e6:.1f} MB before they were packed"
     )
 

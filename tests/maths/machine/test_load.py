@@ -6,6 +6,7 @@ import importlib
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -161,6 +162,22 @@ def test_other_layouts_are_seen_before_anything_is_loaded(
         cache.run()
     monkeypatch.undo()
     load._linker.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "build", [{"abiflags": "t"}, {"abiflags": "", "_is_gil_enabled": lambda: False}]
+)
+def test_free_threaded_builds_are_refused(
+    build: dict[str, Any], cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is loaded."""
+    with monkeypatch.context() as patch:
+        patch.setattr(load, "sys", SimpleNamespace(**build))
+        load._linker.cache_clear()
+        with pytest.raises(RuntimeError, match=r"free-threaded .* NUMBA_DISABLE_JIT=1"):
+            cache.run()
+    load._linker.cache_clear()
+    assert cache.run() == 6
 
 
 class Inner(NamedTuple):

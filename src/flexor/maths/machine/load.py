@@ -8,6 +8,7 @@ in C.
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -40,9 +41,21 @@ class _Method(ctypes.Structure):
     )
 
 
+def _check_threads() -> None:
+    """RuntimeError where Python runs threads at once (a free-threaded build)."""
+    # While a kernel takes its arguments no other thread may change or free them.
+    is_free = "t" in getattr(sys, "abiflags", "")
+    if is_free or not getattr(sys, "_is_gil_enabled", lambda: True)():
+        raise RuntimeError(
+            "compiled kernels do not run on free-threaded builds of Python: use an "
+            "ordinary one; NUMBA_DISABLE_JIT=1 runs without them"
+        )
+
+
 @cache
 def _linker() -> Any:
     """What links object files in memory."""
+    _check_threads()
     check_layout()
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
