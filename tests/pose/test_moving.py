@@ -25,7 +25,7 @@ PLAIN = make_character(8, 4)
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
 @pytest.mark.parametrize("clip", ["turns", "all", "linear", "step", "cubic", "mixed"])
 def test_as_in_three_steps(clip: str, count: int, rng: Rng) -> None:
-    """To the bit; the first two clips have no morphs."""
+    """To the bit, by the kernels `move` and `hang_all`; two clips have no morphs."""
     is_plain = clip in ("turns", "all")
     hero = PLAIN if is_plain else Character(random_scene(rng, nodes=13))
     tables, layout, bind = hero.clip_tables(clip), hero.layout, hero.binds[0]
