@@ -53,31 +53,57 @@ def draw_text(
     over anything; at: x and y of its upper edge, at its left, middle or right; what is
     beyond the picture is cut off.
     """
-    mask = _mask(text, max(height, 6))
-    wide = mask.shape[1]
+    keep, add = _ink(text, max(height, 6), colour, strength)
+    rim = _rim(height)
+    wide = keep.shape[1] - 2 * rim
     x = at[0] - {"left": 0, "middle": wide // 2, "right": wide}[anchor]
-    rim = max(height // 14, 1)
-    for dx, dy in ((rim, 0), (-rim, 0), (0, rim), (0, -rim), (rim, rim)):
-        _blend(picture, mask, x + dx, at[1] + dy, DARK, 0.55 * strength)
-    _blend(picture, mask, x, at[1], colour, strength)
+    _lay_over(picture, keep, add, x - rim, at[1] - rim)
 
 
-def _blend(
+def _rim(height: int) -> int:
+    """The width of the rim around a text, in pixels."""
+    return max(height // 14, 1)
+
+
+@lru_cache(maxsize=256)
+def _ink(
+    text: str, height: int, colour: Colour, strength: float
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """A text and its rim as what they leave of a picture (H, W, 1) and what they add to
+    it (H, W, 3): five dark copies around, then the text itself, made one.
+    """
+    mask, rim = _mask(text, height), _rim(height)
+    high, wide = mask.shape
+    keep = np.ones((high + 2 * rim, wide + 2 * rim, 1), np.float32)
+    add = np.zeros((*keep.shape[:2], 3), np.float32)
+    around = ((rim, 0), (-rim, 0), (0, rim), (0, -rim), (rim, rim))
+    copies = [(x, y, DARK, 0.55 * strength) for x, y in around]
+    for x, y, tone, share in (*copies, (0, 0, colour, strength)):
+        part = np.s_[rim + y : rim + y + high, rim + x : rim + x + wide]
+        covered = mask[..., None] * np.float32(share)
+        keep[part] *= 1 - covered
+        add[part] += covered * (np.array(tone, np.float32) - add[part])
+    add += np.float32(0.5)  # so that cutting to whole numbers rounds
+    keep.flags.writeable = add.flags.writeable = False
+    return keep, add
+
+
+def _lay_over(
     picture: Pixels,
-    mask: NDArray[np.float32],
+    keep: NDArray[np.float32],
+    add: NDArray[np.float32],
     x: int,
     y: int,
-    colour: Colour,
-    strength: float,
 ) -> None:
+    """Lay ink over a picture (H, W, 4); what is beyond it is cut off."""
     high, wide = picture.shape[:2]
     top, left = max(y, 0), max(x, 0)
-    bottom, right = min(y + mask.shape[0], high), min(x + mask.shape[1], wide)
+    bottom, right = min(y + keep.shape[0], high), min(x + keep.shape[1], wide)
     if bottom <= top or right <= left:
         return
+    inside = np.s_[top - y : bottom - y, left - x : right - x]
     part = picture[top:bottom, left:right, :3]
-    share = mask[top - y : bottom - y, left - x : right - x, None] * strength
-    part[:] = part + share * (np.array(colour, np.float32) - part)
+    part[:] = part * keep[inside] + add[inside]
 
 
 def draw_bar(
