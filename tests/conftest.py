@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -88,6 +89,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--regenerate", action="store_true", help="make the golden pictures again"
     )
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay to the end: what looks for garbage need not look there."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def turn(item: pytest.Item) -> int:

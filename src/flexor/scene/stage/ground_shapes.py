@@ -131,10 +131,25 @@ def shape_ground(
     corner = -columns * step / 2, -rows * step / 2
     x = np.arange(columns + 1) * step + corner[0]
     z = np.arange(rows + 1)[:, None] * step + corner[1]
+    windows = _windows(patches, x, z)
     heights = np.zeros((rows + 1, columns + 1))
     if rough:
         heights += _bumps(x, z, rough, int(seed))
     surfaces = np.zeros((rows, columns), np.uint8)
+    for patch, (across, along) in zip(patches, windows, strict=True):
+        _lay(patch, heights[along, across], x[across], z[along])
+        if patch.surface:
+            inner = x[across][:-1] + step / 2, z[along][:-1] + step / 2
+            own = surfaces[along.start : along.stop - 1, across.start : across.stop - 1]
+            own[patch.distance(*inner) <= 0] = SURFACES.index(patch.surface)
+    return Ground(heights, corner, step, surfaces)
+
+
+def _windows(
+    patches: Sequence[Patch], x: Doubles, z: Doubles
+) -> list[tuple[slice, slice]]:
+    """The window of each patch; too many points are refused before any is laid."""
+    windows = []
     points = 0
     for row, patch in enumerate(patches):
         check_kind(patch, Patch, f"patches[{row}]")
@@ -146,12 +161,8 @@ def shape_ground(
                 f"expected {MOST_POINTS:,} or less: fewer or smaller patches, or a "
                 "larger step"
             )
-        _lay(patch, heights[along, across], x[across], z[along])
-        if patch.surface:
-            inner = x[across][:-1] + step / 2, z[along][:-1] + step / 2
-            own = surfaces[along.start : along.stop - 1, across.start : across.stop - 1]
-            own[patch.distance(*inner) <= 0] = SURFACES.index(patch.surface)
-    return Ground(heights, corner, step, surfaces)
+        windows.append((across, along))
+    return windows
 
 
 def _window(patch: Patch, x: Doubles, z: Doubles) -> tuple[slice, slice]:
