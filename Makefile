@@ -77,12 +77,15 @@ pictures: $(VENV)/.run
 tree: $(VENV)/.run
 	$(BIN)/python -m tools.tree
 
+# What the two games need; dual quaternions and envelopes are not, and take long.
+PLAYED := convert.shape deform.kernels.crowd deform.kernels.vertices draw pose stage
+
 $(VENV)/.run: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) -e ".[codecs,play,video]" || \
 	    { echo "no codecs: fewer spectators"; $(PIP) -e ".[play,video]"; }
 	@echo "compiling the kernels, once"
-	@$(BIN)/flexor warm deform draw pose stage
+	@$(BIN)/flexor warm $(PLAYED)
 	touch $@
 
 # Holds all that `make run` needs, too.

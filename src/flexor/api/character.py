@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from flexor.api.skins import (
 from flexor.arrays import Floats, check_array
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
+from flexor.once import once
 from flexor.pose.clip_tables import ClipTables, pack_clip
 from flexor.pose.layout import ROWS, Layout, make_layout
 from flexor.pose.pose import Pose
@@ -75,7 +75,7 @@ class Character:
 
         return picture_png(self)
 
-    @cached_property
+    @once
     def scene(self) -> Scene:
         """All that the file says."""
         return self._source if isinstance(self._source, Scene) else self._source.scene
@@ -100,19 +100,19 @@ class Character:
         """What was odd in the file, and what was mended."""
         return self.scene.findings
 
-    @cached_property
+    @once
     def layout(self) -> Layout:
         """The skeleton as the pose kernels see it."""
         return make_layout(self.scene)
 
-    @cached_property
+    @once
     def binds(self) -> list[Bind]:
         """The primitives of the default scene as the deform kernels see them."""
         from flexor.deform.bind import bind_scene
 
         return bind_scene(self.scene)
 
-    @cached_property
+    @once
     def envelopes(self) -> Envelopes:
         """The surfaces sorted by the joints that pull them: all weights, and one.
 
@@ -130,7 +130,7 @@ class Character:
         """
         return None if isinstance(self._source, Scene) else self._source.levels
 
-    @cached_property
+    @once
     def levels(self) -> Levels:
         """The character with fewer nodes, influences and triangles, level by level.
 

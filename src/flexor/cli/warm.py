@@ -12,12 +12,21 @@ from flexor.errors import SettingError
 __all__ = ["warm"]
 
 
+def _inside(room: str, names: list[str]) -> set[str]:
+    """Those of several modules that stand in a part of flexor, or are it."""
+    found = {name for name in names if f"{name}.".startswith(f"flexor.{room}.")}
+    if not found:
+        known = ", ".join(sorted({name.split(".")[1] for name in names}))
+        raise SettingError(f"{room}: no such part, expected {known} or parts of these")
+    return found
+
+
 def warm(
     rooms: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Parts of flexor: convert, deform, draw, pose, stage. All, if none "
-            "is named."
+            help="Parts of flexor: convert, deform, draw, pose, stage, or parts of "
+            "these: stage.goal. All, if none is named."
         ),
     ] = None,
     jobs: Annotated[
@@ -37,12 +46,9 @@ def warm(
     if jobs < 0:
         raise SettingError(f"--jobs {jobs}: expected 0 or more")
     names = kernel_modules()
-    known = sorted({name.split(".")[1] for name in names})
-    for room in rooms or ():
-        if room not in known:
-            raise SettingError(f"{room}: no such part, expected {', '.join(known)}")
+    asked = [_inside(room, names) for room in rooms or ()]
+    picked = [name for name in names if name in set().union(*asked)] or names
     target = find_target()
-    picked = [name for name in names if not rooms or name.split(".")[1] in rooms]
     stale = stale_modules(picked, target)
     if stale:
         with show_progress("compiling", len(stale), "") as advance:

@@ -154,6 +154,8 @@ def test_an_interrupt_ends_them(tmp_path: Path) -> None:
 def interrupt(script: str, *words: str, **environment: str) -> tuple[str, str]:
     """What a program says after its first line, which ends it; nothing may be left."""
     stream = "stdout" if words == ("go",) else "stderr"
+    # Where tests run in the background, a shell has had interrupts ignored.
+    script = f"import signal\nsignal.signal(2, signal.default_int_handler)\n{script}"
     process = subprocess.Popen(
         [sys.executable, "-c", script, *words],
         stdout=subprocess.PIPE,

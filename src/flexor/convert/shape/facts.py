@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +24,7 @@ from flexor.convert.shape.body import (
 from flexor.convert.shape.deform_body import clip_poses
 from flexor.convert.shape.sections import Shape, derive_shape
 from flexor.convert.shape.surface import Surface, make_surface
+from flexor.once import once
 from flexor.pose.layout import Layout, make_layout
 from flexor.scene.character.skeleton import rest_world
 from flexor.scene.scene import Scene
@@ -42,7 +42,7 @@ class _Form:
     normals: NDArray[np.float64]
     faces: Ints
 
-    @cached_property
+    @once
     def surface(self) -> Surface:
         """The surface by place."""
         return make_surface(self.positions, self.normals, self.faces)
@@ -57,7 +57,7 @@ class BodyFacts:
     body: Body
     form: _Form | None = None
 
-    @cached_property
+    @once
     def own_form(self) -> _Form:
         """The form, shared or not."""
         body = self.body
@@ -72,17 +72,17 @@ class BodyFacts:
         """The surface as if vertices in one place hung alike."""
         return self.own_form.surface
 
-    @cached_property
+    @once
     def surface(self) -> Surface:
         """The surface: vertices in one place that hang alike are one point."""
         return body_surface(self.body)
 
-    @cached_property
+    @once
     def shape(self) -> Shape:
         """Bones and cross-sections on the surface."""
         return derive_shape(self.body, self.surface)
 
-    @cached_property
+    @once
     def shape_by_place(self) -> Shape:
         """Bones and cross-sections on the surface by place."""
         return derive_shape(self.body, self.by_place)
@@ -94,15 +94,15 @@ class _Rig:
 
     scene: Scene
 
-    @cached_property
+    @once
     def world(self) -> NDArray[np.float64]:
         return rest_world(self.scene.skeleton)
 
-    @cached_property
+    @once
     def layout(self) -> Layout:
         return make_layout(self.scene)
 
-    @cached_property
+    @once
     def poses(self) -> Floats:
         return clip_poses(self.scene, self.layout)
 
@@ -121,12 +121,12 @@ class SceneFacts:
     rig: _Rig | None = None
     forms: Mapping[Places, _Form] = field(default_factory=dict)
 
-    @cached_property
+    @once
     def own_rig(self) -> _Rig:
         """The rig, shared or not."""
         return self.rig or _Rig(self.scene)
 
-    @cached_property
+    @once
     def bodies(self) -> tuple[BodyFacts, ...]:
         """Every body, in the order of `gather_bodies`."""
         found = gather_bodies(self.scene, self.rigid, self.world)
