@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from flexor.convert.levels.body import make_level_body
-from flexor.convert.levels.fit_shape import fit_shape, rest_frames, shape_body
+from flexor.convert.levels.fit_shape import _solve, fit_shape, rest_frames, shape_body
 from flexor.maths import transforms
 from flexor.scene.character.mesh import Primitive
 from flexor.scene.character.skeleton import Skeleton, rest_world
@@ -155,3 +155,16 @@ def test_what_is_flat_at_rest_stays() -> None:
     moved, turned = shape_body(body, flat, rows, body.faces)
     np.testing.assert_array_equal(moved, body.positions)
     np.testing.assert_array_equal(turned, body.normals)
+
+
+def test_solving_agrees_with_a_direct_solver(rng: np.random.Generator) -> None:
+    from scipy.sparse import csr_array, identity
+    from scipy.sparse.linalg import spsolve
+
+    rows = csr_array(rng.normal(size=(90, 40)) * (rng.random((90, 40)) < 0.1))
+    matrix = (rows.T @ rows + 0.02 * identity(40)).tocsr()
+    values = rng.normal(size=(40, 3))
+    values[:, 2] = 0
+    found = _solve(matrix, values)
+    np.testing.assert_allclose(found, spsolve(matrix.tocsc(), values), atol=1e-9)
+    assert not found[:, 2].any()

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Doubles, Floats, Ints, first_same
 from flexor.convert.levels.body import LevelBody
 from flexor.convert.shape.closest_points import closest_points
-from flexor.maths import transforms
+from flexor.maths import exact, transforms
 
 __all__ = ["RestFrames", "fit_shape", "rest_frames", "shape_body"]
 
@@ -26,6 +26,9 @@ SMOOTH = 0.1  # how much neighbours are to move alike, where a point counts 1
 STILL = 0.02  # how much a vertex is to stay where it is
 ALIKE = 0.3  # cosine of how far a normal may be turned from that of the triangle
 KEEP = 0.5  # how much a normal is to stay as it is
+CLOSE = 1e-12  # where solving ends, in parts of where it begins
+MOST_STEPS = 1000  # of solving; a hundred are usual
+TINY = 1e-300
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,9 +53,9 @@ def rest_frames(body: LevelBody, rest: Floats) -> RestFrames:
     for place in range(body.joints.shape[1]):
         share = body.weights[:, place, None, None]
         frames += share * matrices[body.joints[:, place]]
-    is_whole = np.abs(np.linalg.det(frames)) > 1e-30
+    is_whole = np.abs(exact.det(frames)) > 1e-30
     back = np.zeros_like(frames)
-    back[is_whole] = np.linalg.inv(frames[is_whole])
+    back[is_whole] = exact.invert(frames[is_whole])
     turns = _unit(np.einsum("vji,vj->vi", back, body.normals.astype(np.float64)))
     return RestFrames(frames, back, is_whole, turns)
 
@@ -100,7 +103,6 @@ def fit_shape(
     normals; those at one place stay together, those in no face stay.
     """
     from scipy.sparse import identity
-    from scipy.sparse.linalg import spsolve
 
     moved, turned = places.astype(np.float64), turns.astype(np.float64)
     if not len(faces) or not len(points):
@@ -122,8 +124,8 @@ def fit_shape(
         # In parts of what an average vertex is held by, so that one that few points
         # speak for goes with its neighbours.
         level = float(pull.diagonal().mean()) or 1.0
-        ways = spsolve((pull + level * smooth).tocsc(), rows.T @ missed)
-        moved[used] += np.asarray(ways).reshape(count, 3)[spot[used]]
+        ways = _solve((pull + level * smooth).tocsr(), rows.T @ missed)
+        moved[used] += ways[spot[used]]
     face, shares, _ = closest_points(moved[faces], points)
     shares = shares * _is_alike(moved[faces[face]], normals)[:, None]
     rows = _rows(faces[face], shares, len(places))
@@ -133,6 +135,30 @@ def fit_shape(
     length = np.linalg.norm(sums, axis=1, keepdims=True)
     turned = np.where(length > 1e-6, sums / np.maximum(length, 1e-6), turned)
     return moved.astype(np.float32), turned.astype(np.float32)
+
+
+def _solve(matrix: Any, values: Doubles) -> Doubles:
+    """What a matrix (S, S), symmetric and positive, makes `values` (S, 3) of.
+
+    By conjugate gradients, each column for itself, in sums of one order: SciPy's direct
+    solver has other last bits on other processors, and so would levels.
+    """
+    inverse = 1 / matrix.diagonal()[:, None]
+    found, left = np.zeros_like(values), values.copy()
+    way = near = inverse * left
+    size = (left * near).sum(0)
+    enough = CLOSE * CLOSE * size
+    for _ in range(MOST_STEPS):
+        if (size <= enough).all():
+            break
+        across = matrix @ way
+        share = size / np.maximum((way * across).sum(0), TINY)
+        found += share * way
+        left -= share * across
+        near = inverse * left
+        before, size = size, (left * near).sum(0)
+        way = near + size / np.maximum(before, TINY) * way
+    return found
 
 
 def _is_alike(triangles: Doubles, normals: Floats) -> NDArray[np.bool_]:
