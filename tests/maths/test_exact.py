@@ -15,7 +15,6 @@ from flexor.maths.kernels.exact import (
     arc_sines,
     arc_tangents,
     cosines,
-    logarithms,
     products,
     sines,
     stretches,
@@ -70,19 +69,6 @@ def test_angles_of_points(rng: np.random.Generator) -> None:
     assert off(found, np.arctan2(LONG(y), LONG(x))) <= FEW
 
 
-def test_logarithms(rng: np.random.Generator) -> None:
-    given = np.concatenate(
-        [
-            np.exp(rng.uniform(SMALL, LARGE, 1000)),
-            1 + rng.normal(0, 1e-6, 500),
-            rng.uniform(0.5, 2, 1000),
-            [5e-324, 1e-310, 2.0**-1022, 1.0, 1.7e308],
-        ]
-    )
-    found = [exact.log(x) for x in given.tolist()]
-    assert off(found, np.log(LONG(given))) <= FEW
-
-
 def test_exponentials_near_their_ends(rng: np.random.Generator) -> None:
     given = rng.uniform(SMALL, LARGE, 2000)
     found = [exact.exp(x) for x in given.tolist()]
@@ -96,11 +82,6 @@ def test_ends() -> None:
     assert exact.exp(710.0) == exact.exp(math.inf) == math.inf
     assert exact.exp(-746.0) == exact.exp(-math.inf) == 0
     assert math.isnan(exact.exp(math.nan))
-    assert exact.log(1.0) == 0
-    assert exact.log(0.0) == -math.inf
-    assert exact.log(math.inf) == math.inf
-    assert math.isnan(exact.log(-1.0))
-    assert math.isnan(exact.log(math.nan))
     assert math.isnan(exact.tan(math.inf))
     assert exact.asin(1.0) == math.pi / 2
     assert exact.acos(-1.0) == math.pi
@@ -113,7 +94,6 @@ def test_ends() -> None:
         (exact.cos, exact.cos_each, cosines),
         (exact.asin, exact.asin_each, arc_sines),
         (exact.acos, exact.acos_each, arc_cosines),
-        (exact.log, None, logarithms),
     ],
 )
 def test_of_each_is_of_one(
@@ -124,11 +104,10 @@ def test_of_each_is_of_one(
     out = np.empty(20)
     kernel(given.reshape(-1), out)
     np.testing.assert_array_equal(out.reshape(4, 5), wanted)
-    if each is not None:
-        np.testing.assert_array_equal(each(given), wanted)
-        np.testing.assert_array_equal(each(given.T), np.transpose(wanted))
-        assert each(given.astype(np.float32)).dtype == np.float32
-        assert each(given[0, 0]).shape == ()
+    np.testing.assert_array_equal(each(given), wanted)
+    np.testing.assert_array_equal(each(given.T), np.transpose(wanted))
+    assert each(given.astype(np.float32)).dtype == np.float32
+    assert each(given[0, 0]).shape == ()
 
 
 def test_angles_of_each_point(rng: np.random.Generator) -> None:
@@ -154,8 +133,11 @@ def test_normal_numbers_are_spread_as_they_should() -> None:
     assert abs(found.mean()) < 0.05
     assert found.std() == pytest.approx(2.0, rel=0.02)
     assert (np.abs(found) < 2).mean() == pytest.approx(0.683, abs=0.02)
-    again = exact.normal(np.random.default_rng(1), 2.0, 20_000)
-    np.testing.assert_array_equal(found, again)
+    wanted = np.random.default_rng(1).normal(0, 2.0, 20_000)
+    is_near = np.abs(wanted) < 2 * exact.TAIL
+    np.testing.assert_array_equal(found[is_near], wanted[is_near])
+    assert 0 < (~is_near).sum() < 20
+    assert np.abs(found).max() == 2 * exact.TAIL
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,50 @@ USERS = ("games", "bench", "cli")  # may also import the package as users do
 VAGUE = {"utils", "util", "helpers", "common", "core", "manager", "misc"}
 MOST_LINES, MOST_FUNCTION_LINES, MOST_KERNEL_LINES = 500, 80, 120
 MOST_PARAMETERS = 10
+# What becomes state is made of what is the same everywhere: `flexor.maths.exact`. These
+# rooms make it, and these modules below other rooms.
+STATE = (
+    "flexor.pose.",
+    "flexor.stage.",
+    "flexor.deform.",
+    "flexor.games.",
+    "flexor.maths.",
+    "flexor.scene.",
+    "flexor.files.bvh",
+    "flexor.files.text.limits",
+    "flexor.convert.shape.body",
+    "flexor.convert.shape.bones",
+    "flexor.convert.shape.hit_volumes",
+    "flexor.convert.shape.sections",
+    "flexor.api.reaching",
+    "flexor.api.solving",
+    "flexor.api.stage_cast",
+)
+# What is seen or heard and nothing else.
+NO_STATE = {
+    "flexor.stage.effects.endless": "pictures of water",
+    "flexor.stage.effects.shadows": "shadows are drawn, no rule asks for them",
+    "flexor.games.sounds": "sounds",
+    "flexor.games.goal.hud": "what is written over the picture",
+    "flexor.games.goal.pitch": "the lines and who sits around",
+    "flexor.games.goal.screen": "where the camera is",
+    "flexor.games.goal.keeper.drawing": "how the goalkeeper is drawn",
+    "flexor.maths.colour": "colours",
+    "flexor.scene.stage.plan": "refuses cameras that look at themselves",
+}
+FREE = {
+    f"{room}.{name}"
+    for room, names in {
+        "math": "sin cos tan asin acos atan atan2 exp exp2 expm1 log log2 log10 log1p "
+        "pow sinh cosh tanh asinh acosh atanh cbrt hypot dist fma sumprod gamma erf",
+        "np": "sin cos tan arcsin arccos arctan arctan2 exp exp2 expm1 log log2 log10 "
+        "log1p power float_power sinh cosh tanh arcsinh arccosh arctanh cbrt hypot "
+        "sinc logaddexp logspace geomspace dot vdot inner matmul einsum tensordot "
+        "polyfit convolve correlate angle",
+    }.items()
+    for name in names.split()
+}
+DRAWN = {"normal", "standard_normal", "exponential", "standard_exponential", "gamma"}
 # The public face says all its words; what it calls takes records.
 MANY_WORDS = {"flexor.api.pictures.drawing": {"contact_sheet"}}
 
@@ -268,6 +312,59 @@ def layouts_are_numbers(source: Source) -> list[str]:
     ]
 
 
+def _is_power_of_two(node: ast.expr) -> bool:
+    """A literal whose powers are exact: 2, 2.0, 0.5."""
+    return isinstance(node, ast.Constant) and node.value in (2, 0.5)
+
+
+def _differs(node: ast.AST) -> str | None:
+    """What of an expression has other bits on other machines."""
+    if isinstance(node, ast.BinOp | ast.AugAssign):
+        left = node.left if isinstance(node, ast.BinOp) else node.target
+        if isinstance(node.op, ast.MatMult):
+            return "@"
+        if isinstance(node.op, ast.Pow) and not _is_power_of_two(left):
+            return "**"
+    if isinstance(node, ast.Attribute):
+        name = ast.unparse(node)
+        if name in FREE or name.startswith("np.fft."):
+            return name
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        name, words = ast.unparse(node.func), {word.arg for word in node.keywords}
+        is_length = name == "np.linalg.norm" and "axis" in words and "ord" not in words
+        if re.fullmatch(r"np\.linalg\.(?!LinAlgError)\w+", name) and not is_length:
+            return name
+        if node.func.attr == "argsort" and "kind" not in words:
+            return f"{name} without a kind"
+        if node.func.attr in DRAWN and not name.startswith("exact."):
+            return name
+    return None
+
+
+def same_everywhere(source: Source) -> list[str]:
+    """State is made without what differs from one machine to the next: functions of the
+    C library and of NumPy, BLAS and LAPACK, sorting that may swap what is equal.
+    """
+    is_state = f"{source.module}.".startswith(
+        tuple(f"{one.rstrip('.')}." for one in STATE)
+    )
+    if not is_state or source.is_kernel or source.module in NO_STATE:
+        return []
+    if source.module.startswith(("flexor.maths.machine.", "flexor.maths.exact")):
+        return []
+    found = [
+        f"{source.module}:{getattr(node, 'lineno', 0)}: {what}: take flexor.maths.exact"
+        for node in source.nodes
+        if (what := _differs(node)) is not None
+    ]
+    found += [
+        f"{source.module}: from {module} import {name}: write {module}.{name}"
+        for module, name in imports(source)
+        if module in ("math", "numpy", "numpy.linalg") and name is not None
+    ]
+    return found
+
+
 def telling_names(source: Source) -> list[str]:
     """No module or folder named for nothing in particular."""
     bad = VAGUE & set(source.module.split("."))
@@ -354,6 +451,7 @@ RULES: tuple[Callable[[Source], list[str]], ...] = (
     few_parameters,
     one_set_of_array_names,
     layouts_are_numbers,
+    same_everywhere,
     telling_names,
     has_docstring,
     all_names_exist,

@@ -70,6 +70,30 @@ def test_every_kernel_is_tested() -> None:
 
 # Each rule catches what it is there for: (rule, module, text of the file).
 BAD = [
+    *(
+        (rules.same_everywhere, module, text)
+        for module in ("flexor.pose.sample", "flexor.stage.frame")
+        for text in (
+            "x = math.sin(y)",
+            "x = np.arctan2(y, z)",
+            "x = map(math.exp, y)",
+            "x = y ** 2",
+            "x **= 0.5",
+            "x = y @ z",
+            "x @= z",
+            "x = np.einsum('ij,j', y, z)",
+            "x = np.linalg.inv(y)",
+            "x = np.linalg.norm(y)",
+            "x = np.linalg.norm(y, ord=2, axis=(1, 2))",
+            "x = math.hypot(y, z)",
+            "x = np.argsort(y)",
+            "x = chance.normal(0, 1, 3)",
+            "x = np.fft.rfft(y)",
+            "from math import sin",
+            "from numpy.linalg import inv",
+        )
+    ),
+    (rules.same_everywhere, "flexor.files.bvh", "x = np.sin(y)"),
     (rules.layers, "flexor.errors", "import flexor.arrays"),
     (rules.layers, "flexor.arrays", "from flexor.maths import quaternions"),
     (
@@ -170,6 +194,19 @@ BAD = [
     (rules.all_names_exist, "flexor.x", "__all__ = ['a', 'b']\ndef a():\n    b = 1"),
 ]
 GOOD = [
+    *(
+        (rules.same_everywhere, module, text)
+        for module, text in (
+            ("flexor.pose.sample", "x = exact.sin(y) + math.sqrt(2.0**-3)"),
+            ("flexor.pose.sample", "x = np.linalg.norm(y, axis=1).sum()"),
+            ("flexor.pose.sample", "x = y.argsort(kind='stable')"),
+            ("flexor.pose.sample", "x = exact.normal(chance, 1.0, 3)"),
+            ("flexor.pose.sample", "raise np.linalg.LinAlgError('flat')"),
+            ("flexor.pose.kernels.sample", "x = a @ b"),
+            ("flexor.games.sounds", "x = np.sin(y) ** 1.5"),
+            ("flexor.draw.cull", "x = np.tan(y)"),
+        )
+    ),
     (rules.layers, "flexor.api.x", "from flexor.deform import x\nimport flexor.draw"),
     (rules.layers, "flexor.output.x", "from flexor.draw.drawlist import DrawList"),
     (

@@ -22,6 +22,7 @@ import numpy as np
 
 from flexor.arrays import Doubles, Floats
 from flexor.errors import AssetError, ShapeError
+from flexor.maths import exact
 from flexor.scene.character.clip import Clip, Track
 from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.finding import Finding
@@ -459,7 +460,7 @@ def _turn(axes: tuple[int, ...], degrees: Doubles) -> Floats:
     """
     # Whole turns of a quaternion (720 degrees) go first: exact, unlike sines of them.
     half = np.fmod(degrees, 720.0) * (math.pi / 360)
-    sine, cosine = np.sin(half), np.cos(half)
+    sine, cosine = exact.sin_each(half), exact.cos_each(half)
     q = np.zeros((*degrees.shape[:2], 4))
     q[..., 3] = 1
     for step, axis in enumerate(axes):

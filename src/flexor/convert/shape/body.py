@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints, first_same
 from flexor.convert.shape.surface import Surface, make_surface
-from flexor.maths import transforms
+from flexor.maths import exact, transforms
 from flexor.scene.character.mesh import Primitive
 from flexor.scene.character.normals import vertex_normals
 from flexor.scene.character.skeleton import Link, Skeleton, rest_world
@@ -221,7 +221,7 @@ def _frames(world: NDArray[np.float64], skin: Skin) -> NDArray[np.float64]:
 def _have_inverse(matrices: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which of (S, 3, 4) can be inverted, (S,)."""
     with np.errstate(all="ignore"):
-        sizes = np.abs(np.linalg.det(matrices[:, :, :3]))
+        sizes = np.abs(exact.det(matrices[:, :, :3]))
         is_finite = np.isfinite(matrices).all((1, 2)) & np.isfinite(sizes)
         good: NDArray[np.bool_] = is_finite & (sizes > 1e-18)
     return good

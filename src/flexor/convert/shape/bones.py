@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Ints
 from flexor.convert.shape.body import Body, Pull
+from flexor.maths import exact
 from flexor.scene.character.tree import descendants, top_down
 
 __all__ = ["Bones", "derive_bones", "descendants", "ties"]
@@ -43,7 +44,7 @@ class Bones:
     def local(self, bone: int, points: NDArray[np.floating]) -> NDArray[np.float64]:
         """Points (P, 3) of mesh space in the frame of a bone."""
         frame = self.frames[bone]
-        turned: NDArray[np.float64] = (points - frame[:, 3]) @ frame[:, :3]
+        turned: NDArray[np.float64] = exact.multiply(points - frame[:, 3], frame[:, :3])
         return turned
 
 
@@ -71,7 +72,7 @@ def derive_bones(
         tip = _continues(bases, bone, children, came, sizes, near)
         if tip >= 0:
             axes[bone] = _unit(bases[tip] - bases[bone], near)
-            lengths[bone] = np.linalg.norm(bases[tip] - bases[bone])
+            lengths[bone] = exact.norm(bases[tip] - bases[bone])
         elif bone in hanging:
             axes[bone], lengths[bone] = hanging[bone]
         if not axes[bone].any():
@@ -114,8 +115,8 @@ def _continues(
     if not len(there):
         return -1
     if came.any():
-        straight = (ways[there] / reach[there, None]) @ came
-        angles = np.arccos(np.clip(straight, -1, 1))
+        straight = exact.multiply(ways[there] / reach[there, None], came)
+        angles = exact.acos_each(np.clip(straight, -1, 1))
         there = there[angles <= angles.min() + ARC]
     best = max(there, key=lambda i: (sizes[children[i]], reach[i], -i))
     return int(children[best])
@@ -139,13 +140,16 @@ def _leaf_ways(
         middle = np.average(across, axis=0, weights=weights)
         way = _unit(middle, near)
         if way.any():
-            ways[leaf] = way, max(float(np.quantile(across @ way, REACH)), 0.0)
+            ways[leaf] = (
+                way,
+                max(float(np.quantile(exact.multiply(across, way), REACH)), 0.0),
+            )
     return ways
 
 
 def _unit(vector: NDArray[np.float64], least: float) -> NDArray[np.float64]:
     """The vector at length 1; zero where it is not longer than `least`."""
-    length = np.linalg.norm(vector)
+    length = exact.norm(vector)
     return vector / length if length > least else np.zeros(3)
 
 
@@ -156,9 +160,9 @@ def _carry(
 
     sides: (3, 3), the frame above, whose Y and Z are carried over.
     """
-    best = int(np.argmin(np.abs(axis @ sides[:, 1:]))) + 1
-    across = sides[:, best] - axis * (axis @ sides[:, best])
-    across /= np.linalg.norm(across)
+    best = int(np.argmin(np.abs(exact.multiply(axis, sides[:, 1:])))) + 1
+    across = sides[:, best] - axis * exact.multiply(axis, sides[:, best])
+    across /= exact.norm(across)
     if best == 1:
         return np.stack([axis, across, _cross(axis, across)], 1)
     return np.stack([axis, _cross(across, axis), across], 1)

@@ -6,7 +6,7 @@ import numpy as np
 
 from flexor.convert.shape.body import gather_bodies
 from flexor.convert.shape.sections import body_shape
-from flexor.maths import transforms
+from flexor.maths import exact, transforms
 from flexor.scene.character.tree import nearest
 from flexor.scene.human.human import find_human
 from flexor.scene.scene import Scene
@@ -41,9 +41,9 @@ def make_volumes(scene: Scene) -> HitVolumes:
             short = min(radius, length / 2)
             local[:, 0] = short, length - short
             frame = bones.frames[row]
-            placed = local @ frame[:, :3].T + frame[:, 3]
+            placed = exact.multiply(local, frame[:, :3].T) + frame[:, 3]
             inverse = transforms.invert(body.frames[row])
-            ends.append(placed @ inverse[:, :3].T + inverse[:, 3])
+            ends.append(exact.multiply(placed, inverse[:, :3].T) + inverse[:, 3])
             nodes.append(node)
             radii.append(max(radius, LEAST))
             parts.append(named[node])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from flexor.convert.shape.body import Body, Pull, body_surface
 from flexor.convert.shape.bones import Bones, derive_bones, ties
 from flexor.convert.shape.surface import Surface
+from flexor.maths import exact
 
 __all__ = ["Sections", "Shape", "body_shape", "derive_sections", "derive_shape"]
 
@@ -83,7 +84,7 @@ def derive_sections(
             near = _near_end(local[:, 0], bones.lengths[bone], end)
             low, high = _quantiles(local[near, 1:])
             # A circle between these quantiles of a coordinate is that much larger.
-            radii[bone, end] = (high - low) / 2 / np.cos(np.pi * SPREAD[0])
+            radii[bone, end] = (high - low) / 2 / exact.cos(np.pi * SPREAD[0])
             offsets[bone, end] = (high + low) / 2
     _fill(radii, known, bones)
     return Sections(np.maximum(radii, 1e-3 * size), offsets, known)

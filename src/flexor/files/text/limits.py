@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Doubles
 from flexor.errors import SettingError
 from flexor.files.text.toml_text import Keys, TomlFile, Words, open_toml, say_known
-from flexor.maths import quaternions
+from flexor.maths import exact, quaternions
 from flexor.scene.character.bone_frames import (
     bone_frame,
     node_axes,
@@ -170,18 +170,18 @@ def _build(
         is_known = bool(start.limited[node]) and not {"tip", "along"} & own.keys()
         if is_known and "bend" not in own:
             continue
-        if not abs(np.linalg.det(axes[node])) > 0:
+        if not abs(exact.det(axes[node])) > 0:
             continue  # flattened: it has no axes
         along = _along(skeleton, node, own, places)
         if is_known:
             frame = quaternions.to_matrix(start.frames[node].astype(np.float64))
-            along = axes[node] @ frame[:, 0]
-            along /= np.linalg.norm(along)
+            along = exact.multiply(axes[node], frame[:, 0])
+            along /= exact.norm(along)
         axis_z = _usual_bend(along)
         if "bend" in own:
             given = np.array(own["bend"], float)
-            given /= np.linalg.norm(given)
-            if float(np.linalg.norm(np.cross(given, along))) < LEAST_ACROSS:
+            given /= exact.norm(given)
+            if float(exact.norm(np.cross(given, along))) < LEAST_ACROSS:
                 raise _BentAlongError(node)
             axis_z = square(given, along)
         frames[node] = bone_frame(axes[node], along, np.cross(axis_z, along))
@@ -200,7 +200,7 @@ def _along(
         way = np.array(own["along"], float)
     elif "tip" in own:
         way = places[skeleton.index(own["tip"])] - places[node]
-    length = float(np.linalg.norm(way))
+    length = float(exact.norm(way))
     return way / length if length > 0 else usual_along(skeleton, node, places)
 
 
@@ -268,15 +268,15 @@ def _frame_lines(
     axes: NDArray[np.float64],
 ) -> list[str]:
     """The words for a bone's axes, as far as they are not the usual ones."""
-    if not abs(np.linalg.det(axes[node])) > 0:
+    if not abs(exact.det(axes[node])) > 0:
         return []
     frame = quaternions.to_matrix(limits.frames[node].astype(np.float64))
-    along = axes[node] @ frame[:, 0]
-    along /= np.linalg.norm(along)
+    along = exact.multiply(axes[node], frame[:, 0])
+    along /= exact.norm(along)
     usual = usual_along(skeleton, node, places)
     is_usual = float(np.abs(along - usual).max()) < SAME
     along = usual if is_usual else along
-    toward = square(axes[node] @ frame[:, 1], along)
+    toward = square(exact.multiply(axes[node], frame[:, 1]), along)
     bend = np.cross(along, toward)
     lines = [] if is_usual else [f"along = {_vector(along)}"]
     if float(np.abs(bend - _usual_bend(along)).max()) >= SAME:

@@ -58,12 +58,6 @@ def exp(x: float) -> float:
     return functions.exp(x)
 
 
-@jit("f8(f8)")
-def log(x: float) -> float:
-    """The natural logarithm."""
-    return functions.log(x)
-
-
 @jit("void(f8[::1], out f8[::1])")
 def sines(x: Doubles, out: Doubles) -> None:
     """The sine of each angle."""
@@ -97,13 +91,6 @@ def arc_tangents(y: Doubles, x: Doubles, out: Doubles) -> None:
     """The angle of each point (x, y)."""
     for i in range(len(x)):
         out[i] = functions.atan2(y[i], x[i])
-
-
-@jit("void(f8[::1], out f8[::1])")
-def logarithms(x: Doubles, out: Doubles) -> None:
-    """The natural logarithm of each."""
-    for i in range(len(x)):
-        out[i] = functions.log(x[i])
 
 
 @jit("void(f8[:, :, ::1], f8[:, :, ::1], out f8[:, :, ::1])")

@@ -15,7 +15,7 @@ import numpy as np
 from flexor.arrays import Real
 from flexor.maths.kernels.jit import inline
 
-__all__ = ["acos", "asin", "atan2", "cbrt", "cos", "exp", "log", "sin", "tan"]
+__all__ = ["acos", "asin", "atan2", "cbrt", "cos", "exp", "sin", "tan"]
 
 # A quarter turn in three parts. The first two have 33 bits, so that so many quarters
 # times one of them are exact.
@@ -46,7 +46,6 @@ HALF_TURN_LAST = 1.2246467991473532e-16  # what float64 leaves of half a turn
 LOG_TWO, LOG_TWO_LAST = 0.6931471803691238, 1.9082149292705877e-10
 DOUBLINGS = 1.4426950408889634  # in what makes a number e times as large
 MOST_EXP, LEAST_EXP = 709.782712893384, -745.2
-ROOT_TWO = 1.4142135623730951
 
 
 @inline
@@ -214,45 +213,6 @@ def exp(x: Real) -> Real:
     power = 1.0 + (rest + rest * rest * more)
     half = count >> 1  # in two steps: a factor beyond all float64 is none
     return power * _power_of_two(half) * _power_of_two(count - half)
-
-
-@inline
-def log(x: Real) -> Real:
-    """The natural logarithm: minus infinity of 0, NaN of less."""
-    left, count = np.float64(x), 0
-    if left == 0.0:
-        return np.float64(-math.inf)
-    if not left > 0.0:
-        return np.float64(math.nan)
-    if left == math.inf:
-        return left
-    if left < 1.0:  # the least of all float64 is 2 to the power of -1074
-        left, count = left * _power_of_two(1022), -1022
-        if left < 1.0:
-            left, count = left * _power_of_two(53), count - 53
-    step = 512
-    while step > 0:
-        large = _power_of_two(step)
-        if left >= large:
-            left, count = left / large, count + step
-        step = step >> 1
-    if left > ROOT_TWO:
-        left, count = left * 0.5, count + 1
-    far = left - 1.0
-    x = far / (2.0 + far)
-    s = x * x
-    more = 2 / 21.0 * s + 2 / 19.0
-    more = more * s + 2 / 17.0
-    more = more * s + 2 / 15.0
-    more = more * s + 2 / 13.0
-    more = more * s + 2 / 11.0
-    more = more * s + 2 / 9.0
-    more = more * s + 2 / 7.0
-    more = more * s + 2 / 5.0
-    more = more * s + 2 / 3.0
-    half = 0.5 * far * far
-    rest = x * (half + s * more) + count * LOG_TWO_LAST
-    return count * LOG_TWO - ((half - rest) - far)
 
 
 @inline

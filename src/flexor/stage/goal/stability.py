@@ -17,6 +17,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from flexor.arrays import Doubles, Longs
 from flexor.errors import SettingError
 from flexor.maths import exact
 from flexor.stage.goal.layout import FIXED, SPRUNG
@@ -28,13 +29,11 @@ __all__ = ["check_push", "check_stable", "fastest_swing", "strain", "suit_net"]
 BOUND = 4.0
 SAFE = 3.9  # of what is chosen here
 NEAR = 1e-3  # how close a largest value is found, in parts of it
+MOST_STEPS = 1000  # of Lanczos; a net takes a hundred
 
 
 def fastest_swing(sheet: Sheet, settings: NetSettings) -> float:
     """The square of the highest frequency, 1 / seconds squared: a bound from above."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.linalg import eigsh
-
     free = np.flatnonzero(sheet.holds != FIXED)
     if not len(free):
         return 0.0
@@ -46,18 +45,53 @@ def fastest_swing(sheet: Sheet, settings: NetSettings) -> float:
     for end in (a, b):
         np.add.at(diagonal, end[end >= 0], stiff[end >= 0])
     both = (a >= 0) & (b >= 0)
-    i = np.concatenate([np.arange(len(free)), a[both], b[both]])
-    j = np.concatenate([np.arange(len(free)), b[both], a[both]])
-    values = np.concatenate([diagonal, -stiff[both], -stiff[both]])
-    matrix = coo_array((values, (i, j)), shape=(len(free), len(free))).tocsr()
-    if len(free) < 4 or not values.any():
-        largest = float(np.linalg.eigvalsh(matrix.toarray())[-1])
-    else:
-        # Any start will do, but the same each time: same input, same bits.
-        start = exact.cos_each(np.arange(len(free)) * 2.0)
-        found = eigsh(matrix, 1, which="LA", v0=start, tol=1e-6)[0]
-        largest = float(found[0])
+    largest = _largest_value(diagonal, a[both], b[both], stiff[both])
     return max(largest, 0.0) / settings.mass
+
+
+def _largest_value(diagonal: Doubles, a: Longs, b: Longs, stiff: Doubles) -> float:
+    """The largest eigenvalue of the matrix (n, n) with this diagonal, and less `stiff`
+    in rows a, columns b and the other way round: by Lanczos (1950).
+
+    Not by a library: which k11 is stable is state, and must be the same everywhere.
+    """
+    count = len(diagonal)
+    # Any start will do, but the same each time: same input, same bits.
+    now = exact.cos_each(np.arange(count) * 2.0)
+    now, before, beta = now / exact.norm(now), np.zeros(count), 0.0
+    along: list[float] = []
+    beside: list[float] = []
+    found = 0.0
+    for step in range(1, MOST_STEPS + 1):
+        new = diagonal * now - beta * before
+        new -= np.bincount(a, stiff * now[b], count)
+        new -= np.bincount(b, stiff * now[a], count)
+        along.append(float(exact.dot(now, new)))
+        new -= along[-1] * now
+        beta = exact.norm(new)
+        is_last = beta <= 1e-12 * max(map(abs, along))
+        if is_last or step % 10 == 0:
+            last, found = found, _top(along, beside)
+            if is_last or abs(found - last) <= 1e-8 * found:
+                break
+        beside.append(beta)
+        before, now = now, new / beta
+    return found
+
+
+def _top(along: list[float], beside: list[float]) -> float:
+    """The largest eigenvalue of a matrix with this diagonal and this beside it."""
+    sides = [0.0, *beside[: len(along) - 1], 0.0]
+    low = max(along)
+    high = max(own + sides[k] + sides[k + 1] for k, own in enumerate(along))
+    while high - low > 1e-13 * max(abs(high), abs(low)):
+        middle, pivot = (low + high) / 2, 1.0
+        for own, side in zip(along, sides, strict=False):
+            pivot = own - middle - side * side / pivot
+            if pivot >= 0:  # some value is larger
+                break
+        low, high = (middle, high) if pivot >= 0 else (low, middle)
+    return high
 
 
 def strain(sheet: Sheet, settings: NetSettings) -> float:
