@@ -12,12 +12,17 @@ PIP := $(BIN)/pip install -q --no-compile
 # By contents, so that another copy of the source need not be checked from the start.
 export MYPY_CACHE_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/flexor/mypy
 
-.PHONY: run test rooms warm check bench wheel sample pictures tree clean
+.PHONY: run arena goal test rooms warm check bench wheel sample pictures tree clean
 
 # Twenty seconds of the arena and ten of the goal: out/arena.mp4 and out/goal.mp4.
 run: $(VENV)/.run
 	mkdir -p out
+	$(MAKE) --no-print-directory -j2 arena goal
+
+arena:
 	$(BIN)/flexor play arena --seed 2 --record out/arena.mp4 --seconds 20 --size 640x480
+
+goal:
 	$(BIN)/flexor play goal --record out/goal.mp4 --seconds 10 --size 640x480
 
 # A process for each core: files of tests are shared out, those that take longest first.
@@ -82,10 +87,11 @@ PLAYED := convert.shape deform.kernels.crowd deform.kernels.vertices draw pose s
 
 $(VENV)/.run: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) -e ".[codecs,play,video]" || \
-	    { echo "no codecs: fewer spectators"; $(PIP) -e ".[play,video]"; }
-	@echo "compiling the kernels, once"
-	@$(BIN)/flexor warm $(PLAYED)
+	$(PIP) -e .
+	@echo "compiling the kernels, once, while the rest is installed"
+	@$(BIN)/flexor warm $(PLAYED) & warm=$$!; \
+	    $(PIP) -e ".[codecs,play,video]" || \
+	    { echo "no codecs: fewer spectators"; $(PIP) -e ".[play,video]"; } && wait $$warm
 	touch $@
 
 # Holds all that `make run` needs, too.
