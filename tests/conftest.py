@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 from tests.made import HAS_JIT, ROOT
+from tests.made import clips_laid_out_once as clips_laid_out_once
 from tests.made import made_anew as made_anew
 from tests.made import made_once as made_once
 from tests.made import painted_once as painted_once

@@ -41,9 +41,15 @@ MAKERS = (
     ("flexor.convert.envelope.make", "convert_scene"),
     ("flexor.convert.motion.reduce", "reduce_clip"),
 )
+# Functions of a clip and what it is for, both frozen.
+CLIP_MAKERS = (
+    ("flexor.api.stage_cast", "mirror_clip"),
+    ("flexor.pose.play.motion_set", "pack_clip"),
+)
 _ROOMS = ("maths", "scene", "pose", "deform", "convert")
 _LIBRARIES = ("numpy", "scipy", "numba", "llvmlite", "meshoptimizer")
 _DAYS_KEPT = 30
+_CLIPS_HELD = 256
 _PICTURES_HELD = 3  # in memory: each may have 70 MB
 
 
@@ -202,6 +208,34 @@ def painted_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(holder, "paint_ground", remembered)
+        yield
+
+
+def held_by_identity(make: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function of two frozen values, which remembers its latest results."""
+    held: OrderedDict[tuple[int, int], tuple[Any, ...]] = OrderedDict()
+
+    @wraps(make)
+    def remembered(one: Any, other: Any) -> Any:
+        key = id(one), id(other)
+        if key not in held:
+            # With what they are made of: while these live, no others have their ids.
+            held[key] = one, other, make(one, other)
+        held.move_to_end(key)
+        while len(held) > _CLIPS_HELD:
+            held.popitem(last=False)
+        return held[key][2]
+
+    return remembered
+
+
+@pytest.fixture(scope="session", autouse=True)
+def clips_laid_out_once() -> Iterator[None]:
+    """Stages of most tests have the same cast, whose clips each lays out for itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in CLIP_MAKERS:
+            holder = importlib.import_module(module)
+            patch.setattr(holder, name, held_by_identity(getattr(holder, name)))
         yield
 
 
