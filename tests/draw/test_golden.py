@@ -47,7 +47,12 @@ def compare(name: str, have: Any, folder: Path, is_exact: bool) -> None:
     wanted = read(GOLDEN / f"{name}.png")
     assert have.shape == wanted.shape
     wrong = abs(have.astype(int) - wanted).max(-1)
-    is_good = not wrong.any() if is_exact else (wrong <= 1).mean() >= 0.999
+    if is_exact:
+        # One pixel by one level: Python code around kernels rounds numbers of cameras
+        # and lights, and not on every kind of processor alike.
+        is_good = wrong.max() <= 1 and (wrong > 0).sum() <= 1
+    else:
+        is_good = (wrong <= 1).mean() >= 0.999
     if is_good:
         return
     shown = np.full(have.shape, 255, np.uint8)
@@ -102,10 +107,16 @@ def test_a_changed_picture_is_noticed(tmp_path: Path, is_exact: bool) -> None:
     assert (read(tmp_path / "by_pixel-diff.png")[0, 0] == [0, 0, 0, 255]).all()
 
 
-def test_one_level_is_noticed_on_the_same_machine_only(tmp_path: Path) -> None:
+@pytest.mark.parametrize("two", [((5, 5, 0), (6, 5, 0)), ((5, 5, 0), (5, 5, 0))])
+def test_two_levels_are_noticed_on_the_same_level_only(
+    two: tuple[tuple[int, int, int], ...], tmp_path: Path
+) -> None:
+    """In two pixels, or in one; one level of one pixel may differ."""
     picture = read(GOLDEN / "by_pixel.png")
     assert picture.shape == (SIZE[1], SIZE[0], 4)
-    picture[5, 5, 0] -= 1
+    picture[two[0]] -= 1
+    compare("by_pixel", picture, tmp_path, is_exact=True)
+    picture[two[1]] -= 1
     compare("by_pixel", picture, tmp_path, is_exact=False)
-    with pytest.raises(pytest.fail.Exception, match="1 pixels differ"):
+    with pytest.raises(pytest.fail.Exception, match="pixels differ, by"):
         compare("by_pixel", picture, tmp_path, is_exact=True)
