@@ -337,7 +337,8 @@ class Character:
         >>> pose = hero.pose("walk")
         >>> skin = hero.deform(pose)
         >>> for step in range(3):
-        ...     hero.deform(hero.pose("walk", step / 60, out=pose), out=skin)
+        ...     pose = hero.pose("walk", step / 60, out=pose)
+        ...     skin = hero.deform(pose, out=skin)
         """
         if pose.is_many:
             raise ShapeError(f"a pose of {len(pose)} moments; use deform_many for it")
