@@ -20,7 +20,7 @@ from flexor.api.skins import (
 from flexor.arrays import Floats, check_array
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import threads
-from flexor.once import once
+from flexor.maths.once import once
 from flexor.pose.clip_tables import ClipTables, pack_clip
 from flexor.pose.layout import ROWS, Layout, make_layout
 from flexor.pose.pose import Pose

@@ -24,7 +24,7 @@ from flexor.convert.shape.body import (
 from flexor.convert.shape.deform_body import clip_poses
 from flexor.convert.shape.sections import Shape, derive_shape
 from flexor.convert.shape.surface import Surface, make_surface
-from flexor.once import once
+from flexor.maths.once import once
 from flexor.pose.layout import Layout, make_layout
 from flexor.scene.character.skeleton import rest_world
 from flexor.scene.scene import Scene

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-from flexor.once import once
+from flexor.maths.once import once
 
 
 class Thing:
