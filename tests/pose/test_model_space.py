@@ -146,6 +146,7 @@ def test_layout_of_morphs(rng: Rng) -> None:
     np.testing.assert_array_equal(layout.rest_weights[3:6], scene.node_weights[3])
 
 
+@pytest.mark.jit  # plain Python does not look at arrays
 @pytest.mark.parametrize(
     ("local", "text"),
     [
