@@ -15,6 +15,7 @@ from flexor.maths.kernels.exact import (
     arc_sines,
     arc_tangents,
     cosines,
+    product,
     products,
     sines,
     stretches,
@@ -173,6 +174,8 @@ def test_products_are_added_from_the_first_to_the_last() -> None:
     a = np.array([[[1e16, 1.0, -1e16]]])
     out = np.empty((1, 1, 1))
     products(a, np.ones((1, 3, 1)), out)
+    assert out[0, 0, 0] == 0
+    product(a[0], np.ones((3, 1)), out[0])
     assert out[0, 0, 0] == 0
     products(np.ascontiguousarray(a[..., [0, 2, 1]]), np.ones((1, 3, 1)), out)
     assert out[0, 0, 0] == 1

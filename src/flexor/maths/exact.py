@@ -54,17 +54,15 @@ TAIL = 3.6541528853610088  # where the table of NumPy's normal numbers ends
 def _each(kernel: Callable[..., None], *given: ArrayLike) -> NDArray[Any]:
     """A kernel's values of all numbers."""
     arrays = [np.asarray(one) for one in given]
-    kind = np.result_type(*arrays)
     shape = arrays[0].shape
-    if len(arrays) > 1:
+    if any(one.shape != shape for one in arrays):
         shape = np.broadcast_shapes(*(one.shape for one in arrays))
         arrays = [np.broadcast_to(one, shape) for one in arrays]
-    out = np.empty(shape, np.float64)
-    kernel(
-        *(np.ascontiguousarray(one, np.float64).reshape(-1) for one in arrays),
-        out.reshape(-1),
-    )
-    return out.astype(kind) if kind == np.float32 else out
+    out = np.empty(shape)
+    flat = [np.ascontiguousarray(one, np.float64).reshape(-1) for one in arrays]
+    kernel(*flat, out.reshape(-1))
+    is_single = all(one.dtype == np.float32 for one in arrays)
+    return out.astype(np.float32) if is_single else out
 
 
 def sin_each(angles: ArrayLike) -> NDArray[Any]:
@@ -109,8 +107,8 @@ def dot(one: ArrayLike, other: ArrayLike) -> Any:
 
 def norm(vectors: ArrayLike) -> float:
     """The length of one vector, whatever axes it has."""
-    given = np.asarray(vectors).ravel()
-    return math.sqrt(np.add.reduce(given * given, dtype=np.float64))
+    given = np.asarray(vectors)
+    return math.sqrt(np.add.reduce(given * given, None, np.float64))
 
 
 def hypot(x: float, y: float) -> float:
@@ -128,11 +126,17 @@ def hypot_each(x: ArrayLike, y: ArrayLike) -> NDArray[Any]:
 def multiply(one: ArrayLike, other: ArrayLike) -> Any:
     """Products (..., I, J) of matrices, as `one @ other`; either may be one vector."""
     a, b = np.asarray(one), np.asarray(other)
+    if a.ndim == 1 and b.ndim == 1:
+        return np.add.reduce(a * b)
     lefts = a[None] if a.ndim == 1 else a
     rights = b[:, None] if b.ndim == 1 else b
     if lefts.shape[-1] != rights.shape[-2]:
         raise ValueError(f"products of {a.shape} and {b.shape}")
     shape = lefts.shape[:-2]
+    if a.ndim == 2 and b.ndim == 2 and a.dtype == b.dtype == np.float64:
+        out = np.empty((len(a), b.shape[1]))
+        _kernels.product(np.ascontiguousarray(a), np.ascontiguousarray(b), out)
+        return out
     if rights.ndim > 2 and rights.shape[:-2] != shape:
         shape = np.broadcast_shapes(shape, rights.shape[:-2])
     out = np.empty((*shape, lefts.shape[-2], rights.shape[-1]))

@@ -93,6 +93,17 @@ def arc_tangents(y: Doubles, x: Doubles, out: Doubles) -> None:
         out[i] = functions.atan2(y[i], x[i])
 
 
+@jit("void(f8[:, ::1], f8[:, ::1], out f8[:, ::1])")
+def product(a: Doubles, b: Doubles, out: Doubles) -> None:
+    """The product (I, J) of two matrices (I, K) and (K, J)."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            total = 0.0
+            for k in range(a.shape[1]):
+                total = total + a[i, k] * b[k, j]
+            out[i, j] = total
+
+
 @jit("void(f8[:, :, ::1], f8[:, :, ::1], out f8[:, :, ::1])")
 def products(a: Doubles, b: Doubles, out: Doubles) -> None:
     """Products (N, I, J) of matrices (N or 1, I, K) and (N or 1, K, J)."""

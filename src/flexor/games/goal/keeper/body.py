@@ -309,7 +309,8 @@ class KeeperBody:
 
 
 def _unit(way: Doubles) -> Doubles:
-    found: Doubles = way / max(math.sqrt(float(exact.multiply(way, way))), 1e-9)
+    x, y, z = way.tolist()
+    found: Doubles = way / max(math.sqrt(x * x + y * y + z * z), 1e-9)
     return found
 
 
