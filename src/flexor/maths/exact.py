@@ -126,14 +126,15 @@ def hypot_each(x: ArrayLike, y: ArrayLike) -> NDArray[Any]:
 def multiply(one: ArrayLike, other: ArrayLike) -> Any:
     """Products (..., I, J) of matrices, as `one @ other`; either may be one vector."""
     a, b = np.asarray(one), np.asarray(other)
-    if a.ndim == 1 and b.ndim == 1:
+    is_double = a.dtype == b.dtype == np.float64
+    if is_double and a.ndim == b.ndim == 1 and len(a) == len(b):
         return np.add.reduce(a * b)
     lefts = a[None] if a.ndim == 1 else a
     rights = b[:, None] if b.ndim == 1 else b
     if lefts.shape[-1] != rights.shape[-2]:
         raise ValueError(f"products of {a.shape} and {b.shape}")
     shape = lefts.shape[:-2]
-    if a.ndim == 2 and b.ndim == 2 and a.dtype == b.dtype == np.float64:
+    if is_double and a.ndim == b.ndim == 2:
         out = np.empty((len(a), b.shape[1]))
         _kernels.product(np.ascontiguousarray(a), np.ascontiguousarray(b), out)
         return out
