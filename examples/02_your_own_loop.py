@@ -5,16 +5,14 @@ import numpy as np
 
 import flexor
 from flexor.deform.vertices import init_skin, skin_vertices
-from flexor.pose.links import follow_links
-from flexor.pose.model_space import init_world, world_from_local
-from flexor.pose.sample import init_sample, sample
+from flexor.pose.moving import init_moving, move
 
 COUNT, FRAMES = 20, 60
 
 hero = flexor.samples.mannequin()
 clip = hero.clip_tables("walk")
-states = init_sample(clip, hero.layout, COUNT)
-world = init_world(hero.layout, COUNT)
+state = init_moving(clip, hero.layout, COUNT)
+world = state.world
 rng = np.random.default_rng(1)
 moments = rng.uniform(0, clip.duration, COUNT).astype(np.float32)
 
@@ -35,9 +33,7 @@ for _ in range(FRAMES):
     moments += np.float32(1 / 60)
     moments %= np.float32(clip.duration)
     world.places[:, 2, 3] += speed / 60
-    sample(states, moments)  # a step forward looks at the next key only
-    follow_links(hero.layout, states.local)  # for characters that have links
-    world_from_local(world, states.local)
+    move(state, moments)  # a step forward looks at the next key only
     skin_vertices(skin, world.matrices, weights, positions=positions, normals=normals)
     # Draw positions and normals here. A thing held in the hand goes by this matrix:
     hand_matrices = world.matrices[:, hand]  # (COUNT, 3, 4)

@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     from flexor.arrays import Floats, Ints
 
 
-@jit(
-    "void(f4[:, ::1], i4[::1], out f4[:, ::1], out f4[:, ::1], out f4[:, ::1])",
-)
+@jit("void(f4[:, ::1], i4[::1], out f4[:, ::1], out f4[:, ::1], out f4[:, ::1])")
 def nodes_from_lanes(
     local: Floats,
     lane_of_node: Ints,
