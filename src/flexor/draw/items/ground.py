@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats, freeze
+from flexor.arrays import Floats, first_same, freeze
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import RGB, DrawItem, DrawMesh, DrawTexture, Look
 from flexor.draw.items.ground_picture import COLOURS, GroundPicture, Plain, paint_ground
@@ -42,8 +42,9 @@ CREASE = np.cos(np.radians(25))  # cells that meet at a sharper angle have an ed
 class GroundAssets:
     """A ground in a backend.
 
-    mesh, texture: their numbers; positions, normals: float32 (V, 3), four vertices a
-    cell; picture: what it looks like from above.
+    mesh, texture: their numbers; positions, normals: float32 (V, 3), a vertex for each
+    corner of the grid, more where cells meet in an edge; picture: what it looks like
+    from above.
     """
 
     ground: Ground
@@ -73,21 +74,20 @@ def upload_ground(
     places, triangles = ground.mesh()
     # The triangles of a cell, a c d and a d b, are the quad a c d b.
     corners = triangles.reshape(-1, 6)[:, [0, 1, 2, 5]].ravel()
+    normals = _normals(ground).reshape(-1, 3).astype(np.float32)
+    first = first_same(np.column_stack([corners, normals.view(np.int32)]))
+    used, faces = np.unique(first, return_inverse=True)
     rows, columns = ground.surfaces.shape
-    row, column = np.divmod(corners, columns + 1)
+    row, column = np.divmod(corners[used], columns + 1)
     texcoords = np.stack([column / columns, row / rows], 1).astype(np.float32)
-    mesh = DrawMesh(
-        corners.size,
-        np.arange(corners.size, dtype=np.int32).reshape(-1, 4),
-        texcoords,
-    )
+    mesh = DrawMesh(len(used), faces.reshape(-1, 4).astype(np.int32), texcoords)
     texture = DrawTexture(picture.pixels.copy(), "clamp", "clamp")
     return GroundAssets(
         ground,
         backend.upload(mesh),
         backend.upload(texture),
-        places[corners].astype(np.float32),
-        _normals(ground).reshape(-1, 3).astype(np.float32),
+        places[corners[used]].astype(np.float32),
+        normals[used],
         picture,
     )
 
@@ -228,7 +228,11 @@ def shade_colours(assets: GroundAssets, places: Floats, left: RGB = LEFT) -> Flo
     scale = wide / (columns * ground.step), high / (rows * ground.step)
     x = ((places[..., 0] - ground.corner[0]) * scale[0]).clip(0, wide - 1)
     z = ((places[..., 2] - ground.corner[1]) * scale[1]).clip(0, high - 1)
+    pixels = z.astype(np.int64) * wide + x.astype(np.int64)
     colours = np.ones((*x.shape, 4), np.float32)
-    colours[..., :3] = light[z.astype(np.int64), x.astype(np.int64)]
-    colours[..., :3] *= np.array(left, np.float32)
+    np.multiply(
+        light.reshape(-1, 3).take(pixels, 0),
+        np.array(left, np.float32),
+        out=colours[..., :3],
+    )
     return colours

@@ -20,6 +20,8 @@ from flexor.scene.stage.structure import Structure
 
 __all__ = ["StructureAssets", "build_structures", "upload_structures"]
 
+# Vertices and normals (V, 3), and edges (E, 2, 3).
+Shape = tuple[Floats, Floats, Floats]
 HeightAt = Callable[[Doubles], Doubles]  # of spots (n, 2), x and z: metres (n,)
 ROUND = 32  # sides of a pillar
 RINGS, ACROSS, ALONG = 8, 9, 256  # where the ground under a structure is looked at
@@ -33,11 +35,13 @@ SHORTEST = 1e-3  # of a wall: shorter pieces are left out
 class StructureAssets:
     """Structures in a backend.
 
-    spans: for each, metres from where to where it is drawn; box, pillar: numbers.
+    spans: for each, metres from where to where it is drawn; shapes: for each, what it
+    is made of while no part of it is in the way; box, pillar: numbers.
     """
 
     structures: tuple[Structure, ...]
     spans: tuple[tuple[float, float], ...]
+    shapes: tuple[Shape, ...]
     box: int
     pillar: int
 
@@ -61,9 +65,14 @@ def upload_structures(
     top, floor = 2 * ROUND + fan, 3 * ROUND + fan[:, ::-1]
     faces = np.concatenate([sides[:, [0, 1, 2]], sides[:, [0, 2, 3]], top, floor])
     pillar = DrawMesh(4 * ROUND, faces.astype(np.int32))
+    spans = tuple(_span(own, height_at) for own in structures)
     return StructureAssets(
         tuple(structures),
-        tuple(_span(own, height_at) for own in structures),
+        spans,
+        tuple(
+            _pillar(own, span) if own.ends is None else _box(own, span, 0.0, 1.0)
+            for own, span in zip(structures, spans, strict=True)
+        ),
         backend.upload(box),
         backend.upload(pillar),
     )
@@ -114,12 +123,12 @@ def build_structures(
     for row, (own, span) in enumerate(
         zip(assets.structures, assets.spans, strict=True)
     ):
-        share = float(shown[row])
-        if own.ends is None:
-            shape = _pillar(own, span)
-            _add(assets.pillar, own, share, *shape, width, items, lines)
+        share, whole = float(shown[row]), assets.shapes[row]
+        if own.ends is None or share >= 1:
+            mesh = assets.box if own.ends else assets.pillar
+            _add(mesh, own, share, *whole, width, items, lines)
             continue
-        first, last = parts[row].tolist() if share < 1 else (0.0, 0.0)
+        first, last = parts[row].tolist()
         for start, end, part in (
             (0.0, first, 1.0),
             (first, last, share),
@@ -163,7 +172,7 @@ def _add(
     items.append(DrawItem(mesh, positions, normals, look))
 
 
-def _pillar(own: Structure, span: tuple[float, float]) -> tuple[Floats, Floats, Floats]:
+def _pillar(own: Structure, span: tuple[float, float]) -> Shape:
     """Vertices and normals (4 * ROUND, 3) of a pillar, and its edges (E, 2, 3)."""
     assert own.middle is not None
     assert own.radius is not None
@@ -186,7 +195,7 @@ def _pillar(own: Structure, span: tuple[float, float]) -> tuple[Floats, Floats, 
 
 def _box(
     own: Structure, span: tuple[float, float], start: float, end: float
-) -> tuple[Floats, Floats, Floats]:
+) -> Shape:
     """Vertices and normals (24, 3) of a part of a wall, and its edges (12, 2, 3)."""
     assert own.ends is not None
     assert own.thickness is not None
