@@ -27,9 +27,7 @@ from flexor.deform.kernels.vertices import (
     unit_scale8,
 )
 from flexor.maths.kernels.jit import inline, jit
-from flexor.maths.kernels.lanes import (
-    load8,
-)
+from flexor.maths.kernels.lanes import load8
 from flexor.maths.kernels.points import points8
 
 if TYPE_CHECKING:

@@ -193,9 +193,7 @@ def _pillar(own: Structure, span: tuple[float, float]) -> Shape:
     return positions, normals, edges
 
 
-def _box(
-    own: Structure, span: tuple[float, float], start: float, end: float
-) -> Shape:
+def _box(own: Structure, span: tuple[float, float], start: float, end: float) -> Shape:
     """Vertices and normals (24, 3) of a part of a wall, and its edges (12, 2, 3)."""
     assert own.ends is not None
     assert own.thickness is not None

@@ -15,7 +15,7 @@ import flexor
 from flexor.errors import SettingError, ShapeError
 from flexor.maths import quaternions
 from flexor.pose.clips.retarget.plan import plan_retarget
-from flexor.pose.clips.retarget.retarget import retarget
+from flexor.pose.clips.retarget.retarget import SAME_TIME, retarget
 from flexor.pose.clips.track_values import as_keys
 from flexor.scene.character.clip import Clip, Track
 from flexor.scene.character.skeleton import Skeleton
@@ -55,6 +55,7 @@ def hero() -> flexor.Character:
 
 @FEW
 @given(SEEDS, st.sampled_from(["one", "even", "uneven", "negative", "mirror"]))
+@example(11057677, "negative")  # keys of two tracks 5e-6 s apart, in a quick turn
 def test_to_itself_is_the_clip(seed: int, scale: Any) -> None:
     rng = np.random.default_rng(seed)
     skeleton = random_skeleton(rng, 7, scale=scale)
@@ -64,8 +65,14 @@ def test_to_itself_is_the_clip(seed: int, scale: Any) -> None:
     for moment in np.linspace(0, clip.duration + 0.1, 11):
         expected = places_at(skeleton, clip, float(moment))
         size = max(1, np.abs(expected).max())
+        # Keys that are so close become one.
+        before, after = (
+            places_at(skeleton, clip, float(moment + late))
+            for late in (-SAME_TIME, SAME_TIME)
+        )
+        moved = np.abs(after - before).max()
         got = places_at(skeleton, same, float(moment))
-        np.testing.assert_allclose(got, expected, atol=2e-5 * size)
+        np.testing.assert_allclose(got, expected, atol=2e-5 * size + moved)
 
 
 @FEW
