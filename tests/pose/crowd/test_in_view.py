@@ -76,12 +76,17 @@ def test_what_can_be_seen_is_never_left_out(height: float | None, rng: Rng) -> N
     ways /= np.linalg.norm(ways, axis=1)[:, None]
     ways *= rng.choice([0.5, 1.0], (3000, 1))
 
+    view, half = camera.view(), np.array(SIZE) / 2 / camera.scale(SIZE)
+
     def can_see(scale: float) -> Any:
         points = places[:, None] + ways * (scale * reaches)[:, None, None]
-        pixels = camera.project(points, SIZE)
-        with np.errstate(invalid="ignore"):
-            inside = (pixels[..., :2] >= 0) & (pixels[..., :2] <= SIZE)
-        return inside.all(-1).any(1)
+        seen = points @ view[:, :3].T + view[:, 3]
+        distance = -seen[..., 2]
+        reach = (
+            half * (distance if height is None else np.ones_like(distance))[..., None]
+        )
+        inside = (np.abs(seen[..., :2]) <= reach).all(-1)
+        return (inside & (distance >= camera.near)).any(1)
 
     seen = can_see(1.0)
     assert not (seen & ~got).any()
