@@ -67,8 +67,7 @@ def _steps(character: Character, count: int) -> _Steps:
     steps = np.arange(0, tables.duration, STEP)
     moments = (starts + steps[:, None]) % tables.duration
     frames = itertools.cycle(list(moments.astype(np.float32)))
-    matrices = world.matrices
-    flat = matrices.reshape(count, -1)
+    matrices, flat = world.matrices, world.flat
 
     def total() -> None:
         sample(state, next(frames))

@@ -28,6 +28,11 @@ class WorldState:
         return flat.reshape(len(flat), len(self.layout.skeleton), 3, 4)
 
     @property
+    def flat(self) -> Floats:
+        """The same array as kernels take it: (N, 12 * J)."""
+        return self._to.world
+
+    @property
     def places(self) -> Floats:
         """world_from_character: float32 (N, 3, 4); the identity until written to."""
         return self._to.places.reshape(-1, 3, 4)

@@ -127,7 +127,7 @@ def solve_aim(
     """
     count = len(state.off)
     check_array(local, np.float32, (count, len(state.layout.rest)), "local")
-    if world.layout is not state.layout or len(world.matrices) != count:
+    if world.layout is not state.layout or len(world.flat) != count:
         raise SettingError("world: it is of another character, or of others")
     kernel_aim.solve_aim(
         state._joints,
@@ -135,7 +135,7 @@ def solve_aim(
         state._shares,
         state._axes,
         state.aim.most,
-        world.matrices.reshape(count, -1),
+        world.flat,
         as_floats(targets, (count, 3), "targets"),
         as_floats(0.0 if ups is None else ups, (count, 3), "ups"),
         as_weights(1.0 if weights is None else weights, (count,)),

@@ -146,7 +146,7 @@ def solve_ccd(
     reach = state.reach
     count, goals = len(state.off), len(reach.effectors)
     check_array(local, np.float32, (count, len(reach.layout.rest)), "local")
-    if world.layout is not reach.layout or len(world.matrices) != count:
+    if world.layout is not reach.layout or len(world.flat) != count:
         raise SettingError("world: it is of another character, or of others")
     if not seconds >= 0:
         raise SettingError(f"seconds: {seconds}, expected 0 or more")
@@ -163,7 +163,7 @@ def solve_ccd(
         settings.tolerance,
         seconds,
         1 - settings.home if settings.incremental else 0.0,
-        world.matrices.reshape(count, -1),
+        world.flat,
         world.places.reshape(count, -1),
         at,
         turned,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -45,6 +46,7 @@ __all__ = [
 
 MOST_EFFECTORS = 16
 MOST_PULL = 1e6
+FEW = 16  # so many numbers are looked at one by one: less than NumPy's calls take
 # A joint that can move less than this about two of its axes is a hinge, radians.
 HINGE_PLAY = np.radians(8)
 # A turn of a radian counts as much as this part of the chain's length.
@@ -402,7 +404,11 @@ def as_floats(values: object, shape: tuple[int, ...], name: str) -> Floats:
             raise SettingError(
                 f"{name}: shape {given.shape}, expected {shape}"
             ) from None
-    if not np.isfinite(given).all():
+    if given.size <= FEW:  # one character's, in every frame
+        is_finite = all(map(math.isfinite, given.ravel().tolist()))
+    else:
+        is_finite = bool(np.isfinite(given).all())
+    if not is_finite:
         raise SettingError(f"{name}: must be finite")
     return np.ascontiguousarray(given)
 

@@ -142,7 +142,7 @@ def solve_two_bone(
     """
     count, limbs = state.off.shape
     check_array(local, np.float32, (count, len(state.layout.rest)), "local")
-    if world.layout is not state.layout or len(world.matrices) != count:
+    if world.layout is not state.layout or len(world.flat) != count:
         raise SettingError("world: it is of another character, or of others")
     at = as_floats(targets, (count, limbs, 3), "targets")
     ways, pull = state._no_poles, state._full
@@ -156,7 +156,7 @@ def solve_two_bone(
     kernel_two_bone.solve_two_bone(
         state._table,
         state._axes,
-        world.matrices.reshape(count, -1),
+        world.flat,
         at.reshape(count, -1),
         ways,
         turned,
