@@ -83,7 +83,8 @@ tree: $(VENV)/.run
 	$(BIN)/python -m tools.tree
 
 # What the two games need; dual quaternions and envelopes are not, and take long.
-PLAYED := convert.shape deform.kernels.crowd deform.kernels.vertices draw pose stage
+PLAYED := convert.shape deform.kernels.crowd deform.kernels.file_order \
+    deform.kernels.vertices draw maths pose stage
 
 $(VENV)/.run: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

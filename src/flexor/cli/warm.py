@@ -25,8 +25,8 @@ def warm(
     rooms: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Parts of flexor: convert, deform, draw, pose, stage, or parts of "
-            "these: stage.goal. All, if none is named."
+            help="Parts of flexor: convert, deform, draw, maths, pose, stage, or parts "
+            "of these: stage.goal. All, if none is named."
         ),
     ] = None,
     jobs: Annotated[
