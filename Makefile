@@ -89,7 +89,7 @@ PLAYED := convert.shape deform.kernels.crowd deform.kernels.file_order \
 $(VENV)/.run: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) -e .
-	@echo "compiling the kernels, once, while the rest is installed"
+	@echo "compiling the kernels, once, while the rest is installed: two to three minutes"
 	@$(BIN)/flexor warm $(PLAYED) & warm=$$!; \
 	    $(PIP) -e ".[codecs,play,video]" || \
 	    { echo "no codecs: fewer spectators"; $(PIP) -e ".[play,video]"; } && wait $$warm

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from flexor.errors import FlexorError
 from flexor.maths import quaternions
 from flexor.pose.ik.kernels import two_bone as kernel_two_bone
+from flexor.pose.ik.kernels.turns import pole_turn
 from flexor.pose.ik.two_bone import Limb, init_two_bone, solve_two_bone
 from flexor.pose.model_space import init_world, world_from_local
 from tests.pose.ik.chains import (
@@ -450,3 +451,10 @@ def test_nearly_opposite_directions_are_exact() -> None:
         start = np.tile([0, 0, 0, 1.0], (1, 2, 1))
         _, local = bent(layout, start, target)
         np.testing.assert_allclose(places_of(layout, local)[0, 2], target, atol=2e-6)
+
+
+def test_a_pole_almost_on_the_line_turns_nothing() -> None:
+    turn = pole_turn(0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1e-11, 1.0)
+    assert turn == (0, 0, 0, 1)
+    turn = pole_turn(0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1e-3, 1.0)
+    np.testing.assert_allclose(turn, [0, 0, 0.5**0.5, 0.5**0.5], atol=1e-12)

@@ -417,3 +417,12 @@ def test_a_jump_from_the_ground_lands_when_it_ends() -> None:
     tick(state, places, 0)
     assert state.landed[0]
     assert state.grounded[0]
+
+
+def test_who_falls_to_the_ground_and_no_further_has_landed() -> None:
+    state, places = init_standing(1), np.array([[0.0, 1.0, 0.0]])
+    state.grounded[:] = False
+    one, zero = np.ones(1), np.zeros(1)
+    stand(state, 0.25, 16.0, CLIMB, one, zero, np.zeros(1, bool), places)
+    assert places[0, 1] == 0
+    assert (state.grounded[0], state.landed[0], state.falls[0]) == (True, True, 0.0)

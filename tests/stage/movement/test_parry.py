@@ -47,6 +47,18 @@ def test_others_may_move_meanwhile() -> None:
     np.testing.assert_allclose(places, [[1, 0, 1]], atol=1e-12)
 
 
+def test_who_is_parried_again_has_its_own_time_afterwards() -> None:
+    recoil, clocks, places = init_recoil(1), np.full(1, 0.8), np.zeros((1, 3))
+    settings = ParrySettings(amount=1, ticks=4)
+    start(recoil, clocks, 0, (1.0, 0.0), settings)
+    step_recoil(recoil, clocks, places)
+    start(recoil, clocks, 0, (1.0, 0.0), settings)
+    for _ in range(4):
+        assert clocks[0] == settings.speed
+        step_recoil(recoil, clocks, places)
+    assert clocks[0] == 0.8
+
+
 def test_in_front() -> None:
     places = np.array([[0.0, 0, 0], [0, 5, 2], [2, 0, 0.1], [0, 0, -1], [0, 0, 0]])
     headings = np.zeros(5)

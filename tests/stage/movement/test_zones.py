@@ -22,6 +22,9 @@ RADIUS = 0.3
 DASH = 0.5  # metres a tick: 30 metres a second
 
 
+SQUARE_OF_4 = [(0, 0), (4, 0), (4, 4), (0, 4)]
+
+
 L_SHAPE = [(0, 0), (6, 0), (6, 2), (2, 2), (2, 6), (0, 6)]
 
 
@@ -447,3 +450,22 @@ def test_either_way_around_is_the_same(zone: Zone, seed: int) -> None:
     keep_in_zones(make_zones([Zone(zone.corners[::-1])]), before, two, radii)
     # One that is as near to two walls may go either way.
     assert (np.abs(one - two).max(1) < 1e-5).mean() >= 0.8
+
+
+def test_a_corner_on_a_side_of_another_zone_is_a_crossing() -> None:
+    """Whichever end of its sides it is, and whichever zone comes first."""
+    zones = [Zone(SQUARE_OF_4), Zone([(4, 1), (4, 2), (6, 2), (6, 1)], "out")]
+    for ordered in (zones, zones[::-1]):
+        crossings = make_zones(ordered).crossings
+        assert sorted(map(tuple, crossings[:, :2].tolist())) == [(4, 1), (4, 2)]
+
+
+def test_who_is_beside_such_a_corner_goes_to_the_nearest_room() -> None:
+    zones = [
+        Zone(SQUARE_OF_4),
+        Zone([(2, 3), (2, 5), (5, 4)], "out"),
+        Zone([(5, -1), (3, 0), (0, 3)], "out"),
+    ]
+    place = np.array([[-0.9, 0, 2.85]])
+    keep_in_zones(make_zones(zones), place.copy(), place, np.array([RADIUS]))
+    np.testing.assert_allclose(place, [[0.3, 0, 3.144]], atol=1e-3)
