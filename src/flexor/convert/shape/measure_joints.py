@@ -23,7 +23,13 @@ from flexor.pose.turned import turn_from_rest
 from flexor.scene.character.tree import upward
 from flexor.scene.scene import Scene
 
-__all__ = ["JointMeasure", "MeasurePlan", "measure_joints", "plan_measures"]
+__all__ = [
+    "JointMeasure",
+    "MeasurePlan",
+    "measure_joints",
+    "moving_joints",
+    "plan_measures",
+]
 
 BATCH = 16  # poses at once
 THIN = 0.3  # of the middle radius: vertices nearer the axis say nothing about radii
@@ -96,11 +102,11 @@ def measure_joints(
     measured = _measure(facts, own, plan)
     return [
         measured.get(row, JointMeasure(row, int(body.joints[row]), body.names[row]))
-        for row in _moving(scene, body)
+        for row in moving_joints(scene, body)
     ]
 
 
-def _moving(scene: Scene, body: Body) -> list[int]:
+def moving_joints(scene: Scene, body: Body) -> list[int]:
     """Joints with a joint above that move some skin and are no links, rising."""
     used = set(np.unique(body.pull.joints[body.pull.weights > 0]).tolist())
     row_of = body.row_of

@@ -1,0 +1,201 @@
+"""How good a skin looks where its joints turn: what an eye sees, not what it weighs.
+
+Every joint is turned alone, as far as it may, and the clips are played (or all joints
+turned at random where there are none). What is counted is skin that is folded, torn or
+squeezed (see `strain`), as an area beside that of the skin around the joint; and what a
+bend leaves of the volume there, since skin that collapses is not strained by it.
+Volume alone would not do: a crumpled elbow can keep all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from flexor.arrays import Doubles, Floats, Ints
+from flexor.convert.shape.deform_body import bind_body, deform_body
+from flexor.convert.shape.facts import BodyFacts, SceneFacts
+from flexor.convert.shape.joint_poses import JointPoses, plan_poses, random_poses
+from flexor.convert.shape.joint_regions import Region, joint_regions, region_volume
+from flexor.convert.shape.measure_joints import moving_joints
+from flexor.convert.shape.strain import StrainForm, find_strain, make_form
+
+__all__ = ["JointScore", "Judged", "JudgePlan", "judge_body", "plan_judging"]
+
+BATCH = 16  # poses at once
+LEFT = 0.9  # of the volume: what is left of a joint that bends well
+CLIPS = 4.0  # how much more poses of clips count than those of trials
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JudgePlan:
+    """What is judged of a body; weights may change and links be added after it is made.
+
+    form: its triangles; owners: int32 (F,), the row of the joint nearest to each, in
+    thicknesses of the body there; rows: int32 (R,), the joints that are judged; areas:
+    float64 (R,), of the skin around each, square metres; poses: in which each is tried;
+    regions: for the volume, by row.
+    """
+
+    form: StrainForm
+    owners: Ints
+    rows: Ints
+    areas: Doubles
+    poses: JointPoses
+    regions: Mapping[int, Region]
+
+
+@dataclass(frozen=True, slots=True)
+class JointScore:
+    """How bad the skin around a joint looks, 0 for faultless.
+
+    row, node, name: the joint's; tried: the mean over the poses in which it is tried of
+    the area that looks bad, beside that of the skin around it, and of the volume that
+    is missing; seen: the area alone, in poses of clips or at random; folds, torn,
+    squeezed: edges and triangles, the mean over the trials; left: the least share of
+    the volume in any of them, None where the skin is no solid.
+    """
+
+    row: int
+    node: int
+    name: str
+    tried: float
+    seen: float
+    folds: float
+    torn: float
+    squeezed: float
+    left: float | None
+
+    @property
+    def score(self) -> float:
+        """All of it in one number: the less, the better."""
+        return self.tried + CLIPS * self.seen
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """A body judged: its joints, and edges folded, triangles torn and squeezed in a
+    pose of its clips, the mean of all of them; hurt: float64 (F,), how bad each triangle
+    looks: the mean over the trials of a joint, added up over joints, and that over the
+    poses of clips, which count more.
+    """
+
+    joints: tuple[JointScore, ...]
+    folds: float
+    torn: float
+    squeezed: float
+    hurt: Doubles
+
+
+def plan_judging(facts: SceneFacts, own: BodyFacts) -> JudgePlan:
+    """What there is to judge of a body of a scene."""
+    body, shape = own.body, own.shape_by_place
+    bones, sections = shape.bones, shape.sections
+    links = facts.scene.skeleton.links
+    rows = np.array(moving_joints(facts.scene, body), np.int32)
+    rest = _deform(facts, own, facts.layout.rest[None])[0]
+    form = make_form(body, own.by_place, rest)
+    thick = np.maximum(sections.thickness[:, 0], 1e-30)
+    owners = np.zeros(len(form.faces), np.int32)
+    if len(rows):
+        middles = own.by_place.positions[form.faces].mean(1)
+        away = np.linalg.norm(middles[:, None] - bones.bases[rows], axis=2)
+        owners = rows[np.argmin(away / thick[rows], axis=1)]
+    growth = np.sqrt(form.areas.sum() / max(_area(own), 1e-30))
+    owned = np.bincount(owners, form.areas, len(body.joints))[rows]
+    return JudgePlan(
+        form,
+        owners,
+        rows,
+        np.maximum(4 * np.pi * (thick[rows] * growth) ** 2, owned),
+        plan_poses(facts, body, bones, rows),
+        joint_regions(body, own.by_place, bones, sections, links),
+    )
+
+
+def judge_body(facts: SceneFacts, own: BodyFacts, plan: JudgePlan) -> Judged:
+    """How the body of a scene looks; plan: of this body, with or without links."""
+    rest = _deform(facts, own, facts.layout.rest[None])
+    base = find_strain(plan.form, rest)
+    at_rest = base.bad[0]
+    row_at = {row: at for at, row in enumerate(plan.rows.tolist())}
+    joints = np.zeros((len(plan.rows), 4))
+    counts = np.maximum(np.bincount(plan.poses.rows, minlength=len(own.body.joints)), 1)
+    left = np.full(len(plan.rows), np.inf)
+    hurt = np.zeros(len(plan.form.faces))
+    volumes = {
+        row: float(_volumes(own, region, rest)[0])
+        for row, region in plan.regions.items()
+    }
+    for start in range(0, len(plan.poses), BATCH):
+        part = slice(start, start + BATCH)
+        local = plan.poses.local(facts.layout, own.body, part)
+        places = _deform(facts, own, local)
+        found = find_strain(plan.form, places)
+        bad = np.maximum(found.bad - at_rest, 0)
+        hurt += (1 / counts[plan.poses.rows[part]]) @ bad
+        sums = (
+            bad @ plan.form.areas,
+            np.count_nonzero(found.folded & ~base.folded, axis=1),
+            np.count_nonzero(found.torn & ~base.torn, axis=1),
+            np.count_nonzero(found.squeezed & ~base.squeezed, axis=1),
+        )
+        for at, row in enumerate(plan.poses.rows[part].tolist()):
+            here, share = row_at[row], 1 / counts[row]
+            joints[here, 0] += sums[0][at] / plan.areas[here] * share
+            for column in range(1, 4):
+                joints[here, column] += sums[column][at] * share
+            volume = volumes.get(row, 0.0)
+            if abs(volume) > 1e-30:
+                now = _volumes(own, plan.regions[row], places[at : at + 1])[0] / volume
+                left[here] = min(left[here], now)
+                joints[here, 0] += max(LEFT - now, 0.0) * share
+    poses = facts.poses if len(facts.poses) else random_poses(facts)
+    seen, totals = np.zeros(len(plan.form.faces)), np.zeros(3)
+    for start in range(0, len(poses), BATCH):
+        found = find_strain(
+            plan.form, _deform(facts, own, poses[start : start + BATCH])
+        )
+        bad = np.maximum(found.bad - at_rest, 0)
+        seen += bad.sum(0, np.float64)
+        totals += (
+            np.count_nonzero(found.folded & ~base.folded),
+            np.count_nonzero(found.torn & ~base.torn),
+            np.count_nonzero(found.squeezed & ~base.squeezed),
+        )
+    totals /= max(len(poses), 1)
+    hurt += CLIPS * seen / max(len(poses), 1)
+    seen *= plan.form.areas / max(len(poses), 1)
+    owned = np.bincount(plan.owners, seen, len(own.body.joints))
+    scores = tuple(
+        JointScore(
+            row,
+            int(own.body.joints[row]),
+            own.body.names[row],
+            float(joints[at, 0]),
+            float(owned[row] / plan.areas[at]),
+            *(float(value) for value in joints[at, 1:]),
+            float(left[at]) if np.isfinite(left[at]) else None,
+        )
+        for at, row in enumerate(plan.rows.tolist())
+    )
+    return Judged(scores, *(float(value) for value in totals), hurt)
+
+
+def _deform(facts: SceneFacts, own: BodyFacts, local: Floats) -> Floats:
+    return deform_body(facts.layout, bind_body(facts.scene, own.body), local)[0]
+
+
+def _volumes(own: BodyFacts, region: Region, places: Floats) -> Doubles:
+    """The volume (N,) of a region; places: of all vertices, (N, V, 3)."""
+    vertices = own.by_place.vertex_of_point[region.points]
+    return region_volume(region, places[:, vertices])
+
+
+def _area(own: BodyFacts) -> float:
+    """Of all triangles in the bind pose."""
+    corners = own.body.positions[own.body.faces]
+    across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    return float(np.linalg.norm(across, axis=1).sum()) / 2

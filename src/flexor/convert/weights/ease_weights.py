@@ -1,0 +1,191 @@
+"""Easing: weights changed point by point where the skin is strained when joints turn.
+
+What an artist does with a brush where an elbow crumples, and nowhere else: only points
+around triangles that are folded, torn or squeezed in some pose are tried with other
+weights, and only what is better for all of these poses is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from flexor.arrays import Bools, Floats, Ints
+from flexor.convert.links.link_weights import rests_alone
+from flexor.convert.shape.body import Body, Pull, merge_same
+from flexor.convert.shape.deform_body import bind_body, deform_body
+from flexor.convert.shape.facts import BodyFacts, SceneFacts
+from flexor.convert.shape.joint_poses import JointPoses, joined_poses, random_poses
+from flexor.convert.shape.strain import StrainForm, find_strain
+from flexor.convert.shape.surface import Surface
+from flexor.convert.weights.kernels import ease as kernel
+from flexor.convert.weights.layout import ROOM, EaseMesh, EaseRules, EaseWork
+from flexor.maths import transforms
+
+__all__ = ["ease_weights"]
+
+ROUNDS = 12  # of going over all points that are strained
+SWEEPS = 2  # over the points of a round
+ENOUGH = 0.02  # of what the strain cost at first: a round that gains less is the last
+HURT = 0.02  # of how bad a triangle looks in any pose
+RINGS = 2  # of neighbours around strained points that are tried, too
+MOST_POSES = 72
+RULES = EaseRules(smooth=0.02, keep=0.004, step=0.08)
+
+
+def ease_weights(
+    facts: SceneFacts,
+    own: BodyFacts,
+    form: StrainForm,
+    poses: JointPoses,
+    *,
+    most: int,
+    rules: EaseRules = RULES,
+    advance: Callable[[], None] = lambda: None,
+) -> Pull:
+    """Weights of a body's V vertices that strain its skin less.
+
+    form, poses: of the body, see JudgePlan; most: joints a vertex at most. Rigid
+    vertices, pieces that hang on one bone, and points whose vertices hang on different
+    joints stay as they are.
+    """
+    body, surface = own.body, own.by_place
+    given = body.pull.take(surface.vertex_of_point).widened(
+        max(most, body.pull.joints.shape[1])
+    )
+    free = _free_points(body, surface)
+    local = _poses(facts, body, poses)
+    _, world = deform_body(facts.layout, bind_body(facts.scene, body), local)
+    mesh = _mesh(body, surface, form, world, facts)
+    now = Pull(given.joints.copy(), given.weights.copy())
+    places = _places(mesh, now)
+    work = EaseWork(
+        np.zeros((3, ROOM), np.int32),
+        np.zeros((6, ROOM), np.float32),
+        np.zeros((2, 3), np.float32),
+    )
+    first = 0.0
+    for _ in range(ROUNDS):
+        order = _strained(form, surface, places, free)
+        gained = np.zeros(1)
+        for _ in range(SWEEPS if len(order) else 0):
+            kernel.ease_points(
+                order,
+                mesh,
+                rules,
+                given.joints,
+                given.weights,
+                work,
+                places,
+                now.joints,
+                now.weights,
+                gained,
+            )
+        advance()
+        first = max(first, float(gained[0]))
+        if gained[0] <= ENOUGH * first:
+            break
+    new = merge_same(now.joints, now.weights)
+    rows = np.where(free, np.arange(len(surface)), -1)[surface.point_of_vertex]
+    width = max(new.joints.shape[1], body.pull.joints.shape[1])
+    old, eased = body.pull.widened(width), new.widened(width)
+    is_new = (rows >= 0)[:, None]
+    return Pull(
+        np.where(is_new, eased.joints[rows], old.joints),
+        np.where(is_new, eased.weights[rows], old.weights),
+    )
+
+
+def _free_points(body: Body, surface: Surface) -> Bools:
+    """Which points (P,) may be given other weights."""
+    fixed = body.rigid | rests_alone(body.pull, surface)
+    order = np.argsort(body.pull.joints, axis=1, kind="stable")
+    names = np.take_along_axis(body.pull.joints, order, 1)
+    amounts = np.take_along_axis(body.pull.weights, order, 1)
+    first = surface.vertex_of_point[surface.point_of_vertex]
+    fixed |= (names != names[first]).any(1)
+    fixed |= (np.abs(amounts - amounts[first]) > 1e-3).any(1)
+    fixed |= body.pull.weights.sum(1) <= 0
+    free = np.ones(len(surface), bool)
+    free[surface.point_of_vertex[fixed]] = False
+    return free
+
+
+def _poses(facts: SceneFacts, body: Body, poses: JointPoses) -> Floats:
+    """All that is looked at: trials of joints, and clips, or poses at random."""
+    clips = facts.poses if len(facts.poses) else random_poses(facts)
+    trials = joined_poses(facts.layout, body, poses)
+    room = max(MOST_POSES - len(trials), 8)
+    if len(clips) > room:
+        clips = clips[np.linspace(0, len(clips) - 1, room).astype(np.intp)]
+    return np.concatenate([facts.layout.rest[None], clips, trials])
+
+
+def _mesh(
+    body: Body, surface: Surface, form: StrainForm, world: Floats, facts: SceneFacts
+) -> EaseMesh:
+    """The arrays of the kernel."""
+    count, faces = len(surface), form.faces
+    binds = facts.scene.skins[body.skins[0]].inverse_binds
+    matrices = transforms.multiply(world[:, body.joints], binds)
+    corners = np.argsort(faces.ravel(), kind="stable")
+    face_starts = np.zeros(count + 1, np.int32)
+    np.cumsum(np.bincount(faces.ravel(), minlength=count), out=face_starts[1:])
+    beside = np.full((len(faces), 3), -1, np.int32)
+    signs = np.ones((len(faces), 3), np.float32)
+    cosines = np.ones((len(faces), 3), np.float32)
+    filled = np.zeros(len(faces), np.intp)
+    for one, other in ((0, 1), (1, 0)):
+        mine, theirs = form.sides[:, one], form.sides[:, other]
+        order = np.argsort(mine, kind="stable")
+        starts = np.searchsorted(mine[order], mine[order])
+        columns = filled[mine[order]] + np.arange(len(order)) - starts
+        beside[mine[order], columns] = theirs[order]
+        signs[mine[order], columns] = form.sides[order, 2]
+        cosines[mine[order], columns] = form.cosines[order]
+        filled += np.bincount(mine, minlength=len(faces))
+    return EaseMesh(
+        np.ascontiguousarray(surface.positions),
+        np.ascontiguousarray(matrices, np.float32),
+        surface.starts,
+        surface.neighbours,
+        face_starts,
+        (corners // 3).astype(np.int32),
+        faces,
+        form.flat,
+        (form.areas / max(float(form.areas.sum()), 1e-30)).astype(np.float32),
+        beside,
+        signs,
+        cosines,
+    )
+
+
+def _places(mesh: EaseMesh, pull: Pull) -> Floats:
+    """Where weights put all points: (N, P, 3)."""
+    places = np.zeros((len(mesh.matrices), len(pull), 3), np.float32)
+    for column in range(pull.joints.shape[1]):
+        own = mesh.matrices[:, np.maximum(pull.joints[:, column], 0)]
+        moved = np.einsum("npij,pj->npi", own[..., :3], mesh.bound) + own[..., 3]
+        places += pull.weights[:, column, None] * moved
+    return places
+
+
+def _strained(form: StrainForm, surface: Surface, places: Floats, free: Bools) -> Ints:
+    """The points to try: those around triangles that look bad, and neighbours."""
+    bad = np.zeros(len(form.faces), np.float32)
+    vertices = np.zeros((1, int(form.points.max(initial=0)) + 1, 3), np.float32)
+    base = None
+    for one in places:
+        vertices[0, form.points] = one
+        found = find_strain(form, vertices).bad[0]
+        base = found if base is None else base
+        np.maximum(bad, found - base, out=bad)
+    hurt = np.zeros(len(surface), bool)
+    hurt[form.faces[bad > HURT]] = True
+    first = np.repeat(np.arange(len(surface)), np.diff(surface.starts))
+    for _ in range(RINGS):
+        grown = hurt.copy()
+        grown[surface.neighbours[hurt[first]]] = True
+        hurt = grown
+    return np.flatnonzero(hurt & free).astype(np.int32)
