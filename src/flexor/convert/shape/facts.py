@@ -47,6 +47,13 @@ class _Form:
         """The surface by place."""
         return make_surface(self.positions, self.normals, self.faces)
 
+    @once
+    def area(self) -> float:
+        """Of all triangles, square metres."""
+        corners = self.positions[self.faces]
+        across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        return float(np.linalg.norm(across, axis=1).sum()) / 2
+
 
 @dataclass(frozen=True, eq=False)
 class BodyFacts:
@@ -71,6 +78,11 @@ class BodyFacts:
     def by_place(self) -> Surface:
         """The surface as if vertices in one place hung alike."""
         return self.own_form.surface
+
+    @property
+    def area(self) -> float:
+        """Of all triangles in the bind pose, square metres."""
+        return self.own_form.area
 
     @once
     def surface(self) -> Surface:

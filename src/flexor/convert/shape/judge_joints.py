@@ -22,7 +22,7 @@ from flexor.convert.shape.joint_regions import Region, joint_regions, region_vol
 from flexor.convert.shape.measure_joints import moving_joints
 from flexor.convert.shape.strain import StrainForm, find_strain, make_form
 
-__all__ = ["JointScore", "Judged", "JudgePlan", "judge_body", "plan_judging"]
+__all__ = ["JointScore", "JudgePlan", "Judged", "judge_body", "plan_judging"]
 
 BATCH = 16  # poses at once
 LEFT = 0.9  # of the volume: what is left of a joint that bends well
@@ -77,9 +77,10 @@ class JointScore:
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
     """A body judged: its joints, and edges folded, triangles torn and squeezed in a
-    pose of its clips, the mean of all of them; hurt: float64 (F,), how bad each triangle
-    looks: the mean over the trials of a joint, added up over joints, and that over the
-    poses of clips, which count more.
+    pose of its clips, the mean of all of them.
+
+    hurt: float64 (F,), how bad each triangle looks: the mean over the trials of a
+    joint, added up over joints, and that over the poses of clips, which count more.
     """
 
     joints: tuple[JointScore, ...]
@@ -103,7 +104,7 @@ def plan_judging(facts: SceneFacts, own: BodyFacts) -> JudgePlan:
         middles = own.by_place.positions[form.faces].mean(1)
         away = np.linalg.norm(middles[:, None] - bones.bases[rows], axis=2)
         owners = rows[np.argmin(away / thick[rows], axis=1)]
-    growth = np.sqrt(form.areas.sum() / max(_area(own), 1e-30))
+    growth = np.sqrt(form.areas.sum() / max(own.area, 1e-30))
     owned = np.bincount(owners, form.areas, len(body.joints))[rows]
     return JudgePlan(
         form,
@@ -192,10 +193,3 @@ def _volumes(own: BodyFacts, region: Region, places: Floats) -> Doubles:
     """The volume (N,) of a region; places: of all vertices, (N, V, 3)."""
     vertices = own.by_place.vertex_of_point[region.points]
     return region_volume(region, places[:, vertices])
-
-
-def _area(own: BodyFacts) -> float:
-    """Of all triangles in the bind pose."""
-    corners = own.body.positions[own.body.faces]
-    across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    return float(np.linalg.norm(across, axis=1).sum()) / 2

@@ -19,6 +19,7 @@ from flexor.convert.shape.facts import BodyFacts, SceneFacts
 from flexor.convert.shape.joint_poses import JointPoses, joined_poses, random_poses
 from flexor.convert.shape.strain import StrainForm, find_strain
 from flexor.convert.shape.surface import Surface
+from flexor.convert.shape.thickness import point_thickness
 from flexor.convert.weights.kernels import ease as kernel
 from flexor.convert.weights.layout import ROOM, EaseMesh, EaseRules, EaseWork
 from flexor.maths import transforms
@@ -31,7 +32,7 @@ ENOUGH = 0.02  # of what the strain cost at first: a round that gains less is th
 HURT = 0.02  # of how bad a triangle looks in any pose
 RINGS = 2  # of neighbours around strained points that are tried, too
 MOST_POSES = 72
-RULES = EaseRules(smooth=0.02, keep=0.004, step=0.08)
+RULES = EaseRules(smooth=0.02, keep=1.0, step=0.08)
 
 
 def ease_weights(
@@ -57,12 +58,13 @@ def ease_weights(
     free = _free_points(body, surface)
     local = _poses(facts, body, poses)
     _, world = deform_body(facts.layout, bind_body(facts.scene, body), local)
-    mesh = _mesh(body, surface, form, world, facts)
+    matrices = _matrices(facts, body, world)
     now = Pull(given.joints.copy(), given.weights.copy())
-    places = _places(mesh, now)
+    places = _places(matrices, surface, now)
+    mesh = _mesh(own, form, matrices, places.copy())
     work = EaseWork(
         np.zeros((3, ROOM), np.int32),
-        np.zeros((6, ROOM), np.float32),
+        np.zeros((5, ROOM), np.float32),
         np.zeros((2, 3), np.float32),
     )
     first = 0.0
@@ -74,8 +76,6 @@ def ease_weights(
                 order,
                 mesh,
                 rules,
-                given.joints,
-                given.weights,
                 work,
                 places,
                 now.joints,
@@ -122,13 +122,21 @@ def _poses(facts: SceneFacts, body: Body, poses: JointPoses) -> Floats:
     return np.concatenate([facts.layout.rest[None], clips, trials])
 
 
-def _mesh(
-    body: Body, surface: Surface, form: StrainForm, world: Floats, facts: SceneFacts
-) -> EaseMesh:
-    """The arrays of the kernel."""
-    count, faces = len(surface), form.faces
+def _matrices(facts: SceneFacts, body: Body, world: Floats) -> Floats:
+    """world_from_bind (N, S, 3, 4) of a body's joints."""
     binds = facts.scene.skins[body.skins[0]].inverse_binds
     matrices = transforms.multiply(world[:, body.joints], binds)
+    return np.ascontiguousarray(matrices, np.float32)
+
+
+def _mesh(
+    own: BodyFacts, form: StrainForm, matrices: Floats, places: Floats
+) -> EaseMesh:
+    """The arrays of the kernel; places: of all points as they were given."""
+    shape, faces = own.shape_by_place, form.faces
+    surface, count = shape.surface, len(shape.surface)
+    thick = point_thickness(surface.positions, shape.pull, shape.bones, shape.sections)
+    growth = np.sqrt(form.areas.sum() / max(own.area, 1e-30))
     corners = np.argsort(faces.ravel(), kind="stable")
     face_starts = np.zeros(count + 1, np.int32)
     np.cumsum(np.bincount(faces.ravel(), minlength=count), out=face_starts[1:])
@@ -147,7 +155,9 @@ def _mesh(
         filled += np.bincount(mine, minlength=len(faces))
     return EaseMesh(
         np.ascontiguousarray(surface.positions),
-        np.ascontiguousarray(matrices, np.float32),
+        places,
+        (thick * growth).astype(np.float32),
+        matrices,
         surface.starts,
         surface.neighbours,
         face_starts,
@@ -161,13 +171,13 @@ def _mesh(
     )
 
 
-def _places(mesh: EaseMesh, pull: Pull) -> Floats:
+def _places(matrices: Floats, surface: Surface, pull: Pull) -> Floats:
     """Where weights put all points: (N, P, 3)."""
-    places = np.zeros((len(mesh.matrices), len(pull), 3), np.float32)
+    places = np.zeros((len(matrices), len(pull), 3), np.float32)
     for column in range(pull.joints.shape[1]):
-        own = mesh.matrices[:, np.maximum(pull.joints[:, column], 0)]
-        moved = np.einsum("npij,pj->npi", own[..., :3], mesh.bound) + own[..., 3]
-        places += pull.weights[:, column, None] * moved
+        own = matrices[:, np.maximum(pull.joints[:, column], 0)]
+        moved = np.einsum("npij,pj->npi", own[..., :3], surface.positions)
+        places += pull.weights[:, column, None] * (moved + own[..., 3])
     return places
 
 

@@ -15,7 +15,9 @@ ROOM = 24  # joints that pull a point or its neighbours; more are left aside
 
 
 class EaseMesh(NamedTuple):
-    """What does not change: bound: (P, 3), places in the bind pose; matrices: (N, S, 3,
+    """What does not change: bound: (P, 3), places in the bind pose; given: (N,
+    P, 3), where the weights that were given put each point; thick: (P,), how thick the
+    body is around it, metres; matrices: (N, S, 3,
     4), world_from_bind of each joint; starts: (P + 1,), neighbours: those of each point
     along the surface; face_starts: (P + 1,), face_list: triangles around each point;
     faces: (F, 3); flat: (F, 3), areas: (F,), see StrainForm; beside: (F, 3), the
@@ -23,6 +25,8 @@ class EaseMesh(NamedTuple):
     """
 
     bound: Annotated[Floats, "[:, ::1]"]
+    given: Annotated[Floats, "[:, :, ::1]"]
+    thick: Annotated[Floats, "[::1]"]
     matrices: Annotated[Floats, "[:, :, :, ::1]"]
     starts: Annotated[Ints, "[::1]"]
     neighbours: Annotated[Ints, "[::1]"]
@@ -38,7 +42,8 @@ class EaseMesh(NamedTuple):
 
 class EaseRules(NamedTuple):
     """smooth, keep: what it costs that weights differ from the mean of the neighbours',
-    and from those that were given; step: how much of a weight is given away at once.
+    and that a point is a thickness away from where it was; step: how much of a weight
+    is given away at once.
     """
 
     smooth: float
@@ -47,7 +52,7 @@ class EaseRules(NamedTuple):
 
 
 class EaseWork(NamedTuple):
-    """Work space: names: (3, ROOM); amounts: (6, ROOM); normals: (2, 3)."""
+    """Work space: names: (3, ROOM); amounts: (5, ROOM); normals: (2, 3)."""
 
     names: Annotated[Ints, "out [:, ::1]"]
     amounts: Annotated[Floats, "out [:, ::1]"]

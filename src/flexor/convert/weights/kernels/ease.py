@@ -2,9 +2,9 @@
 
 In: places of points in poses, their weights, and the triangles around each. A point is
 tried with other weights: nearer to those of its neighbours, or with a little of one
-joint's given to another's. What is best for the triangles around it in all poses, and
-for how smoothly weights run, is kept; so no step makes the sum worse. The neighbours of
-a point see its new place at once.
+joint's given to another's. What is best for the triangles around it in all poses, for
+how smoothly weights run, and for how near it stays to where it was, is kept; so no step
+makes the sum worse. The neighbours of a point see its new place at once.
 
 A point of six triangles, four joints and 60 poses takes about 0.2 ms to be tried.
 """
@@ -26,6 +26,7 @@ ZERO, ONE, HALF = np.float32(0), np.float32(1), np.float32(0.5)
 # From where on a triangle costs: stretched to more, squeezed to less, folded beyond.
 STRETCH, SQUEEZE, FOLD = np.float32(1.4), np.float32(0.65), np.float32(-0.2)
 MORE = np.float32(0.5)  # than at rest: what is folded there may be
+SPARE = np.float32(0.4)  # thicknesses that a point may move for nothing
 DEAR = np.float32(2)  # how much a fold costs beside a triangle stretched to twice
 
 
@@ -73,10 +74,16 @@ def _strain_cost(
 
 @part
 def _star_cost(
-    places: Floats, n: Whole, point: Whole, mesh: EaseMesh, own: Floats, next_to: Floats
+    places: Floats,
+    n: Whole,
+    point: Whole,
+    mesh: EaseMesh,
+    own: Floats,
+    next_to: Floats,
+    keep: Real,
 ) -> Real:
     """What the triangles around a point cost in a pose."""
-    cost = ZERO
+    cost, area = ZERO, ZERO
     for at in range(mesh.face_starts[point], mesh.face_starts[point + 1]):
         f = mesh.face_list[at]
         twice = _corner_normal(places, n, mesh.faces, f, own)
@@ -92,7 +99,13 @@ def _star_cost(
                 far = max(FOLD - dot, ZERO)
                 mine += DEAR * far * far
         cost += mesh.areas[f] * mine
-    return cost
+        area += mesh.areas[f]
+    away = ZERO
+    for axis in range(3):
+        far = places[n, point, axis] - mesh.given[n, point, axis]
+        away += far * far
+    far = max(np.sqrt(away) / max(mesh.thick[point], TINY) - SPARE, ZERO)
+    return cost + keep * area * far * far
 
 
 @inline
@@ -125,21 +138,18 @@ def _roughness(
     count: Whole,
     union: Ints,
     mean: Floats,
-    given: Floats,
     size: Whole,
     rules: EaseRules,
 ) -> Real:
-    """How far weights are from their neighbours' mean, and from those that were given."""
+    """How far weights are from the mean of their neighbours'."""
     total = ZERO
     for i in range(size):
         own = ZERO
         for k in range(count):
             if names[k] == union[i]:
                 own = amounts[k]
-        from_mean, from_given = own - mean[i], own - given[i]
-        total += np.float32(rules.smooth) * from_mean * from_mean
-        total += np.float32(rules.keep) * from_given * from_given
-    return total
+        total += (own - mean[i]) * (own - mean[i])
+    return np.float32(rules.smooth) * total
 
 
 @part
@@ -175,27 +185,21 @@ def _gather(
     mesh: EaseMesh,
     joints: Ints,
     weights: Floats,
-    old_joints: Ints,
-    old_weights: Floats,
     union: Ints,
     own: Floats,
     mean: Floats,
-    given: Floats,
 ) -> Whole:
-    """The joints that pull a point or its neighbours, and their weights; gives how many.
+    """The joints that pull a point or its neighbours; gives how many.
 
-    own: of the point now; mean: of its neighbours; given: of the point at first.
+    own: weights of the point; mean: of its neighbours.
     """
     size = 0
     begin, end = mesh.starts[point], mesh.starts[point + 1]
     share = ONE / max(np.float32(end - begin), ONE)
-    for at in range(begin - 2, end):
+    for at in range(begin - 1, end):
         row = point if at < begin else np.int64(mesh.neighbours[at])
         for k in range(joints.shape[1]):
-            if at == begin - 2:
-                name, amount = old_joints[row, k], old_weights[row, k]
-            else:
-                name, amount = joints[row, k], weights[row, k]
+            name, amount = joints[row, k], weights[row, k]
             if name < 0 or amount <= ZERO:
                 continue
             place = -1
@@ -207,11 +211,9 @@ def _gather(
                     continue
                 place = size
                 union[size] = name
-                own[size], mean[size], given[size] = ZERO, ZERO, ZERO
+                own[size], mean[size] = ZERO, ZERO
                 size += 1
-            if at == begin - 2:
-                given[place] = amount
-            elif at == begin - 1:
+            if at < begin:
                 own[place] = amount
             else:
                 mean[place] += share * amount
@@ -219,15 +221,13 @@ def _gather(
 
 
 @jit(
-    "void(i4[::1], EaseMesh, EaseRules, i4[:, ::1], f4[:, ::1],"
-    " EaseWork, out f4[:, :, ::1], out i4[:, ::1], out f4[:, ::1], out f8[::1])",
+    "void(i4[::1], EaseMesh, EaseRules, EaseWork,"
+    " out f4[:, :, ::1], out i4[:, ::1], out f4[:, ::1], out f8[::1])",
 )
 def ease_points(
     order: Ints,
     mesh: EaseMesh,
     rules: EaseRules,
-    old_joints: Ints,
-    old_weights: Floats,
     work: EaseWork,
     places: Floats,
     joints: Ints,
@@ -236,41 +236,29 @@ def ease_points(
 ) -> None:
     """Try each point once, in order, with other weights.
 
-    order: (M,), points; old_joints, old_weights: (P, K), as they were given; places:
-    (N, P, 3), where the weights put all points, kept up to date; joints, weights:
-    (P, K), changed; gained: (1,), what the points cost less than before is added.
+    order: (M,), points; places: (N, P, 3), where the weights put all points, kept up to
+    date; joints, weights: (P, K), changed; gained: (1,), what the points cost less than
+    before is added.
     """
     poses, most = len(places), joints.shape[1]
     union, names, best_names = work.names[0], work.names[1], work.names[2]
-    own, mean, given = work.amounts[0], work.amounts[1], work.amounts[2]
-    trial, amounts, best_amounts = work.amounts[3], work.amounts[4], work.amounts[5]
+    own, mean, trial = work.amounts[0], work.amounts[1], work.amounts[2]
+    amounts, best_amounts = work.amounts[3], work.amounts[4]
     one, other = work.normals[0], work.normals[1]
+    keep = np.float32(rules.keep)
     for m in range(len(order)):
         point = np.int64(order[m])
-        size = _gather(
-            point,
-            mesh,
-            joints,
-            weights,
-            old_joints,
-            old_weights,
-            union,
-            own,
-            mean,
-            given,
-        )
+        size = _gather(point, mesh, joints, weights, union, own, mean)
         area = ZERO
         for at in range(mesh.face_starts[point], mesh.face_starts[point + 1]):
             area += mesh.areas[mesh.face_list[at]]
         count = _largest(union, own, size, most, best_names, best_amounts)
         if size < 2 or count == 0:
             continue
-        rough = _roughness(
-            best_names, best_amounts, count, union, mean, given, size, rules
-        )
+        rough = _roughness(best_names, best_amounts, count, union, mean, size, rules)
         least = area * poses * rough
         for n in range(poses):
-            least += _star_cost(places, n, point, mesh, one, other)
+            least += _star_cost(places, n, point, mesh, one, other, keep)
         begun = least
         # Nearer to the neighbours, then from each joint to each other.
         for step in range(2 + size * size):
@@ -297,7 +285,7 @@ def ease_points(
             cost = (
                 area
                 * poses
-                * _roughness(names, amounts, tried, union, mean, given, size, rules)
+                * _roughness(names, amounts, tried, union, mean, size, rules)
             )
             for n in range(poses):
                 if cost >= least:
@@ -305,7 +293,7 @@ def ease_points(
                 _put_point(
                     places, n, point, mesh.bound, mesh.matrices, names, amounts, tried
                 )
-                cost += _star_cost(places, n, point, mesh, one, other)
+                cost += _star_cost(places, n, point, mesh, one, other, keep)
             if cost < least * np.float32(0.9999):
                 least, count = cost, tried
                 for k in range(tried):
