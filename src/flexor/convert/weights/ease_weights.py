@@ -16,6 +16,7 @@ from flexor.convert.links.link_weights import rests_alone
 from flexor.convert.shape.body import Body, Pull, merge_same
 from flexor.convert.shape.deform_body import bind_body, deform_body
 from flexor.convert.shape.facts import BodyFacts, SceneFacts
+from flexor.convert.shape.hard_parts import points_near, sliding_joints
 from flexor.convert.shape.joint_poses import JointPoses, joined_poses, random_poses
 from flexor.convert.shape.strain import StrainForm, find_strain
 from flexor.convert.shape.surface import Surface
@@ -32,7 +33,7 @@ ENOUGH = 0.02  # of what the strain cost at first: a round that gains less is th
 HURT = 0.02  # of how bad a triangle looks in any pose
 RINGS = 2  # of neighbours around strained points that are tried, too
 MOST_POSES = 72
-RULES = EaseRules(smooth=0.02, keep=1.0, step=0.08)
+RULES = EaseRules(smooth=0.02, keep=0.5, step=0.08)
 
 
 def ease_weights(
@@ -48,14 +49,14 @@ def ease_weights(
     """Weights of a body's V vertices that strain its skin less.
 
     form, poses: of the body, see JudgePlan; most: joints a vertex at most. Rigid
-    vertices, pieces that hang on one bone, and points whose vertices hang on different
-    joints stay as they are.
+    vertices, pieces that hang on one bone, skin of joints that slide, and
+    points whose vertices hang on different joints stay as they are.
     """
     body, surface = own.body, own.by_place
     given = body.pull.take(surface.vertex_of_point).widened(
         max(most, body.pull.joints.shape[1])
     )
-    free = _free_points(body, surface)
+    free = _free_points(facts, body, surface)
     local = _poses(facts, body, poses)
     _, world = deform_body(facts.layout, bind_body(facts.scene, body), local)
     matrices = _matrices(facts, body, world)
@@ -97,7 +98,7 @@ def ease_weights(
     )
 
 
-def _free_points(body: Body, surface: Surface) -> Bools:
+def _free_points(facts: SceneFacts, body: Body, surface: Surface) -> Bools:
     """Which points (P,) may be given other weights."""
     fixed = body.rigid | rests_alone(body.pull, surface)
     order = np.argsort(body.pull.joints, axis=1, kind="stable")
@@ -107,7 +108,8 @@ def _free_points(body: Body, surface: Surface) -> Bools:
     fixed |= (names != names[first]).any(1)
     fixed |= (np.abs(amounts - amounts[first]) > 1e-3).any(1)
     fixed |= body.pull.weights.sum(1) <= 0
-    free = np.ones(len(surface), bool)
+    pull = body.pull.take(surface.vertex_of_point)
+    free = ~points_near(pull, surface, sliding_joints(facts, body))
     free[surface.point_of_vertex[fixed]] = False
     return free
 
