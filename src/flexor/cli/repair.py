@@ -17,7 +17,11 @@ from flexor.cli.tables.columns import say_count
 from flexor.cli.tables.repair import print_check, print_report
 from flexor.convert.repair.passes import TABLE
 from flexor.convert.repair.rows import Setting
-from flexor.convert.repair.settings import RepairSettings, make_settings
+from flexor.convert.repair.settings import (
+    RepairSettings,
+    asked_or_automatic,
+    make_settings,
+)
 from flexor.errors import SettingError
 from flexor.files.replace import check_parent, replace_file
 
@@ -115,6 +119,9 @@ def repair(
 ) -> None:
     """Mend weights and joints, so that a character bends well in every engine.
 
+    Without options it does what helps this file and nothing else; each step is kept
+    only where joints look better with it.
+
     Links are written as joints of their own with their movement in every clip, so
     nothing special is needed to show them.
     """
@@ -124,11 +131,8 @@ def repair(
         _check(file, as_json)
         return
     chosen = _settings(settings, words)
-    if not chosen.passes() and weights_from is None:
-        raise SettingError(
-            "nothing to do: give --rogues, --smooth, --links 3, --regenerate and so "
-            "on, or --check to see what is wrong"
-        )
+    if weights_from is None:
+        chosen = asked_or_automatic(chosen)
     to, page = _place(out, "-o", ENDINGS), _place(report, "--report", (".html",))
     if to is None and page is None:
         raise SettingError("-o: give a .glb, .gltf or .flexor file to write")

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Unpack
 from flexor.api.character import Character
 from flexor.api.repair.signed import with_keywords
 from flexor.convert.repair.passes import TABLE, RepairWords
-from flexor.convert.repair.settings import RepairSettings, take_words
+from flexor.convert.repair.settings import (
+    RepairSettings,
+    asked_or_automatic,
+    take_words,
+)
 from flexor.errors import SettingError
 
 if TYPE_CHECKING:
@@ -26,6 +30,9 @@ def repair(
     **settings: Unpack[RepairWords],
 ) -> tuple[Character, RepairReport]:
     """A new character with better weights and joints, and what was changed.
+
+    Without settings it does what helps this character and nothing else: skin is freed
+    of wrong bones, weights are eased and links put in, each only where it looks better.
 
     {settings}
     weights_from: Take the weights of this character on the same skeleton, first.
@@ -48,9 +55,12 @@ def repair(
     for name, value in given.items():
         if not isinstance(value, Character):
             raise SettingError(f"{name}: {value!r}, expected a character; see load")
+    chosen = take_words(settings)
+    if weights_from is None:
+        chosen = asked_or_automatic(chosen)
     return run_repair(
         character,
-        take_words(settings),
+        chosen,
         weights_from=weights_from,
         has_measures=has_measures,
     )

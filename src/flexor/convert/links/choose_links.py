@@ -1,97 +1,159 @@
-"""Links only where they help: joints that bend worse with them go without.
+"""Links only where they help: joints that look no better with them go without.
 
 Links are put in by place along a joint. That is wrong where the bone above does not
-hold the skin on the other side, and on meshes too coarse for it; so the result is
-tried: joints are bent and twisted, and the clips are played, before and after.
+hold the skin on the other side, and on meshes too coarse for it; so it is tried: each
+joint with several lengths, then all that became better at once, until none is worse.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Ints
-from flexor.convert.links.bake_links import Baked
 from flexor.convert.links.link_bones import link_bones
-from flexor.convert.links.link_weights import LinkSettings
-from flexor.convert.shape.body import Body, Pull
-from flexor.convert.shape.deform_body import bind_body, deform_body
+from flexor.convert.links.link_weights import FADES, LENGTHS, LinkSettings
 from flexor.convert.shape.facts import BodyFacts, SceneFacts
-from flexor.convert.shape.measure_joints import (
-    JointMeasure,
-    measure_joints,
-    plan_measures,
+from flexor.convert.shape.judge_joints import (
+    JointScore,
+    JudgePlan,
+    is_better,
+    is_worse,
+    judge_body,
+    plan_judging,
 )
-from flexor.convert.shape.surface import Surface
 from flexor.scene.finding import Finding
-from flexor.scene.scene import Scene
 
 __all__ = ["choose_links"]
 
-ROUNDS = 4  # of taking links away and trying again
+ROUNDS = 6  # of taking links away and trying again
 HOLDS = 0.05  # a weight that holds skin
-LOSS = 0.08  # of the volume: a joint that keeps so much less in any turn is worse
-TORN = 3.0  # times its length at rest: an edge that is stretched more is torn,
-WORSE = 2.0  # if it is that many times as long as without links
-MOST_TORN = 2  # edges that may be torn at a joint
-BATCH = 8  # poses at once
 
 Wanted = dict[int, LinkSettings]
+Scores = list[dict[int, JointScore]]
 
 
 def choose_links(
     facts: SceneFacts, settings: Sequence[Mapping[int, LinkSettings]]
 ) -> tuple[SceneFacts, list[Finding]]:
-    """The scene with links at those of the wanted joints that are better with them.
+    """The scene with links at those of the wanted joints that look better with them.
 
-    settings: as for link_bones. Joints go without links if no skin passes from the bone
-    above to theirs, if a bend or a twist leaves clearly less of their volume than
-    without, or if edges around them tear at poses of the clips.
+    settings: as for link_bones; a length or fade of None is chosen for each joint.
+    Joints go without links if no skin passes from the bone above to theirs, or if they
+    are not clearly better with them (see `judge_joints`).
     """
-    scene, bodies = facts.scene, facts.bodies
     wanted: list[Wanted] = []
     left: dict[str, list[str]] = {}
-    for known, own in zip(bodies, settings, strict=True):
+    links = facts.scene.skeleton.links
+    for known, own in zip(facts.bodies, settings, strict=True):
         body, joined = known.body, _joined(known)
-        links = np.isin(body.joints, list(scene.skeleton.links))
-        below = [row for row in own if body.parents[row] >= 0 and not links[row]]
+        is_link = np.isin(body.joints, list(links))
+        below = [row for row in own if body.parents[row] >= 0 and not is_link[row]]
         wanted.append({row: own[row] for row in below if row in joined})
         apart = [body.names[row] for row in below if row not in joined]
         left.setdefault("no skin passes to them from the bone above", []).extend(apart)
-    plans = [plan_measures(scene, body) for body in bodies]
-    before = [
-        {one.row: one for one in measure_joints(facts, body, plan)}
-        for body, plan in zip(bodies, plans, strict=True)
-    ]
-    baked: Baked = {}
-    for turn in range(ROUNDS):
-        linked, findings = link_bones(facts, wanted, baked=baked)
-        lost = False
-        for number, known in enumerate(linked.bodies):
-            body, after = known.body, measure_joints(linked, known, plans[number])
-            worse = set(_worse(before[number], after)) & set(wanted[number])
-            torn = _torn(facts, linked, number) & set(wanted[number])
-            idle = set(wanted[number]) - _held(linked.scene, body)
-            for rows, why in (
-                (worse, "they would keep less of their volume"),
-                (torn - worse, "the skin would tear in clips"),
-                (idle - worse - torn, "nothing would hang on them"),
-            ):
-                names = [body.names[row] for row in sorted(rows)]
-                left.setdefault(why, []).extend(names)
-                lost = lost or bool(rows)
-            wanted[number] = {
-                row: s
-                for row, s in wanted[number].items()
-                if row not in worse | torn | idle
-            }
-        if not lost:
+    plans = [plan_judging(facts, body) for body in facts.bodies]
+    before = _judge(facts, plans)
+    chosen = _best(facts, wanted, plans, before)
+    for _ in range(ROUNDS):
+        linked, _ = link_bones(facts, chosen, has_tracks=False)
+        after = _judge(linked, plans)
+        spoilt = [
+            _spoilt(own, chosen[number], before[number], after[number])
+            for number, own in enumerate(facts.bodies)
+        ]
+        if not any(spoilt):
             break
-        if turn == ROUNDS - 1:
-            linked, findings = link_bones(facts, wanted, baked=baked)
+        for own, rows in zip(chosen, spoilt, strict=True):
+            for row in rows:
+                own.pop(row, None)
+    else:
+        chosen = [{} for _ in chosen]
+    for known, asked, own in zip(facts.bodies, wanted, chosen, strict=True):
+        rest = [known.body.names[row] for row in asked if row not in own]
+        left.setdefault("they would look no better", []).extend(rest)
+    linked, findings = link_bones(facts, chosen)
     return linked, [*findings, *_tell(left)]
+
+
+def _judge(facts: SceneFacts, plans: Sequence[JudgePlan]) -> Scores:
+    """The scores of all joints of all bodies, by row."""
+    return [
+        {one.row: one for one in judge_body(facts, own, plan).joints}
+        for own, plan in zip(facts.bodies, plans, strict=True)
+    ]
+
+
+def _best(
+    facts: SceneFacts,
+    wanted: Sequence[Wanted],
+    plans: Sequence[JudgePlan],
+    before: Scores,
+) -> list[Wanted]:
+    """For each joint that some links make better, the best of those tried."""
+    best: Scores = [{} for _ in wanted]
+    chosen: list[Wanted] = [{} for _ in wanted]
+    for length in LENGTHS:
+        for fade in FADES:
+            trial = [
+                {row: _variant(own, length, fade) for row, own in mine.items()}
+                for mine in wanted
+            ]
+            known = [
+                {row: own for row, own in mine.items() if own is not None}
+                for mine in trial
+            ]
+            if not any(known):
+                continue
+            linked, _ = link_bones(facts, known, has_tracks=False)
+            scores = _judge(linked, plans)
+            for number, mine in enumerate(known):
+                for row, own in mine.items():
+                    new, old = scores[number].get(row), before[number].get(row)
+                    if new is None or old is None or not is_better(new, old):
+                        continue
+                    least = best[number].get(row)
+                    if least is None or new.score < least.score:
+                        best[number][row], chosen[number][row] = new, own
+    return chosen
+
+
+def _variant(own: LinkSettings, length: float, fade: float) -> LinkSettings | None:
+    """The settings with a length and fade that were left open; None: not these."""
+    if own.length is not None and length != LENGTHS[0]:
+        return None
+    if own.fade is not None and fade != FADES[0]:
+        return None
+    return replace(
+        own,
+        length=length if own.length is None else own.length,
+        fade=fade if own.fade is None else own.fade,
+    )
+
+
+def _spoilt(
+    facts: BodyFacts,
+    chosen: Wanted,
+    before: Mapping[int, JointScore],
+    after: Mapping[int, JointScore],
+) -> set[int]:
+    """Rows whose links are to go: no better, or next to a joint that is worse."""
+    spoilt = set()
+    parents = facts.body.parents
+    for row, new in after.items():
+        old = before.get(row)
+        if old is None:
+            continue
+        if row in chosen and not is_better(new, old):
+            spoilt.add(row)
+        elif is_worse(new, old):
+            above = int(parents[row])
+            near = {row, above, *np.flatnonzero(parents == row).tolist()}
+            near |= set(np.flatnonzero(parents == above).tolist())
+            spoilt |= near & set(chosen)
+    return spoilt
 
 
 def _tell(left: Mapping[str, list[str]]) -> Iterator[Finding]:
@@ -128,82 +190,3 @@ def _pairs(
             pairs = np.unique(np.stack([a[both], b[both]], 1), axis=0)
             seen.update(map(tuple, pairs.tolist()))
     return seen
-
-
-def _worse(
-    before: Mapping[int, JointMeasure], after: Sequence[JointMeasure]
-) -> Iterator[int]:
-    """Rows of joints that keep clearly less of their volume than before."""
-    for new in after:
-        old = before.get(new.row)
-        if old is None or not (old.is_measured and new.is_measured):
-            continue
-        gains = [
-            getattr(new, turn) - getattr(old, turn)
-            for turn in ("bend90", "bend150", "twist180")
-            if getattr(new, turn) is not None and getattr(old, turn) is not None
-        ]
-        if gains and (min(gains) < -LOSS or sum(gains) < 0):
-            yield new.row
-
-
-def _torn(plain: SceneFacts, linked: SceneFacts, number: int) -> set[int]:
-    """Rows of a body's joints around which edges tear at poses of the clips."""
-    surface = plain.bodies[number].by_place
-    old, new = plain.bodies[number].body, linked.bodies[number].body
-    first, second, _ = surface.edges()
-    if not plain.scene.clips or not len(first):
-        return set()
-    is_torn = np.zeros(len(first), bool)
-    layouts, poses = [plain.layout, linked.layout], [plain.poses, linked.poses]
-    binds = [bind_body(plain.scene, old), bind_body(linked.scene, new)]
-    ends = surface.vertex_of_point[first], surface.vertex_of_point[second]
-    rest = _lengths(deform_body(layouts[0], binds[0], layouts[0].rest[None])[0], ends)
-    sound = rest[0] > 1e-6 * old.size
-    for start in range(0, len(poses[0]), BATCH):
-        lengths = [
-            _lengths(deform_body(lay, bind, pose[start : start + BATCH])[0], ends)
-            for lay, bind, pose in zip(layouts, binds, poses, strict=True)
-        ]
-        long = lengths[1] > np.maximum(TORN * rest, WORSE * lengths[0])
-        is_torn |= (long & sound).any(0)
-    return _blamed(linked.scene, new, surface, first[is_torn], second[is_torn])
-
-
-def _lengths(
-    places: NDArray[np.float32], ends: tuple[NDArray[np.int32], NDArray[np.int32]]
-) -> NDArray[np.float64]:
-    """Lengths (N, E) of edges between vertices at `places` (N, V, 3)."""
-    across = places[:, ends[0]].astype(np.float64) - places[:, ends[1]]
-    lengths: NDArray[np.float64] = np.linalg.norm(across, axis=2)
-    return lengths
-
-
-def _held(linked: Scene, body: Body) -> set[int]:
-    """Rows of joints whose links hold something."""
-    used = np.unique(body.pull.joints[body.pull.weights > 0])
-    return set(_joint_of(linked, body)[used[used >= 0]].tolist()) - {-1}
-
-
-def _joint_of(linked: Scene, body: Body) -> Ints:
-    """For each row the row of the joint that it is a link of, or -1."""
-    rows = body.joint_rows(linked.skeleton.links)
-    return np.where(rows == np.arange(len(rows)), -1, rows).astype(np.int32)
-
-
-def _blamed(
-    linked: Scene,
-    body: Body,
-    surface: Surface,
-    first: NDArray[np.int32],
-    second: NDArray[np.int32],
-) -> set[int]:
-    """Joints whose links hold an end of more than a few of some edges."""
-    joint_of = _joint_of(linked, body)
-    pull: Pull = body.pull.take(surface.vertex_of_point)
-    held = np.where(pull.weights >= HOLDS, pull.joints, -1)
-    held = np.where(held >= 0, joint_of[held], -1)
-    both = np.sort(np.concatenate([held[first], held[second]], 1), axis=1)
-    both[:, 1:][both[:, 1:] == both[:, :-1]] = -1  # once for each edge
-    counts = np.bincount(both[both >= 0], minlength=len(body.joints))
-    return set(np.flatnonzero(counts > MOST_TORN).tolist())

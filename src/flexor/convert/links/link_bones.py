@@ -24,6 +24,7 @@ from flexor.pose.clips.track_values import slerp
 from flexor.scene.character.skeleton import Link, Skeleton
 from flexor.scene.character.weights import Skin
 from flexor.scene.finding import Finding
+from flexor.scene.runtime.packed_clip import unpacked
 from flexor.scene.scene import Scene
 
 __all__ = ["LinkSettings", "link_bones", "own_meshes"]
@@ -46,7 +47,7 @@ def link_bones(
     facts: SceneFacts,
     settings: Sequence[Mapping[int, LinkSettings]],
     *,
-    baked: Baked | None = None,
+    has_tracks: bool = True,
 ) -> tuple[SceneFacts, list[Finding]]:
     """The scene with links at joints of its bodies, and what was odd.
 
@@ -56,8 +57,8 @@ def link_bones(
     joint's, at its rest, that moves k / (n + 1) of the joint's way; if the joint's node
     hangs on a node that is no joint, that one carries the links too. Old nodes keep
     their numbers. Bodies that hang on the same nodes share the links. Every clip gets
-    tracks for the links of the joints that it moves. baked: of `bake_links`, to try
-    several settings.
+    tracks for the links of the joints that it moves; has_tracks: False to leave that
+    out while settings are tried.
     """
     scene, bodies = facts.scene, facts.bodies
     if len(settings) != len(bodies):
@@ -88,7 +89,10 @@ def link_bones(
         pulls[number] = pull
     if not nodes.rows:
         return facts, findings
-    grown = _grown(scene, nodes, skins, pulls, [own.body for own in bodies], baked)
+    grown = _grown(scene, nodes, skins)
+    if has_tracks:
+        grown = _with_tracks(grown)
+    grown = with_pulls(grown, pulls, [own.body for own in bodies])
     return facts.with_scene(grown), findings
 
 
@@ -272,15 +276,8 @@ def _extend_skin(
     )
 
 
-def _grown(
-    scene: Scene,
-    nodes: _Nodes,
-    skins: list[Skin],
-    pulls: dict[int, Pull],
-    bodies: list[Body],
-    baked: Baked | None,
-) -> Scene:
-    """The scene with its new nodes, skins and weights, and tracks for the links."""
+def _grown(scene: Scene, nodes: _Nodes, skins: list[Skin]) -> Scene:
+    """The scene with its new nodes and skins."""
     old = scene.skeleton
     joints = np.array([joint for joint, _ in nodes.rows], np.int32)
     rows = np.concatenate([np.arange(len(old), dtype=np.int32), joints])
@@ -295,15 +292,21 @@ def _grown(
         {**old.links, **links},
     )
     none = np.full(len(joints), -1, np.int32)
-    grown = replace(
+    return replace(
         scene,
         skeleton=skeleton,
         node_mesh=np.concatenate([scene.node_mesh, none]),
         node_skin=np.concatenate([scene.node_skin, none]),
         skins=tuple(skins),
-        clips={
-            name: bake_links(clip, skeleton, links, baked=baked)
-            for name, clip in scene.clips.items()
-        },
     )
-    return with_pulls(grown, pulls, bodies)
+
+
+def _with_tracks(scene: Scene) -> Scene:
+    """The scene with tracks for the links that its clips have none for."""
+    skeleton, baked = scene.skeleton, Baked()
+    clips = {}
+    for name, clip in scene.clips.items():
+        moved = {track.node for track in unpacked(clip).tracks}
+        links = {node: one for node, one in skeleton.links.items() if node not in moved}
+        clips[name] = bake_links(clip, skeleton, links, baked=baked)
+    return replace(scene, clips=clips)

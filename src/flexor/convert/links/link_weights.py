@@ -33,6 +33,8 @@ from flexor.errors import SettingError
 from flexor.scene.character.tree import children_of, top_down
 
 __all__ = [
+    "FADES",
+    "LENGTHS",
     "Chain",
     "LinkSettings",
     "link_chains",
@@ -41,6 +43,8 @@ __all__ = [
 ]
 
 NOTHING = 1e-6  # a weight that is not worth a tie, and what a sum may be off by
+# What is tried of how far links reach, and of how much of them the parent keeps.
+LENGTHS, FADES = (1.0, 1.6), (0.0, 1.0)
 LEAST_HALF = 1e-4  # of the body's size: no half of a chain is shorter
 
 # What hangs on the child or on the parent by this much (from a little to wholly) and
@@ -54,21 +58,22 @@ class LinkSettings:
 
     count: how many links, 0 for none; length: factor on how far along the bones they
     reach by default; fade: how much of what would be given to links stays with the
-    parent where the surface lies across the bone, 0 for nothing to 1 for all.
+    parent where the surface lies across the bone, 0 for nothing to 1 for all. None:
+    what looks best, where links are chosen; else the first of LENGTHS and FADES.
     """
 
     count: int = 3
-    length: float = 1.0
-    fade: float = 1.0
+    length: float | None = None
+    fade: float | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.count, bool) or not isinstance(self.count, int):
             raise SettingError(f"link count: {self.count!r}, expected a whole number")
         if not 0 <= self.count <= 64:
             raise SettingError(f"link count: {self.count}, expected 0 to 64")
-        if not 0 < self.length < 1e6:
+        if self.length is not None and not 0 < self.length < 1e6:
             raise SettingError(f"link length: {self.length}, expected more than 0")
-        if not 0 <= self.fade <= 1:
+        if self.fade is not None and not 0 <= self.fade <= 1:
             raise SettingError(f"link fade: {self.fade}, expected 0 to 1")
 
 
@@ -145,7 +150,8 @@ def _chain(
     if bones.tips[parent] == joint:
         # The thinner: a head on a neck must not bend as far up as it is wide.
         radius = min(radius, float(sections.thickness[parent, 1]))
-    half = settings.length * (0.3 * float(lengths[joint]) + 1.5 * radius) / 2
+    factor = LENGTHS[0] if settings.length is None else settings.length
+    half = factor * (0.3 * float(lengths[joint]) + 1.5 * radius) / 2
     apart = float(np.linalg.norm(bases[joint] - bases[parent]))
     reach = max(float(lengths[parent]), apart)
     least = LEAST_HALF * body.size
@@ -162,7 +168,7 @@ def _chain(
         max(min(half, float(lengths[joint]) / 2), least),
         max(radius, least),
         axes[joint].copy(),
-        settings.fade,
+        FADES[0] if settings.fade is None else settings.fade,
     )
 
 

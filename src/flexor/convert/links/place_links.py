@@ -30,8 +30,8 @@ def links_pass(
     task: SceneTask,
     *,
     links: int,
-    links_length: float,
-    links_fade: float,
+    links_length: float | None,
+    links_fade: float | None,
     always: bool,
     rules: Sequence[JointRule],
 ) -> tuple[SceneFacts, list[Finding]]:

@@ -107,6 +107,21 @@ class RepairWords(TypedDict, total=False):
             told="at most {smooth} steps, over {smooth_width:g} radii",
         ),
     ]
+    ease: Annotated[
+        bool,
+        Setting(
+            bool,
+            False,
+            "Change weights where the skin folds, tears or is squeezed as joints turn.",
+            option=Option("--ease"),
+            word="ease",
+        ),
+        Pass(
+            "ease",
+            "weights",
+            "flexor.convert.weights.ease_weights:ease_pass",
+        ),
+    ]
     mirror: Annotated[
         Literal["left", "right"] | None,
         Setting(
@@ -130,7 +145,7 @@ class RepairWords(TypedDict, total=False):
             int,
             0,
             "Small joints at each joint that share its turn, so that it keeps its "
-            "volume; 3 do. Joints that would be worse with them go without.",
+            "volume; 3 do. Joints that look no better with them go without.",
             unit="links",
             bounds=Bounds(0, 64, "0 to 64"),
             usual=3,
@@ -144,8 +159,8 @@ class RepairWords(TypedDict, total=False):
             more=(
                 Setting(
                     float,
-                    1.0,
-                    "How far links reach along the bones.",
+                    None,
+                    "How far links reach along the bones; left out: what looks best.",
                     unit="times the usual length",
                     bounds=Bounds(0, 1e6, "more than 0", is_open=True),
                     word="links.length",
@@ -153,9 +168,9 @@ class RepairWords(TypedDict, total=False):
                 ),
                 Setting(
                     float,
-                    1.0,
+                    None,
                     "How much of them the parent keeps where the surface lies across "
-                    "the bone.",
+                    "the bone; left out: what looks best.",
                     unit="0 for nothing to 1 for all",
                     bounds=Bounds(0, 1, "0 to 1"),
                     word="links.fade",
@@ -173,7 +188,7 @@ class RepairWords(TypedDict, total=False):
             is_on=lambda values: (
                 values["links"] > 0 or any(rule.count for rule in values["rules"])
             ),
-            told="{links} a joint, length {links_length:g}, fade {links_fade:g}",
+            told="{links} a joint",
         ),
     ]
     always: Annotated[

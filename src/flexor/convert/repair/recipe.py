@@ -8,7 +8,6 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from flexor.arrays import Ints
 from flexor.convert.links.link_bones import own_meshes
@@ -22,7 +21,7 @@ from flexor.convert.repair.task import (
     SceneTask,
     refuse_pattern,
 )
-from flexor.convert.shape.body import Body, Pull
+from flexor.convert.shape.body import Body, Pull, rows_of
 from flexor.convert.shape.facts import SceneFacts
 from flexor.convert.weights.transfer_weights import transfer_weights
 from flexor.errors import SettingError
@@ -132,12 +131,14 @@ def _mend(
         shared = marked.rigid & ~own.body.rigid
         facts = own
         for row in settings.due("weights"):
-            body_task = BodyTask(facts, joints, influences, task.note)
+            body_task = BodyTask(
+                number, task.facts, facts, joints, influences, task.note
+            )
             mended: Mended = _run(row, body_task, settings.values)
             findings += mended.findings
             if mended.pull is not facts.body.pull:
                 facts = facts.with_pull(mended.pull)
-        pulls[number] = _with_rows(facts.body.pull, own.body.pull, shared)
+        pulls[number] = rows_of(facts.body.pull, own.body.pull, shared)
         findings += odd if shared.any() and not is_linked else []
     odd_ones = [one for one in findings if one.code == "not-mirrored"]
     if odd_ones and len(odd_ones) == len(pulls):
@@ -145,24 +146,12 @@ def _mend(
     return task.facts.with_pulls(pulls)
 
 
-def _with_rows(new: Pull, old: Pull, rows: NDArray[np.bool_]) -> Pull:
-    """New weights, but old ones in some rows (V,)."""
-    if not rows.any():
-        return new
-    width = max(new.joints.shape[1], old.joints.shape[1])
-    a, b = old.widened(width), new.widened(width)
-    return Pull(
-        np.where(rows[:, None], a.joints, b.joints),
-        np.where(rows[:, None], a.weights, b.weights),
-    )
-
-
 def _limit(task: SceneTask, influences: int, settings: RepairSettings) -> SceneFacts:
     """The scene after the passes that drop weights, which all bodies go through."""
     pulls = {}
     for number, facts in enumerate(task.facts.bodies):
         for row in settings.due("limits"):
-            body_task = BodyTask(facts, None, influences, task.note)
+            body_task = BodyTask(number, task.facts, facts, None, influences, task.note)
             mended: Mended = _run(row, body_task, settings.values)
             facts = facts.with_pull(mended.pull)
         pulls[number] = facts.body.pull

@@ -10,7 +10,16 @@ from typing import Any
 from flexor.convert.repair.passes import TABLE, RepairWords
 from flexor.convert.repair.rows import Pass, Stage, Values
 
-__all__ = ["RepairSettings", "make_settings", "take_words"]
+__all__ = [
+    "AUTOMATIC",
+    "RepairSettings",
+    "asked_or_automatic",
+    "make_settings",
+    "take_words",
+]
+
+# What is done when nothing is asked for: each is kept only where it looks better.
+AUTOMATIC = {"rogues": True, "ease": True, "links": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +57,10 @@ def take_words(words: RepairWords) -> RepairSettings:
     """Settings by the keywords of `flexor.repair`, which takes more kinds of values."""
     given = {name: TABLE.settings[name].take(value) for name, value in words.items()}
     return make_settings(given)
+
+
+def asked_or_automatic(settings: RepairSettings) -> RepairSettings:
+    """The settings, with the automatic recipe if they ask for no pass."""
+    if settings.passes():
+        return settings
+    return RepairSettings(MappingProxyType({**settings.values, **AUTOMATIC}))

@@ -21,10 +21,13 @@ Note = Callable[[str], None]  # takes a few words before each part of the work
 class BodyTask:
     """A body whose weights are to be changed.
 
-    joints: rows of the joints that may be changed, None for all; influences: the most
-    joints that pulled any vertex of the scene as it came.
+    number: of the body in its scene; scene: as it was before its weights were changed,
+    for its skeleton and clips; joints: rows of the joints that may be changed, None for
+    all; influences: the most joints that pulled any vertex of the scene as it came.
     """
 
+    number: int
+    scene: SceneFacts
     facts: BodyFacts
     joints: Ints | None
     influences: int

@@ -26,6 +26,7 @@ __all__ = [
     "gather_bodies",
     "joint_parents",
     "merge_same",
+    "rows_of",
     "same_rows",
     "skin_weights",
     "with_pulls",
@@ -308,6 +309,18 @@ def with_pulls(scene: Scene, pulls: Mapping[int, Pull], bodies: list[Body]) -> S
         is_new = any((row, i) in new for i in range(len(primitives)))
         meshes.append(replace(mesh, primitives=primitives) if is_new else mesh)
     return replace(scene, meshes=tuple(meshes))
+
+
+def rows_of(new: Pull, old: Pull, rows: NDArray[np.bool_]) -> Pull:
+    """New weights, but old ones in some rows (V,)."""
+    if not rows.any():
+        return new
+    width = max(new.joints.shape[1], old.joints.shape[1])
+    a, b = old.widened(width), new.widened(width)
+    return Pull(
+        np.where(rows[:, None], a.joints, b.joints),
+        np.where(rows[:, None], a.weights, b.weights),
+    )
 
 
 def same_rows(one: Pull, other: Pull) -> NDArray[np.bool_]:

@@ -55,14 +55,15 @@ def sliding_joints(facts: SceneFacts, body: Body) -> Bools:
     moved *= np.cbrt(np.abs(np.linalg.det(linear)))
     corners = facts.world[body.joints, :, 3]
     size = max(float(np.ptp(corners, axis=0).max()), 1e-30)
-    slides = (moved > SLIDES * size) & (dots > np.cos(TURNS / 2))
-    return slides & (body.parents >= 0)
+    slides: Bools = (moved > SLIDES * size) & (dots > np.cos(TURNS / 2))
+    slides &= body.parents >= 0
+    return slides
 
 
 def points_near(pull: Pull, surface: Surface, joints: Bools) -> Bools:
     """Which points (P,) hang on some of the joints (S,), or next to ones that do."""
     held = (pull.weights > 1 - WHOLE) & (pull.joints >= 0)
-    on_them = (held & joints[np.maximum(pull.joints, 0)]).any(1)
+    on_them: Bools = np.any(held & joints[np.maximum(pull.joints, 0)], axis=1)
     first = np.repeat(np.arange(len(surface)), np.diff(surface.starts))
     near = on_them.copy()
     near[surface.neighbours[on_them[first]]] = True

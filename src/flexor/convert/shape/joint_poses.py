@@ -135,8 +135,8 @@ def _seen(facts: SceneFacts) -> Doubles | None:
     turned = lanes[:, 3:7, layout.lane_of_node].transpose(0, 2, 1).astype(np.float64)
     rest = layout.skeleton.rotations.astype(np.float64)
     dots = np.abs((turned * rest).sum(2))
-    angles: Doubles = 2 * np.arccos(np.clip(dots, 0, 1))
-    return angles.max(0)
+    angles: Doubles = 2 * np.arccos(np.clip(dots.min(0), 0, 1))
+    return angles
 
 
 def _reach(angle: float) -> tuple[float, float]:

@@ -22,11 +22,21 @@ from flexor.convert.shape.joint_regions import Region, joint_regions, region_vol
 from flexor.convert.shape.measure_joints import moving_joints
 from flexor.convert.shape.strain import StrainForm, find_strain, make_form
 
-__all__ = ["JointScore", "JudgePlan", "Judged", "judge_body", "plan_judging"]
+__all__ = [
+    "JointScore",
+    "JudgePlan",
+    "Judged",
+    "is_better",
+    "is_worse",
+    "judge_body",
+    "plan_judging",
+]
 
 BATCH = 16  # poses at once
 LEFT = 0.9  # of the volume: what is left of a joint that bends well
 CLIPS = 4.0  # how much more poses of clips count than those of trials
+MORE, LESS = 1.02, 0.97  # times a score: what is worse, and what is clearly better
+LITTLE = 2e-3  # a score that cannot be seen
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,6 +98,20 @@ class Judged:
     torn: float
     squeezed: float
     hurt: Doubles
+
+
+def is_worse(new: JointScore, old: JointScore) -> bool:
+    """Whether a joint looks worse than before, by more than can be measured."""
+    return (
+        new.score > MORE * old.score + LITTLE
+        or new.tried > MORE * old.tried + 2 * LITTLE
+        or new.seen > MORE * old.seen + LITTLE
+    )
+
+
+def is_better(new: JointScore, old: JointScore) -> bool:
+    """Whether a joint looks clearly better than before, and in no way worse."""
+    return new.score < LESS * old.score - LITTLE and not is_worse(new, old)
 
 
 def plan_judging(facts: SceneFacts, own: BodyFacts) -> JudgePlan:
@@ -177,12 +201,15 @@ def judge_body(facts: SceneFacts, own: BodyFacts, plan: JudgePlan) -> Judged:
             own.body.names[row],
             float(joints[at, 0]),
             float(owned[row] / plan.areas[at]),
-            *(float(value) for value in joints[at, 1:]),
+            float(joints[at, 1]),
+            float(joints[at, 2]),
+            float(joints[at, 3]),
             float(left[at]) if np.isfinite(left[at]) else None,
         )
         for at, row in enumerate(plan.rows.tolist())
     )
-    return Judged(scores, *(float(value) for value in totals), hurt)
+    folds, torn, squeezed = totals.tolist()
+    return Judged(scores, folds, torn, squeezed, hurt)
 
 
 def _deform(facts: SceneFacts, own: BodyFacts, local: Floats) -> Floats:

@@ -13,19 +13,24 @@ import numpy as np
 
 from flexor.arrays import Bools, Floats, Ints
 from flexor.convert.links.link_weights import rests_alone
-from flexor.convert.shape.body import Body, Pull, merge_same
+from flexor.convert.repair.task import BodyTask, Mended
+from flexor.convert.shape.body import Body, Pull, merge_same, rows_of
 from flexor.convert.shape.deform_body import bind_body, deform_body
 from flexor.convert.shape.facts import BodyFacts, SceneFacts
 from flexor.convert.shape.hard_parts import points_near, sliding_joints
 from flexor.convert.shape.joint_poses import JointPoses, joined_poses, random_poses
+from flexor.convert.shape.judge_joints import plan_judging
 from flexor.convert.shape.strain import StrainForm, find_strain
 from flexor.convert.shape.surface import Surface
 from flexor.convert.shape.thickness import point_thickness
+from flexor.convert.weights.edit_weights import most_joints
+from flexor.convert.weights.keep_better import keep_better
 from flexor.convert.weights.kernels import ease as kernel
 from flexor.convert.weights.layout import ROOM, EaseMesh, EaseRules, EaseWork
 from flexor.maths import transforms
+from flexor.scene.finding import Finding
 
-__all__ = ["ease_weights"]
+__all__ = ["ease_pass", "ease_weights"]
 
 ROUNDS = 12  # of going over all points that are strained
 SWEEPS = 2  # over the points of a round
@@ -34,6 +39,27 @@ HURT = 0.02  # of how bad a triangle looks in any pose
 RINGS = 2  # of neighbours around strained points that are tried, too
 MOST_POSES = 72
 RULES = EaseRules(smooth=0.02, keep=0.5, step=0.08)
+
+
+def ease_pass(task: BodyTask, *, max_influences: int | None) -> Mended:
+    """Weights that strain the skin less, kept where joints look no worse with them."""
+    scene = task.scene.with_pulls({task.number: task.body.pull})
+    own = scene.bodies[task.number]
+    plan = plan_judging(scene, own)
+    most = most_joints(max_influences, task.influences)
+    task.note(f"easing {len(task.body):,} vertices")
+    pull = ease_weights(scene, own, plan.form, plan.poses, most=most)
+    if task.joints is not None:
+        held = np.isin(task.body.pull.joints, task.joints) & (
+            task.body.pull.weights > 0
+        )
+        pull = rows_of(pull, task.body.pull, ~np.any(held, axis=1))
+    pull, kept = keep_better(scene, task.number, plan, pull, most)
+    if not kept:
+        return Mended(pull)
+    some = ", ".join(kept[:12]) + (", ..." if len(kept) > 12 else "")
+    text = f"{len(kept)} joints keep their weights, as they would look worse: {some}"
+    return Mended(pull, (Finding("info", "ease-left-out", task.where, text),))
 
 
 def ease_weights(
@@ -88,13 +114,10 @@ def ease_weights(
         if gained[0] <= ENOUGH * first:
             break
     new = merge_same(now.joints, now.weights)
-    rows = np.where(free, np.arange(len(surface)), -1)[surface.point_of_vertex]
-    width = max(new.joints.shape[1], body.pull.joints.shape[1])
-    old, eased = body.pull.widened(width), new.widened(width)
-    is_new = (rows >= 0)[:, None]
-    return Pull(
-        np.where(is_new, eased.joints[rows], old.joints),
-        np.where(is_new, eased.weights[rows], old.weights),
+    return rows_of(
+        new.take(surface.point_of_vertex),
+        body.pull,
+        ~free[surface.point_of_vertex],
     )
 
 

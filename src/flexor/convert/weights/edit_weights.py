@@ -12,6 +12,7 @@ from flexor.errors import SettingError
 __all__ = [
     "limit_influences",
     "limit_pass",
+    "most_joints",
     "normalise_weights",
     "prune_pass",
     "prune_weights",
@@ -30,11 +31,15 @@ def limit_pass(task: BodyTask, *, max_influences: int | None) -> Mended:
     """At most so many joints a vertex; 0: any number; None: as many as there were when
     the scene came, but at least four.
     """
-    most = max_influences
-    if most is None:
-        most = max(USUAL, task.influences)
     pull = task.body.pull
-    return Mended(limit_influences(pull, most) if most else pull)
+    if max_influences == 0:
+        return Mended(pull)
+    return Mended(limit_influences(pull, most_joints(max_influences, task.influences)))
+
+
+def most_joints(max_influences: int | None, influences: int) -> int:
+    """How many joints may pull a vertex, of what is asked for and what there were."""
+    return max_influences or max(USUAL, influences)
 
 
 def limit_influences(pull: Pull, most: int) -> Pull:

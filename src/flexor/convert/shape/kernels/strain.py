@@ -56,8 +56,9 @@ def measure_strain(
     places: (N, P, 3); faces: (F, 3); flat: (F, 3), the inverse of the triangle's two
     sides at rest as the upper half of a 2 by 2 matrix; sides: (E, 3), both triangles of
     an edge, and 1, or -1 where they are wound against each other; rest: (E,), cosines
-    at rest; normals: (F, 3), work space; stretches: (N, F, 2), largest and least; cosines:
-    (N, E); bad: (N, F), 0 for a triangle that looks right to 1 for one that is spoilt.
+    at rest; normals: (F, 3), work space; stretches: (N, F, 2), largest and least;
+    cosines: (N, E); bad: (N, F), 0 for a triangle that looks right to 1 for one that is
+    spoilt.
     """
     half = np.float32(0.5)
     for n in range(len(places)):

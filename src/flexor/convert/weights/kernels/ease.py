@@ -19,7 +19,7 @@ from flexor.convert.weights.layout import EaseMesh, EaseRules, EaseWork
 from flexor.maths.kernels.jit import inline, jit, part
 
 if TYPE_CHECKING:
-    from flexor.arrays import Floats, Ints, Real, Whole
+    from flexor.arrays import Doubles, Floats, Ints, Real, Whole
 
 TINY = np.float32(1e-30)
 ZERO, ONE, HALF = np.float32(0), np.float32(1), np.float32(0.5)
@@ -232,7 +232,7 @@ def ease_points(
     places: Floats,
     joints: Ints,
     weights: Floats,
-    gained: Floats,
+    gained: Doubles,
 ) -> None:
     """Try each point once, in order, with other weights.
 

@@ -1,0 +1,90 @@
+"""New weights only where they look better: joints that became worse keep the old."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flexor.arrays import Bools, Doubles
+from flexor.convert.shape.body import Pull, merge_same, rows_of
+from flexor.convert.shape.facts import BodyFacts, SceneFacts
+from flexor.convert.shape.judge_joints import (
+    JointScore,
+    JudgePlan,
+    is_worse,
+    judge_body,
+)
+from flexor.convert.shape.surface import Surface
+
+__all__ = ["keep_better"]
+
+ROUNDS = 6  # of giving joints their weights back and looking again
+SOFT = 3  # neighbours over which old weights become new ones
+NOTHING = 1e-4  # a weight that is not worth a tie
+
+
+def keep_better(
+    scene: SceneFacts, number: int, plan: JudgePlan, new: Pull, most: int
+) -> tuple[Pull, list[str]]:
+    """The new weights of a body, and the old ones around joints that look worse.
+
+    number: of the body in its scene, which has the old weights; plan: of that body;
+    new: of its V vertices; most: joints a vertex at most. Gives also the names of the
+    joints that kept what they had. If some stay worse all the same, all is left as it
+    was.
+    """
+    own = scene.bodies[number]
+    old = own.body.pull
+    before = _scores(scene, own, plan)
+    kept: set[int] = set()
+    pull = new
+    for _ in range(ROUNDS):
+        changed = scene.with_pulls({number: pull})
+        after = _scores(changed, changed.bodies[number], plan)
+        worse = {row for row, one in after.items() if is_worse(one, before[row])}
+        if not worse:
+            return pull, [own.body.names[row] for row in sorted(kept)]
+        # Those that keep their weights already are worse for what is next to them.
+        for row in worse & kept:
+            above = int(own.body.parents[row])
+            worse |= {above, *np.flatnonzero(own.body.parents == row).tolist()}
+        kept |= worse - {-1}
+        mask = _mask(own, plan, kept)
+        pull = _mixed(old, new, mask[own.by_place.point_of_vertex], most)
+    return old, [own.body.names[row] for row in plan.rows.tolist()]
+
+
+def _scores(
+    scene: SceneFacts, own: BodyFacts, plan: JudgePlan
+) -> dict[int, JointScore]:
+    return {one.row: one for one in judge_body(scene, own, plan).joints}
+
+
+def _mask(own: BodyFacts, plan: JudgePlan, kept: set[int]) -> Doubles:
+    """How much of the new weights each point (P,) takes: 0 around some joints."""
+    surface, form = own.by_place, plan.form
+    is_kept = np.isin(plan.owners, list(kept))
+    mask = np.ones(len(surface))
+    mask[form.faces[is_kept]] = 0
+    held: Bools = mask == 0
+    for _ in range(SOFT):
+        mask = np.where(held, 0.0, np.minimum(mask, _mean(surface, mask)))
+    return mask
+
+
+def _mean(surface: Surface, values: Doubles) -> Doubles:
+    """The mean of each point's neighbours; its own value where it has none."""
+    counts = np.diff(surface.starts)
+    first = np.repeat(np.arange(len(surface)), counts)
+    sums = np.bincount(first, values[surface.neighbours], len(surface))
+    return np.where(counts > 0, sums / np.maximum(counts, 1), values)
+
+
+def _mixed(old: Pull, new: Pull, share: Doubles, most: int) -> Pull:
+    """Weights between old and new ones by how much of the new each row takes, (V,)."""
+    part = share[:, None].astype(np.float32)
+    joints = np.concatenate([old.joints, new.joints], 1)
+    weights = np.concatenate([old.weights * (1 - part), new.weights * part], 1)
+    both = merge_same(joints, np.where(weights > NOTHING, weights, 0))
+    width = max(most, 1)
+    cut = merge_same(both.joints[:, :width], both.weights[:, :width])
+    return rows_of(cut, old, share == 0)
