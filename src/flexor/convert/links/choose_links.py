@@ -24,6 +24,7 @@ from flexor.convert.shape.judge_joints import (
     judge_body,
     plan_judging,
 )
+from flexor.convert.weights.edit_weights import limit_influences
 from flexor.scene.finding import Finding
 
 __all__ = ["choose_links"]
@@ -36,11 +37,14 @@ Scores = list[dict[int, JointScore]]
 
 
 def choose_links(
-    facts: SceneFacts, settings: Sequence[Mapping[int, LinkSettings]]
+    facts: SceneFacts,
+    settings: Sequence[Mapping[int, LinkSettings]],
+    most: int = 0,
 ) -> tuple[SceneFacts, list[Finding]]:
     """The scene with links at those of the wanted joints that look better with them.
 
-    settings: as for link_bones; a length or fade of None is chosen for each joint.
+    settings: as for link_bones; a length or fade of None is chosen for each joint; most:
+    how many joints will pull a vertex in the end, 0 for any number.
     Joints go without links if no skin passes from the bone above to theirs, or if they
     are not clearly better with them (see `judge_joints`).
     """
@@ -56,10 +60,9 @@ def choose_links(
         left.setdefault("no skin passes to them from the bone above", []).extend(apart)
     plans = [plan_judging(facts, body) for body in facts.bodies]
     before = _judge(facts, plans)
-    chosen = _best(facts, wanted, plans, before)
+    chosen = _best(facts, wanted, plans, before, most)
     for _ in range(ROUNDS):
-        linked, _ = link_bones(facts, chosen, has_tracks=False)
-        after = _judge(linked, plans)
+        after = _judge(_tried(facts, chosen, most), plans)
         spoilt = [
             _spoilt(own, chosen[number], before[number], after[number])
             for number, own in enumerate(facts.bodies)
@@ -78,6 +81,18 @@ def choose_links(
     return linked, [*findings, *_tell(left)]
 
 
+def _tried(facts: SceneFacts, settings: Sequence[Wanted], most: int) -> SceneFacts:
+    """The scene with links as it will be, but without tracks for them."""
+    linked, _ = link_bones(facts, settings, has_tracks=False)
+    if not most:
+        return linked
+    pulls = {
+        number: limit_influences(own.body.pull, most)
+        for number, own in enumerate(linked.bodies)
+    }
+    return linked.with_pulls(pulls)
+
+
 def _judge(facts: SceneFacts, plans: Sequence[JudgePlan]) -> Scores:
     """The scores of all joints of all bodies, by row."""
     return [
@@ -91,6 +106,7 @@ def _best(
     wanted: Sequence[Wanted],
     plans: Sequence[JudgePlan],
     before: Scores,
+    most: int,
 ) -> list[Wanted]:
     """For each joint that some links make better, the best of those tried."""
     best: Scores = [{} for _ in wanted]
@@ -107,8 +123,7 @@ def _best(
             ]
             if not any(known):
                 continue
-            linked, _ = link_bones(facts, known, has_tracks=False)
-            scores = _judge(linked, plans)
+            scores = _judge(_tried(facts, known, most), plans)
             for number, mine in enumerate(known):
                 for row, own in mine.items():
                     new, old = scores[number].get(row), before[number].get(row)

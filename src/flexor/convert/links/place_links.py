@@ -9,8 +9,10 @@ from fnmatch import fnmatchcase
 from flexor.convert.links.choose_links import choose_links
 from flexor.convert.links.link_bones import link_bones
 from flexor.convert.links.link_weights import LinkSettings
+from flexor.convert.repair.report import most_influences
 from flexor.convert.repair.task import SceneTask, refuse_pattern
 from flexor.convert.shape.facts import SceneFacts
+from flexor.convert.weights.edit_weights import most_joints
 from flexor.scene.finding import Finding
 
 __all__ = ["JointRule", "links_pass"]
@@ -34,12 +36,13 @@ def links_pass(
     links_fade: float | None,
     always: bool,
     rules: Sequence[JointRule],
+    max_influences: int | None,
 ) -> tuple[SceneFacts, list[Finding]]:
     """The scene with links at the chosen joints of its bodies.
 
     links, links_length, links_fade: count, length and fade of every joint's, see
     LinkSettings; rules: for some joints, of which the last that fits counts; always:
-    also at joints that are worse with them.
+    also at joints that look no better with them; max_influences: see `limit_pass`.
     """
     task.note("putting in links")
     every = LinkSettings(count=links, length=links_length, fade=links_fade)
@@ -59,7 +62,10 @@ def links_pass(
     for rule in rules:
         if rule.pattern not in used:
             refuse_pattern(task.facts.bodies, [rule.pattern])
-    return (link_bones if always else choose_links)(task.facts, wanted)
+    if always:
+        return link_bones(task.facts, wanted)
+    most = most_joints(max_influences, most_influences(task.facts.scene))
+    return choose_links(task.facts, wanted, 0 if max_influences == 0 else most)
 
 
 def _ruled(links: LinkSettings, rule: JointRule) -> LinkSettings:

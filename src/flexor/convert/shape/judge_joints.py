@@ -35,8 +35,10 @@ __all__ = [
 BATCH = 16  # poses at once
 LEFT = 0.9  # of the volume: what is left of a joint that bends well
 CLIPS = 4.0  # how much more poses of clips count than those of trials
-MORE, LESS = 1.02, 0.97  # times a score: what is worse, and what is clearly better
-LITTLE = 2e-3  # a score that cannot be seen
+# Of the skin around a joint, and of what looked bad before: if more than this looks bad
+# that did not, it is worse.
+WORSE = 0.02
+LESS, LEAST = 0.97, 0.005  # times a score, and less by this: what is clearly better
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,17 +103,14 @@ class Judged:
 
 
 def is_worse(new: JointScore, old: JointScore) -> bool:
-    """Whether a joint looks worse than before, by more than can be measured."""
-    return (
-        new.score > MORE * old.score + LITTLE
-        or new.tried > MORE * old.tried + 2 * LITTLE
-        or new.seen > MORE * old.seen + LITTLE
-    )
+    """Whether a joint looks worse than before, by what can be seen."""
+    return new.score > old.score + WORSE * max(old.score, 1.0)
 
 
 def is_better(new: JointScore, old: JointScore) -> bool:
-    """Whether a joint looks clearly better than before, and in no way worse."""
-    return new.score < LESS * old.score - LITTLE and not is_worse(new, old)
+    """Whether a joint looks clearly better than before, and in clips not worse."""
+    is_less = new.score < LESS * old.score - LEAST
+    return is_less and new.seen <= old.seen + LEAST / CLIPS
 
 
 def plan_judging(facts: SceneFacts, own: BodyFacts) -> JudgePlan:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from flexor.arrays import Bools, Doubles
+from flexor.arrays import Doubles
 from flexor.convert.shape.body import Pull, merge_same, rows_of
 from flexor.convert.shape.facts import BodyFacts, SceneFacts
 from flexor.convert.shape.judge_joints import (
@@ -17,7 +19,8 @@ from flexor.convert.shape.surface import Surface
 
 __all__ = ["keep_better"]
 
-ROUNDS = 6  # of giving joints their weights back and looking again
+ROUNDS = 12  # of giving joints their weights back and looking again
+HALF = 0.5  # of the new: what is tried first around a joint that became worse
 SOFT = 3  # neighbours over which old weights become new ones
 NOTHING = 1e-4  # a weight that is not worth a tie
 
@@ -35,20 +38,22 @@ def keep_better(
     own = scene.bodies[number]
     old = own.body.pull
     before = _scores(scene, own, plan)
-    kept: set[int] = set()
+    shares: dict[int, float] = {}
     pull = new
     for _ in range(ROUNDS):
         changed = scene.with_pulls({number: pull})
         after = _scores(changed, changed.bodies[number], plan)
         worse = {row for row, one in after.items() if is_worse(one, before[row])}
         if not worse:
-            return pull, [own.body.names[row] for row in sorted(kept)]
+            kept = sorted(row for row, share in shares.items() if share == 0)
+            return pull, [own.body.names[row] for row in kept]
         # Those that keep their weights already are worse for what is next to them.
-        for row in worse & kept:
+        for row in [row for row in worse if shares.get(row) == 0]:
             above = int(own.body.parents[row])
-            worse |= {above, *np.flatnonzero(own.body.parents == row).tolist()}
-        kept |= worse - {-1}
-        mask = _mask(own, plan, kept)
+            worse |= {above, *np.flatnonzero(own.body.parents == row).tolist()} - {-1}
+        for row in worse:
+            shares[row] = HALF if row not in shares else 0.0
+        mask = _mask(own, plan, shares)
         pull = _mixed(old, new, mask[own.by_place.point_of_vertex], most)
     return old, [own.body.names[row] for row in plan.rows.tolist()]
 
@@ -59,15 +64,15 @@ def _scores(
     return {one.row: one for one in judge_body(scene, own, plan).joints}
 
 
-def _mask(own: BodyFacts, plan: JudgePlan, kept: set[int]) -> Doubles:
-    """How much of the new weights each point (P,) takes: 0 around some joints."""
+def _mask(own: BodyFacts, plan: JudgePlan, shares: Mapping[int, float]) -> Doubles:
+    """How much of the new weights each point (P,) takes; less around some joints."""
     surface, form = own.by_place, plan.form
-    is_kept = np.isin(plan.owners, list(kept))
+    share = np.ones(len(own.body.joints))
+    share[list(shares)] = list(shares.values())
     mask = np.ones(len(surface))
-    mask[form.faces[is_kept]] = 0
-    held: Bools = mask == 0
+    np.minimum.at(mask, form.faces, share[plan.owners][:, None])
     for _ in range(SOFT):
-        mask = np.where(held, 0.0, np.minimum(mask, _mean(surface, mask)))
+        mask = np.minimum(mask, _mean(surface, mask))
     return mask
 
 
