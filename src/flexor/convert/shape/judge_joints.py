@@ -101,6 +101,11 @@ class Judged:
     squeezed: float
     hurt: Doubles
 
+    @property
+    def strains(self) -> tuple[float, float, float]:
+        """Folds, torn and squeezed."""
+        return self.folds, self.torn, self.squeezed
+
 
 def is_worse(new: JointScore, old: JointScore) -> bool:
     """Whether a joint looks worse than before, by what can be seen."""
