@@ -303,8 +303,9 @@ def _find_bad(check: BodyCheck) -> Iterator[Finding]:
     for one in check.scores:
         if one.score > BAD:
             text = (
-                f"looks bad when it turns: score {one.score:.2f}, {one.folds:.1f} edges "
-                f"folded, {one.torn:.1f} triangles torn, {one.squeezed:.1f} squeezed"
+                f"looks bad when it turns: score {one.score:.2f}, {one.folds:.1f} "
+                f"edges folded, {one.torn:.1f} triangles torn, {one.squeezed:.1f} "
+                "squeezed"
             )
             if one.left is not None and one.left < 1:
                 text += f"; {100 * max(one.left, 0):.0f} % of its volume left"

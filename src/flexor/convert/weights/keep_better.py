@@ -51,7 +51,7 @@ def keep_better(
         for row in [row for row in worse if shares.get(row) == 0]:
             above = int(own.body.parents[row])
             worse |= {above, *np.flatnonzero(own.body.parents == row).tolist()} - {-1}
-        for row in worse:
+        for row in worse - {row for row, share in shares.items() if share == 0}:
             shares[row] = HALF if row not in shares else 0.0
         mask = _mask(own, plan, shares)
         pull = _mixed(old, new, mask[own.by_place.point_of_vertex], most)
