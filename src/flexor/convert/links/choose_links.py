@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.convert.links.link_bones import link_bones
-from flexor.convert.links.link_weights import FADES, LENGTHS, LinkSettings
+from flexor.convert.links.link_weights import VARIANTS, LinkSettings
 from flexor.convert.shape.facts import BodyFacts, SceneFacts
 from flexor.convert.shape.judge_joints import (
     JointScore,
@@ -111,35 +111,35 @@ def _best(
     """For each joint that some links make better, the best of those tried."""
     best: Scores = [{} for _ in wanted]
     chosen: list[Wanted] = [{} for _ in wanted]
-    for length in LENGTHS:
-        for fade in FADES:
-            trial = [
-                {row: _variant(own, length, fade) for row, own in mine.items()}
-                for mine in wanted
-            ]
-            known = [
-                {row: own for row, own in mine.items() if own is not None}
-                for mine in trial
-            ]
-            if not any(known):
-                continue
-            scores = _judge(_tried(facts, known, most), plans)
-            for number, mine in enumerate(known):
-                for row, own in mine.items():
-                    new, old = scores[number].get(row), before[number].get(row)
-                    if new is None or old is None or not is_better(new, old):
-                        continue
-                    least = best[number].get(row)
-                    if least is None or new.score < least.score:
-                        best[number][row], chosen[number][row] = new, own
+    for length, fade in VARIANTS:
+        trial = [
+            {row: _variant(own, length, fade) for row, own in mine.items()}
+            for mine in wanted
+        ]
+        known = [
+            {row: own for row, own in mine.items() if own is not None} for mine in trial
+        ]
+        if not any(known):
+            continue
+        scores = _judge(_tried(facts, known, most), plans)
+        for number, mine in enumerate(known):
+            for row, own in mine.items():
+                new, old = scores[number].get(row), before[number].get(row)
+                if new is None or old is None or not is_better(new, old):
+                    continue
+                least = best[number].get(row)
+                if least is None or new.score < least.score:
+                    best[number][row], chosen[number][row] = new, own
     return chosen
 
 
 def _variant(own: LinkSettings, length: float, fade: float) -> LinkSettings | None:
-    """The settings with a length and fade that were left open; None: not these."""
-    if own.length is not None and length != LENGTHS[0]:
-        return None
-    if own.fade is not None and fade != FADES[0]:
+    """The settings with a length and fade that were left open; None: tried before."""
+    first = VARIANTS[0]
+    is_tried = (own.length is not None and length != first[0]) or (
+        own.fade is not None and fade != first[1]
+    )
+    if is_tried:
         return None
     return replace(
         own,
