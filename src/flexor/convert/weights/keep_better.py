@@ -20,7 +20,7 @@ from flexor.convert.shape.surface import Surface
 __all__ = ["keep_better"]
 
 ROUNDS = 12  # of giving joints their weights back and looking again
-HALF = 0.5  # of the new: what is tried first around a joint that became worse
+STEPS = (0.5, 0.0)  # of the new weights: what is tried around a joint that is worse
 SOFT = 3  # neighbours over which old weights become new ones
 NOTHING = 1e-4  # a weight that is not worth a tie
 
@@ -39,6 +39,7 @@ def keep_better(
     old = own.body.pull
     before = _scores(scene, own, plan)
     shares: dict[int, float] = {}
+    tries: dict[int, int] = {}
     pull = new
     for _ in range(ROUNDS):
         changed = scene.with_pulls({number: pull})
@@ -47,12 +48,16 @@ def keep_better(
         if not worse:
             kept = sorted(row for row, share in shares.items() if share == 0)
             return pull, [own.body.names[row] for row in kept]
-        # Those that keep their weights already are worse for what is next to them.
-        for row in [row for row in worse if shares.get(row) == 0]:
-            above = int(own.body.parents[row])
-            worse |= {above, *np.flatnonzero(own.body.parents == row).tolist()} - {-1}
-        for row in worse - {row for row, share in shares.items() if share == 0}:
-            shares[row] = HALF if row not in shares else 0.0
+        for row in sorted(worse):
+            # Where it keeps all it had, it is worse for what is next to it, or next to
+            # that.
+            tries[row] = tries.get(row, 0) + 1
+            around = np.arange(len(plan.near)) == row
+            for _ in range(tries[row] - len(STEPS)):
+                around = plan.near[around].any(0)
+            share = STEPS[min(tries[row], len(STEPS)) - 1]
+            for other in np.flatnonzero(around).tolist():
+                shares[other] = min(shares.get(other, 1.0), share)
         mask = _mask(own, plan, shares)
         pull = _mixed(old, new, mask[own.by_place.point_of_vertex], most)
     return old, [own.body.names[row] for row in plan.rows.tolist()]
