@@ -60,10 +60,12 @@ def repair_scene(
         refuse_pattern(facts.bodies, patterns)
     _refuse_linked(facts.scene, settings, has_source=source is not None)
     influences = most_influences(facts.scene)
-    mended = _mend(SceneTask(facts, rows, note), influences, settings, findings)
-    linked = _run_on_scene("links", SceneTask(mended, rows, note), settings, findings)
-    whole = _limit(SceneTask(linked, rows, note), influences, settings)
-    task = SceneTask(whole, rows, note)
+    mended = _mend(SceneTask(facts, facts, rows, note), influences, settings, findings)
+    linked = _run_on_scene(
+        "links", SceneTask(mended, facts, rows, note), settings, findings
+    )
+    whole = _limit(SceneTask(linked, facts, rows, note), influences, settings)
+    task = SceneTask(whole, facts, rows, note)
     repaired = _run_on_scene("surfaces", task, settings, findings)
     if has_measures:
         note("bending joints")
@@ -165,5 +167,5 @@ def _run_on_scene(
     for row in settings.due(stage):
         facts, found = _run(row, task, settings.values)
         findings += found
-        task = SceneTask(facts, task.rows, task.note)
+        task = SceneTask(facts, task.given, task.rows, task.note)
     return task.facts
