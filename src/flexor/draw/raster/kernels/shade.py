@@ -86,7 +86,7 @@ from flexor.maths.kernels.lanes import (
 from flexor.maths.kernels.numbers import float32, int64
 
 if TYPE_CHECKING:
-    from flexor.arrays import Floats, Ints, Longs
+    from flexor.arrays import Floats, Ints, Longs, Words
 
 F = float32
 # Level of detail is looked at again after so many pixels.
@@ -184,20 +184,28 @@ def is_far(pixel: int, other: int, rows: int) -> bool:
 
 
 @inline
-def glow_colour(
+def with_glow(
+    colour: Any,
+    shine: Any,
     textures: Longs,
     texture: int,
     spread: Spread,
     us: Corners,
     vs: Corners,
-    one: float,
-    two: float,
-    distance: float,
+    work: Floats,
+    lane: int,
 ) -> Any:
-    """Colour of a texture at one place, level of detail and all."""
+    """A colour and the light of its own that one of eight places has, times that of a
+    texture, level of detail and all; texture: -1 for none.
+    """
+    if texture < 0:
+        return colour + shine
+    one, two = take(work, at.ONE + lane), take(work, at.TWO + lane)
     u, v = mix(us, one, two), mix(vs, one, two)
+    distance = take(work, at.DISTANCE + lane)
     detail = detail_at(textures, texture, spread, u, v, distance)
-    return texture_colour(textures, texture, levels_of(textures, texture, detail), u, v)
+    levels = levels_of(textures, texture, detail)
+    return fma4(shine, texture_colour(textures, texture, levels, u, v), colour)
 
 
 @inline
@@ -207,6 +215,55 @@ def lane_light(work: Floats, lane: int) -> Any:
         take(work, at.RED + lane), take(work, at.GREEN + lane),
         take(work, at.BLUE + lane), F(1),
     )  # fmt: skip
+
+
+@inline
+def offsets8(
+    group: int,
+    count: int,
+    is_whole: bool,
+    off_x: float,
+    off_y: float,
+    listed: Ints,
+    bits: Ints,
+    work: Floats,
+) -> tuple[Any, Any]:
+    """How far eight listed pixels, or their samples, are from a triangle's first
+    corner, in 1/256 pixel; off_x, off_y: how far the tile's first pixel is.
+    """
+    pixels = load_ints8(listed, group)
+    columns = pixels & splat_ints8(at.TILE_W - 1)
+    across = fma8(as_floats8(columns), splat8(F(256)), splat8(off_x))
+    lines = as_floats8(pixels - columns)
+    down = fma8(lines, splat8(F(256 / at.TILE_W)), splat8(off_y))
+    if not is_whole:
+        note_moves(group, count, listed, bits, work)
+        across = across + load8(work, at.MOVE_X)
+        down = down + load8(work, at.MOVE_Y)
+    return across, down
+
+
+@inline
+def put_plain(
+    group: int,
+    count: int,
+    base: Any,
+    shine: Any,
+    has_lanes: bool,
+    texels: Words,
+    levels: Levels,
+    listed: Ints,
+    places: Ints,
+    work: Floats,
+    colours: Floats,
+) -> None:
+    """Write pixels of a texture in one tone; has_lanes: each has light of its own."""
+    for lane in range(count):
+        colour = base * texel_colour(texels, levels, places, work, lane)
+        if has_lanes:
+            colour = colour * lane_light(work, lane)
+        to = 4 * int64(take(listed, group + lane))
+        put_colour(colours, to, colour + shine, F(1))
 
 
 @inline
@@ -272,15 +329,9 @@ def shade_triangle(
     off_y = F(tile_y * 256 + 128) - ys[0]
     for group in range(0, total, 8):
         count = min(total - group, 8)
-        pixels = load_ints8(listed, group)
-        columns = pixels & splat_ints8(at.TILE_W - 1)
-        across = fma8(as_floats8(columns), splat8(F(256)), splat8(off_x))
-        lines = as_floats8(pixels - columns)
-        down = fma8(lines, splat8(F(256 / at.TILE_W)), splat8(off_y))
-        if not is_whole:
-            note_moves(group, count, listed, bits, work)
-            across = across + load8(work, at.MOVE_X)
-            down = down + load8(work, at.MOVE_Y)
+        across, down = offsets8(
+            group, count, is_whole, off_x, off_y, listed, bits, work
+        )
         first = fma8(across, splat8(rates[0]), down * splat8(rates[1]))
         second = fma8(across, splat8(rates[2]), down * splat8(rates[3]))
         one, two, distance = places8(first, second, nears)
@@ -310,12 +361,10 @@ def shade_triangle(
             if is_even:
                 base = base * lane_light(work, 0)
         if is_plain:
-            for lane in range(count):
-                colour = base * texel_colour(texels, levels, places, work, lane)
-                if has_lanes:
-                    colour = colour * lane_light(work, lane)
-                to = 4 * int64(take(listed, group + lane))
-                put_colour(colours, to, colour + shine, F(1))
+            put_plain(
+                group, count, base, shine, has_lanes, texels, levels, listed, places,
+                work, colours,
+            )  # fmt: skip
             continue
         for lane in range(count):
             colour = base
@@ -328,17 +377,9 @@ def shade_triangle(
                 colour = colour * fma4(lc, two4, fma4(lb, one4, la))
             elif has_lanes:
                 colour = colour * lane_light(work, lane)
-            if glow >= 0:
-                colour = fma4(
-                    shine,
-                    glow_colour(
-                        textures, glow, spread, us, vs, take(work, at.ONE + lane),
-                        take(work, at.TWO + lane), take(work, at.DISTANCE + lane),
-                    ),
-                    colour,
-                )  # fmt: skip
-            else:
-                colour = colour + shine
+            colour = with_glow(
+                colour, shine, textures, glow, spread, us, vs, work, lane
+            )
             pixel = int64(take(listed, group + lane))
             spot = spot_of(pixel)
             put_pixel(
