@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from flexor.arrays import Bools, Doubles, Ints
-from flexor.scene.character.tree import ancestors, children_of, depths, descendants
+from flexor.scene.character.tree import children_of, depths, descendants, upward
 
 __all__ = ["find_chains", "is_flat"]
 
@@ -94,31 +94,34 @@ def _hang_loose(
 ) -> Ints:
     """Hang small branches of a root, such as feet, on the chain that leads to them.
 
-    A chain leads to a branch if it ends nearer to it than a root inside the body is,
-    and not far from it, for the length of its last bone. A branch in the place of a joint of another
-    chain moves that, and stays where it is.
+    A chain leads to a branch if it is of a larger branch of the same root, ends nearer
+    to it than a root inside the body is, and not far from it for the length of its last
+    bone. A branch in the place of a joint of another chain moves that, and stays where
+    it is.
     """
     out = parents.astype(np.int32)
-    sizes = descendants(parents)
-    ends = np.setdiff1d(np.arange(len(parents)), parents)
+    sizes = descendants(parents) + 1
+    lines = [list(upward(parents, joint)) for joint in range(len(parents))]
+    ends = np.setdiff1d(np.arange(len(parents)), parents).tolist()
     for joint in np.flatnonzero(parents >= 0).tolist():
         root = int(parents[joint])
-        if parents[root] >= 0 or sizes[joint] >= LARGEST_LOOSE or not is_inside[joint]:
+        if parents[root] >= 0 or sizes[joint] > LARGEST_LOOSE or not is_inside[joint]:
             continue
-        own = {joint, *(j for j in range(len(parents)) if joint in ancestors(parents, j))}
-        others = np.array([j for j in range(len(parents)) if j not in own], int)
+        others = [row for row, line in enumerate(lines) if joint not in line]
         gaps = np.linalg.norm(heads[others] - heads[joint], axis=1)
-        if gaps.min(initial=np.inf) < SAME * size:
+        if gaps.min() < SAME * size:
             continue
         best, least = -1, np.inf
         if is_inside[root]:
             least = float(np.linalg.norm(heads[root] - heads[joint]))
-        for end in ends.tolist():
-            before = int(parents[end])
-            if end in own or before < 0 or before == root:
+        for end in ends:
+            if len(lines[end]) < 3 or lines[end][-1] != root:
+                continue
+            # Only larger branches: so no two can hang on each other.
+            if sizes[lines[end][-2]] <= 2 * sizes[joint]:
                 continue
             gap = float(np.linalg.norm(heads[end] - heads[joint]))
-            length = float(np.linalg.norm(heads[end] - heads[before]))
+            length = float(np.linalg.norm(heads[end] - heads[parents[end]]))
             if gap < least and gap <= REACH * length:
                 best, least = end, gap
         if best >= 0:

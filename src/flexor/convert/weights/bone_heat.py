@@ -38,6 +38,7 @@ SLIVER = 1e-3  # of its longest side: no triangle counts as flatter
 LOST = 1e-9  # of 1 / area: what keeps a piece without heat from being singular
 MOST = 8  # bones a point
 ROWS = 8192  # points whose weights are sorted at once
+COLD = 0.01  # a sum of weights below this is no answer
 BLOCK = 32  # bones that are solved for at once
 DROP, FADE = 0.025, 0.05  # weights below the first are dropped, up to the second faded
 
@@ -45,11 +46,13 @@ DROP, FADE = 0.025, 0.05  # weights below the first are dropped, up to the secon
 @dataclass(frozen=True, slots=True, eq=False)
 class Heat:
     """What heats each of P points: sources: int32 (P, M), of the bones, -1 for none;
-    amounts: float64 (P,), 1 / square metres, 0 where there is no source.
+    amounts: float64 (P,), 1 / square metres, 0 where there is no source; nearest: int32
+    (P,), the nearest bone, in sight or not.
     """
 
     sources: Ints
     amounts: Doubles
+    nearest: Ints
 
 
 def find_heat(
@@ -94,7 +97,7 @@ def find_heat(
     sources[is_lost, 0] = nearest[is_lost]
     count[is_lost] = 1
     metres = np.maximum(far * solid.step, NEAREST * size)
-    return Heat(sources, count * STRENGTH / metres**2)
+    return Heat(sources, count * STRENGTH / metres**2, nearest)
 
 
 def make_laplacian(
@@ -142,8 +145,8 @@ def make_laplacian(
     half = coo_array((flows, (first, second)), (count, count)).tocsr()
     edges = half + half.T
     whole = diags_array(np.asarray(edges.sum(1)).ravel()) - edges
-    usual = float(areas.mean()) if count else 0.0
-    return whole.tocsc(), np.maximum(areas, max(1e-9 * usual, 1e-300))
+    usual = float(areas.mean()) if areas.any() else 1.0
+    return whole.tocsc(), np.maximum(areas, 1e-9 * usual)
 
 
 def face_normals(points: Doubles, faces: Ints, normals: Doubles) -> Doubles:
@@ -195,6 +198,11 @@ def solve_heat(
         )
         given[rows, heat.sources[rows, places] - start] = flow[rows]
         weights[:, start : start + width] = factor.solve(given)
+    # What no heat has reached, such as a part that hangs on by a hair, takes the
+    # nearest bone.
+    is_cold = ~(weights.sum(1) >= COLD)
+    weights[is_cold] = 0
+    weights[is_cold, heat.nearest[is_cold]] = 1
     return weights
 
 
