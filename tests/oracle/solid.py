@@ -20,7 +20,7 @@ def winding(place: Any, triangles: Any) -> float:
 
 
 def sees(point: Any, place: Any, filled: Any) -> bool:
-    """Whether a line between two places, in cells, misses at most one cell of a grid."""
+    """Whether a line between two places, in cells, misses at most one of a grid."""
     point, place = np.asarray(point, float), np.asarray(place, float)
     steps = int(np.linalg.norm(place - point) * 2) + 1
     missed = 0

@@ -132,9 +132,7 @@ class _Peer:
         [NDArray[np.float64], Ints, NDArray[np.float64], NDArray[np.float64]],
         tuple[NDArray[np.float64], float, str],
     ]
-    bones: Callable[
-        [BodyFacts], tuple[Ints, NDArray[np.float64], NDArray[np.float64]]
-    ]
+    bones: Callable[[BodyFacts], tuple[Ints, NDArray[np.float64], NDArray[np.float64]]]
 
 
 @dataclass(slots=True)

@@ -43,7 +43,14 @@ def test_a_tree_stays_as_it_is() -> None:
 def test_a_foot_on_the_root_hangs_on_its_leg() -> None:
     # Root on the ground, hips, thigh, shin; a foot and a target on the root.
     heads = np.array(
-        [[0, 0, 0], [0, 1, 0], [0.2, 0.9, 0], [0.2, 0.5, 0], [0.2, 0.1, 0], [0.2, 0.5, 2]]
+        [
+            [0, 0, 0],
+            [0, 1, 0],
+            [0.2, 0.9, 0],
+            [0.2, 0.5, 0],
+            [0.2, 0.1, 0],
+            [0.2, 0.5, 2],
+        ]
     )
     parents = np.array([-1, 0, 1, 2, 0, 0], np.int32)
     inside = np.array([False, True, True, True, True, False])

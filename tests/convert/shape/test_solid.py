@@ -19,9 +19,7 @@ SIDES = [
     (0, 2, 6, 4),
     (1, 5, 7, 3),
 ]
-FACES = np.array(
-    [t for a, b, c, d in SIDES for t in ((a, b, c), (a, c, d))], np.int32
-)
+FACES = np.array([t for a, b, c, d in SIDES for t in ((a, b, c), (a, c, d))], np.int32)
 
 
 @pytest.mark.parametrize("count", [0, 1, 30])

@@ -17,7 +17,7 @@ from flexor.convert.weights.bind_pieces import (
 
 def test_rims_that_touch_are_a_seam() -> None:
     square = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
-    points = np.concatenate([square, square + [1.0005, 0, 0], square + [0, 0, 5]])
+    points = np.concatenate([square, square + np.array([1.0005, 0, 0]), square + 5])
     faces = np.array([[0, 1, 2], [0, 2, 3]], np.int32)
     faces = np.concatenate([faces, faces + 4, faces + 8])
     pieces = np.repeat(np.arange(3, dtype=np.int32), 4)
@@ -25,7 +25,7 @@ def test_rims_that_touch_are_a_seam() -> None:
     assert sorted(map(tuple, np.sort(seams, axis=1).tolist())) == [(1, 4), (2, 7)]
     joined = join_pieces(pieces, seams)
     assert joined[0] == joined[4] != joined[8]
-    assert not len(find_seams(points, faces[:2], pieces, 5.0)[:0])
+    assert not len(find_seams(points, faces[:2], pieces, 5.0))
 
 
 @pytest.mark.parametrize(

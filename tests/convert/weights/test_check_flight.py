@@ -19,7 +19,7 @@ def test_a_head_that_hangs_on_a_foot_is_told() -> None:
     assert find_flight(facts, facts) == []
     body = facts.bodies[0].body
     high = body.positions[:, 1] > 1.5
-    foot = [row for row, name in enumerate(body.names) if "ankle" in name][0]
+    foot = next(row for row, name in enumerate(body.names) if "ankle" in name)
     joints, weights = body.pull.joints.copy(), body.pull.weights.copy()
     joints[high], weights[high] = -1, 0
     joints[high, 0], weights[high, 0] = foot, 1

@@ -147,7 +147,7 @@ def test_lines_of_the_mannequin() -> None:
     np.testing.assert_array_equal(lines.bases, body.frames[lines.rows, :, 3])
 
 
-def tube_body(gap: float = 0.0, *, is_open: bool = True) -> Body:
+def tube_body(gap: float = 0.0) -> Body:
     """A tube of two bones along x, 0 to 4; gap: how far its halves are apart at 2.5,
     none: one piece.
     """
@@ -184,7 +184,7 @@ def test_a_split_tube_is_bound_as_if_it_were_whole() -> None:
 
 
 def test_tubes_that_cut_each_other_keep_to_their_own_bones() -> None:
-    """Two crossing tubes, one bone in each: heat does not pass from one to the other."""
+    """Two crossing tubes, bones in each: heat does not pass from one to the other."""
     positions, normals, faces = make_tube(np.linspace(-2, 2, 17), (0.3, 0.3))
     turned, tilted = positions[:, [1, 0, 2]] * [1, 1, -1], normals[:, [1, 0, 2]]
     places = np.concatenate([positions, turned])

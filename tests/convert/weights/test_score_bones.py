@@ -7,18 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-import flexor
-from flexor.convert.shape.body import Pull, body_surface, gather_bodies
-from flexor.convert.shape.bones import Bones, derive_bones
+from flexor.convert.shape.body import Pull
+from flexor.convert.shape.bones import Bones
 from flexor.convert.shape.sections import Sections
 from flexor.convert.shape.surface import make_surface
-from flexor.convert.weights.kernels import score as kernel
 from flexor.convert.weights.score_bones import (
     best_bones,
     tie_scores,
 )
 from flexor.maths import transforms
-from tests.convert.shape.tubes import skinned_scene
 from tests.oracle import smooth as oracle
 from tests.scenes import random_rotations
 

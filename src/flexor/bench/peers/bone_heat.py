@@ -99,7 +99,8 @@ def _nearest(task: HeatTask, rows: NDArray[np.bool_]) -> NDArray[np.intp]:
     squares = np.maximum((axes * axes).sum(1), 1e-30)
     along = ((points - task.bases) * axes).sum(2) / squares
     places = task.bases + np.clip(along, 0, 1)[:, :, None] * axes
-    return np.linalg.norm(points - places, axis=2).argmin(1)
+    nearest: NDArray[np.intp] = np.linalg.norm(points - places, axis=2).argmin(1)
+    return nearest
 
 
 def _solve(task: HeatTask) -> tuple[NDArray[np.float64], float]:
@@ -121,7 +122,7 @@ def _solve(task: HeatTask) -> tuple[NDArray[np.float64], float]:
         bone = armature.edit_bones.new(f"bone{row}")
         head, tail = scale * base, scale * tip
         if np.linalg.norm(tail - head) < SHORT * SIZE:
-            tail = head + [0, 0, SHORT * SIZE]
+            tail = head + np.array([0, 0, SHORT * SIZE])
         bone.head, bone.tail = head.tolist(), tail.tolist()
     bpy.ops.object.mode_set(mode="OBJECT")
     body.select_set(True)

@@ -32,8 +32,8 @@ def is_flat(parents: Ints) -> bool:
 def find_chains(heads: Doubles, parents: Ints, is_inside: Bools, size: float) -> Ints:
     """Parents of S joints by their places, int32 (S,); the file's where these do.
 
-    heads: (S, 3), metres; is_inside: (S,), whether a joint lies in the body or close to it; size: of
-    the body, metres.
+    heads: (S, 3), metres; is_inside: (S,), whether a joint lies in the body or close
+    to its skin; size: of the body, metres.
     """
     if is_flat(parents):
         return _grow_tree(heads, parents, is_inside)
@@ -89,9 +89,7 @@ def _grow_tree(heads: Doubles, parents: Ints, is_inside: Bools) -> Ints:
     return above
 
 
-def _hang_loose(
-    heads: Doubles, parents: Ints, is_inside: Bools, size: float
-) -> Ints:
+def _hang_loose(heads: Doubles, parents: Ints, is_inside: Bools, size: float) -> Ints:
     """Hang small branches of a root, such as feet, on the chain that leads to them.
 
     A chain leads to a branch if it is of a larger branch of the same root, ends nearer

@@ -77,7 +77,8 @@ def find_seams(points: Doubles, faces: Ints, pieces: Ints, size: float) -> Ints:
     touching = rim[pairs.reshape(-1, 2)]
     parts = pieces[touching]
     touching = touching[parts[:, 0] != parts[:, 1]]
-    return touching[np.lexsort(touching.T[::-1])].astype(np.int32)
+    seams: Ints = touching[np.lexsort(touching.T[::-1])].astype(np.int32)
+    return seams
 
 
 def join_pieces(pieces: Ints, seams: Ints) -> Ints:

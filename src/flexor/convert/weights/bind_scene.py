@@ -68,9 +68,7 @@ def bind_scene(scene: Scene) -> tuple[Scene, list[Finding]]:
         )
         for row in new
     ]
-    bound_scene = replace(
-        scene, meshes=meshes, skins=tuple(skins), node_skin=node_skin
-    )
+    bound_scene = replace(scene, meshes=meshes, skins=tuple(skins), node_skin=node_skin)
     return bound_scene, found
 
 

@@ -106,11 +106,12 @@ def make_laplacian(
     """Stiffness (P, P) by cotangents, and the area of each point (P,), square metres.
 
     faces: (F, 3), no corner twice; seams: (E, 2), points that touch and are not joined
-    by a face: heat passes there as along a side of well-shaped triangles. The stiffness is the energy of what is linear on
-    each triangle, so it has no negative eigenvalue whatever the triangles are: many at
-    an edge, none behind it, cut by others, without area. Areas are those of points
-    nearest to each corner (Meyer and others, "Discrete Differential-Geometry
-    Operators", 2003).
+    by a face: heat passes there as along a side of well-shaped triangles.
+
+    The stiffness is the energy of what is linear on each triangle, so it has no
+    negative eigenvalue whatever the triangles are: many at an edge, none behind it, cut
+    by others, without area. Areas are of what is nearest to each corner (Meyer and
+    others, "Discrete Differential-Geometry Operators", 2003).
     """
     from scipy.sparse import coo_array, diags_array
 
@@ -168,7 +169,9 @@ def face_normals(points: Doubles, faces: Ints, normals: Doubles) -> Doubles:
 
 def _unit(ways: Doubles) -> Doubles:
     lengths = np.linalg.norm(ways, axis=1, keepdims=True)
-    return np.divide(ways, lengths, out=np.zeros_like(ways), where=lengths > 1e-9)
+    out: Doubles = np.zeros_like(ways)
+    np.divide(ways, lengths, out=out, where=lengths > 1e-30)
+    return out
 
 
 def solve_heat(

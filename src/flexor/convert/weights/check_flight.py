@@ -22,7 +22,7 @@ TORN = 0.10  # of the size: an edge that grows by as much is torn
 
 
 def is_bound(body: Body) -> bool:
-    """Whether a body has weights to compare with: not all of it on one of its joints."""
+    """Whether a body has weights to compare with: not all of it on one joint."""
     if len(body.joints) < 2 or not len(body):
         return True
     first = body.pull.joints[0, 0]

@@ -94,7 +94,7 @@ def choose_joints(
 
 
 def _ancestry(parents: Ints) -> Bools:
-    """bool (S, S): [a, j] where j is a or hangs below it."""
+    """Bool (S, S): [a, j] where j is a or hangs below it."""
     above = np.eye(len(parents), dtype=bool)
     for joint in range(len(parents)):
         above[ancestors(parents, joint), joint] = True

@@ -70,9 +70,7 @@ def regenerate_weights(facts: BodyFacts, joints: Ints | None = None) -> Pull:
     )
 
 
-def body_lines(
-    body: Body, surface: Surface, joints: Ints | None = None
-) -> BoneLines:
+def body_lines(body: Body, surface: Surface, joints: Ints | None = None) -> BoneLines:
     """The bones of a body as lines; joints: rows to choose from, None: to be judged."""
     form = _Form.of(body, surface)
     return _lines(body, form, joints)
@@ -118,7 +116,7 @@ def _heat_weights(body: Body, surface: Surface, joints: Ints | None) -> Pull:
     homes = bones_of_pieces(points, faces, pieces, lines)
     names = [body.names[row] for row in lines.rows.tolist()]
     spare_skin(homes, names, points, pieces, size)
-    is_boneless = ~homes.any(1)
+    is_boneless = np.asarray(~homes.any(1))
     homes[is_boneless] = True
     normals = face_normals(points, faces, surface.normals.astype(np.float64))
     solid = make_solid(points, faces)

@@ -80,9 +80,18 @@ def _sees(
     missed = 0
     for i in range(steps + 1):
         inside = True
-        x = points[p, 0] + (starts[b, 0] + share * axes[b, 0] - points[p, 0]) * i / steps
-        y = points[p, 1] + (starts[b, 1] + share * axes[b, 1] - points[p, 1]) * i / steps
-        z = points[p, 2] + (starts[b, 2] + share * axes[b, 2] - points[p, 2]) * i / steps
+        x = (
+            points[p, 0]
+            + (starts[b, 0] + share * axes[b, 0] - points[p, 0]) * i / steps
+        )
+        y = (
+            points[p, 1]
+            + (starts[b, 1] + share * axes[b, 1] - points[p, 1]) * i / steps
+        )
+        z = (
+            points[p, 2]
+            + (starts[b, 2] + share * axes[b, 2] - points[p, 2]) * i / steps
+        )
         if x < 0 or y < 0 or z < 0:
             inside = False
         elif x >= filled.shape[0] or y >= filled.shape[1] or z >= filled.shape[2]:
