@@ -238,7 +238,8 @@ def _repair(
         before = load(file)
         source = None if weights_from is None else load(weights_from)
         skins = (p.skin for mesh in before.meshes for p in mesh.primitives)
-        if source is None and not any(skin is not None for skin in skins):
+        has_skin = any(skin is not None for skin in skins)
+        if source is None and not has_skin and not _binds(settings, before):
             raise SettingError(f"{file}: has no skin that hangs on joints")
         after, report = run_repair(before, settings, weights_from=source, note=say)
         made = None
@@ -256,6 +257,13 @@ def _repair(
             save(after, to)
             written.append(to)
     return report
+
+
+def _binds(settings: RepairSettings, character: Character) -> bool:
+    """Whether a repair makes skins for a character that has none."""
+    from flexor.convert.weights.bind_scene import bind_scene
+
+    return "regenerate" in settings.passes() and bool(bind_scene(character.scene)[1])
 
 
 def _make_page(

@@ -19,6 +19,7 @@ from flexor.convert.shape.measure_joints import (
     measure_joints,
     plan_measures,
 )
+from flexor.convert.weights.check_flight import is_bound
 from flexor.scene.finding import Finding
 from flexor.scene.scene import Scene
 
@@ -119,6 +120,8 @@ def _moved(before: SceneFacts, after: SceneFacts) -> tuple[float, float] | None:
         return None
     far: list[tuple[float, float, int]] = []
     for old, new in zip(before.bodies, after.bodies, strict=True):
+        if not is_bound(old.body):
+            continue
         binds = [bind_body(before.scene, old.body), bind_body(after.scene, new.body)]
         rest = deform_body(layouts[0], binds[0], layouts[0].rest[None])[0][0]
         size = max(float(np.ptp(rest, axis=0).max()), 1e-30)
@@ -131,6 +134,8 @@ def _moved(before: SceneFacts, after: SceneFacts) -> tuple[float, float] | None:
                 away = np.linalg.norm(one.astype(np.float64) - other, axis=2) / size
             away = away[np.isfinite(away)]
             far.append((float(away.mean()), float(away.max(initial=0)), away.size))
+    if not far:
+        return None
     whole = sum(count for *_, count in far)
     mean = sum(one * count for one, _, count in far) / max(whole, 1)
     return mean, max(most for _, most, _ in far)
