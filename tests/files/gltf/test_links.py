@@ -145,6 +145,7 @@ def test_links_come_back(tmp_path: Path, ending: str, rng: np.random.Generator) 
     plain = random_skeleton(rng, 9, roots=4)
     joint, *others = np.flatnonzero(plain.parents < 0).tolist()
     links = {node: Link(joint, float(rng.uniform(0.01, 0.99))) for node in others}
+    links[others[0]] = Link(joint, 0.0, (0.0, 0.6, 0.8))
     carried: dict[int, Any] = {
         joint: {"extras": "text"},
         others[1]: {"extras": {"b": 1}},

@@ -40,10 +40,11 @@ def read_links(
         try:
             joint = link.row("joint", len(nodes), "node")
             fraction = link.child("fraction").as_number()
+            axis = _read_axis(link)
         except AssetError as error:
             refuse(error.pointer, error.text)
             continue
-        made = Link(joint, fraction)
+        made = Link(joint, fraction, axis)
         # Alone first: what is no link cannot keep others from following it.
         fault = find_link_fault(row, {row: made}, parents)
         if fault is not None:
@@ -58,6 +59,13 @@ def read_links(
         else:
             refuse(places[row], fault)
     return good
+
+
+def _read_axis(link: Checked) -> tuple[float, float, float] | None:
+    if not link.has("axis"):
+        return None
+    x, y, z = link.vector("axis", (0.0, 0.0, 0.0))
+    return x, y, z
 
 
 def without_link(carried: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -84,5 +92,7 @@ def add_link(
         return node
     extras = node.get("extras")
     extras = extras if isinstance(extras, dict) else {}
-    body = {"joint": link.joint, "fraction": link.fraction}
+    body: dict[str, Any] = {"joint": link.joint, "fraction": link.fraction}
+    if link.axis is not None:
+        body["axis"] = list(link.axis)
     return {**node, "extras": {**extras, KEY: body}}
