@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["motion"]
 
-ENDINGS = (".glb", ".gltf", ".flexor")
+ENDINGS = (".glb", ".gltf", ".vrm", ".flexor")
 MOST_SAID = 12  # names in a line
 HOW = {
     "names": "by equal names",
@@ -42,7 +42,8 @@ File = Annotated[
     Path, typer.Argument(help="The character: a .glb, .gltf, .vrm or .flexor file.")
 ]
 Out = Annotated[
-    str, typer.Option("--out", "-o", help="The .glb, .gltf or .flexor file to write.")
+    str,
+    typer.Option("--out", "-o", help="The .glb, .gltf, .vrm or .flexor file to write."),
 ]
 From = Annotated[
     list[Path] | None,
@@ -217,7 +218,7 @@ def motion(
 def _place(given: str) -> Path:
     """The file to write."""
     if not given:
-        raise SettingError("-o: give a .glb, .gltf or .flexor file to write")
+        raise SettingError("-o: give a .glb, .gltf, .vrm or .flexor file to write")
     to = Path(given)
     if to.suffix.lower() not in ENDINGS:
         known = " or ".join(ENDINGS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -30,6 +31,8 @@ PROBES = np.array([0.25, 0.5, 0.75])  # places in a span at which it is judged
 # A place or scale no further from the rest is at rest: of the largest number there.
 STILL = 1e-6
 
+NONE: Mapping[int, float] = MappingProxyType({})
+
 # What was baked before, by track and links: key times, and values of each link. The
 # track stands beside them, so that no other gets its number.
 Key = tuple[int, bytes, tuple[Link, ...], float]
@@ -42,6 +45,7 @@ def bake_links(
     links: Mapping[int, Link],
     tolerance: float = TOLERANCE,
     *,
+    tolerances: Mapping[int, float] = NONE,
     baked: Baked | None = None,
 ) -> Clip:
     """The clip with tracks for links (by node), after those it has.
@@ -53,6 +57,7 @@ def bake_links(
     of one joint share their key times. A joint that goes through half a turn away from
     its rest makes its links jump to the other side; there keys stand close together.
 
+    tolerances: others for the links of some joints, by the joint's node;
     baked: rotations that were baked before, which are not baked again; those of this
     clip are added.
     """
@@ -64,15 +69,16 @@ def bake_links(
     tracks: list[Track] = []
     for track in clip.tracks:
         mine = by_joint.get(track.node, [])
+        least = tolerances.get(track.node, tolerance)
         if not mine or track.path == "weights":
             continue
         if track.path == "rotation":
-            made = _bake_rotation(track, skeleton, mine, tolerance, baked)
+            made = _bake_rotation(track, skeleton, mine, least, baked)
         else:
             rests = _rests(skeleton, track)
             start = rests[track.node].astype(np.float64)
             made = [_bake_vector(track, start, *link) for link in mine]
-        tracks += [own for own in made if not _is_still(own, skeleton, tolerance)]
+        tracks += [own for own in made if not _is_still(own, skeleton, least)]
     return replace(clip, tracks=(*clip.tracks, *tracks)) if tracks else clip
 
 
