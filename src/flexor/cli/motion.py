@@ -17,7 +17,7 @@ from flexor.cli.tables.columns import (
     say_count,
     say_plain,
 )
-from flexor.cli.texts import say_names
+from flexor.cli.texts import say_lost_links, say_names
 from flexor.errors import AssetError, SettingError
 from flexor.files.replace import check_parent, replace_file
 from flexor.files.text.toml_text import find_line, read_toml
@@ -232,7 +232,9 @@ def _place(given: str) -> Path:
 def _load(file: Path) -> Character:
     from flexor.api.load_save import load
 
-    return load(file)
+    hero = load(file)
+    say_lost_links(file.name, hero.findings)
+    return hero
 
 
 def _kept(hero: Character, drop: list[str], only: bool) -> dict[str, AnyClip]:
