@@ -18,7 +18,8 @@ __all__ = ["link_tolerances", "with_link_tracks"]
 
 # How far skin may be off by one link's track, of the height of the figure.
 SEEN = 5e-5
-FINEST, COARSEST = 1e-4, 0.02  # radians
+FINEST, COARSEST = 2e-5, 0.02  # radians
+FLAT = 1e-3
 # Skin counts with its whole distance from here on; several links share what is left.
 WHOLE_WEIGHT = 0.25
 
@@ -60,7 +61,11 @@ def link_tolerances(scene: Scene) -> dict[int, float]:
         if node in links:
             joint = links[node].joint
             reach[joint] = max(reach.get(joint, 0.0), distance)
-    height = float((high - low).max()) if reach else 0.0
+    if not reach:
+        return {}
+    extent = high - low
+    # Of flat things the largest.
+    height = extent[1] if extent[1] > FLAT * extent.max() else extent.max()
     return {
         joint: float(np.clip(SEEN * height / far, FINEST, COARSEST))
         for joint, far in reach.items()

@@ -234,14 +234,14 @@ def _animation(
     channels: list[dict[str, Any]] = []
     for track in clip.tracks:
         width = 1 if track.path == "weights" else track.values.shape[-1]
-        values: NDArray[Any] | None = None
-        if track.node in links:
-            values = _small_turns(track)
-        if values is None:
-            values = track.values.reshape(-1, width)
+        small = _small_turns(track) if track.node in links else None
+        is_link = small is not None
+        values = track.values.reshape(-1, width) if small is None else small
         sampler: dict[str, Any] = {
-            "input": buffer.add_joined(track.times, has_bounds=True),
-            "output": buffer.add_joined(values),
+            "input": buffer.add_joined(
+                track.times, has_bounds=True, is_looked_at=is_link
+            ),
+            "output": buffer.add_joined(values, is_looked_at=is_link),
         }
         if track.interpolation != "LINEAR":
             sampler["interpolation"] = track.interpolation

@@ -37,14 +37,23 @@ class BufferWriter:
             self.views[row] = self.views.pop()
         return b"".join(self._chunks)
 
-    def add_joined(self, array: NDArray[Any], *, has_bounds: bool = False) -> int:
+    def add_joined(
+        self,
+        array: NDArray[Any],
+        *,
+        has_bounds: bool = False,
+        is_looked_at: bool = False,
+    ) -> int:
         """Store an array (count,) or (count, C) in a view that all of these share;
-        equal ones are stored once. Return its accessor.
+        return its accessor.
 
-        Whole numbers stand for fractions of their largest.
+        Whole numbers stand for fractions of their largest. is_looked_at: also arrays
+        that are equal are stored once.
         """
         data = array.astype(array.dtype.newbyteorder("<")).tobytes()
-        key = (data, array.shape, array.dtype.char)
+        address = array.__array_interface__["data"][0]
+        place = data if is_looked_at else (address, array.strides, "joined")
+        key = (place, array.shape, array.dtype.char)
         if key in self._known:
             return self._known[key]
         if not self._joined:
@@ -63,6 +72,7 @@ class BufferWriter:
             accessor.update(_bounds(array))
         padding = b"\0" * (-len(data) % 4)
         self._joined += [data, padding]
+        self._kept.append(array)
         self._joined_size += len(data) + len(padding)
         self.accessors.append(accessor)
         self._known[key] = len(self.accessors) - 1
