@@ -6,7 +6,7 @@ frames of its clip, in the axes of glTF.
 import json
 import sys
 
-import bpy
+import bpy  # noqa: TID253
 
 file, script, frames = sys.argv[1:4]
 bpy.ops.wm.read_factory_settings(use_empty=True)

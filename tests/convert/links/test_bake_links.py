@@ -262,17 +262,3 @@ def test_keys_that_are_not_needed_are_left_out(rng: np.random.Generator) -> None
         assert own.times.tolist() == [0, 29, 50, 59]
     moments = np.linspace(0, 59, 999)
     assert errors_of(skeleton, baked, moments)["rotation"] <= TOLERANCE
-
-
-def test_what_was_baked_is_taken_again(rng: np.random.Generator) -> None:
-    skeleton = linked_skeleton(rng)
-    keys = small_turns(rng, skeleton.rotations[1].astype(np.float64), 6).astype("f4")
-    clip = Clip("clip", (Track(1, "rotation", random_times(rng, 6), keys),))
-    known: Any = {}
-    first = bake_links(clip, skeleton, skeleton.links, baked=known)
-    again = bake_links(clip, skeleton, skeleton.links, baked=known)
-    other = bake_links(clip, twisted(skeleton), twisted(skeleton).links, baked=known)
-    assert all(
-        a.values is b.values for a, b in zip(first.tracks, again.tracks, strict=True)
-    )
-    assert other.tracks[1].values is not first.tracks[1].values

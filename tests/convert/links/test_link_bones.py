@@ -12,6 +12,7 @@ import pytest
 
 import flexor
 from flexor.api.character import Character
+from flexor.convert.links.export_tracks import with_link_tracks
 from flexor.convert.links.link_bones import LinkSettings, _as_signed
 from flexor.convert.shape.body import gather_bodies
 from flexor.errors import SettingError
@@ -123,7 +124,7 @@ def test_the_mannequins_flank_does_not_bulge() -> None:
     def measured(with_links: Scene) -> float:
         return outward_and_along(with_links, node, pose, rest, body.normals, flank)[0]
 
-    faded = measured(linked(scene))
+    faded = measured(linked(scene, fade=1.0))
     assert faded < 0.5 * measured(linked(scene, fade=0.0))
     assert faded < 0.4 * measured(scene)
 
@@ -157,12 +158,8 @@ def test_links_stand_beside_their_joint() -> None:
         )
     assert (new.node_mesh[old:] == -1).all()
     assert (new.node_skin[old:] == -1).all()
-    for name, clip in new.clips.items():
-        was = scene.clips[name]
-        assert clip.tracks[: len(was.tracks)] == was.tracks
-        moved = [t.node for t in was.tracks if t.node in joints]
-        assert len(clip.tracks) == len(was.tracks) + 2 * len(moved)
-        assert clip.duration == was.duration
+    # Tracks are made when a file is written.
+    assert all(new.clips[name] is clip for name, clip in scene.clips.items())
 
 
 @pytest.mark.parametrize("fade", [0.0, 1.0])
@@ -439,10 +436,11 @@ def test_linked_scenes_come_back_from_files(
 
 def test_baked_tracks_are_what_links_do(linked_hero: Scene) -> None:
     """Without links in the skeleton, as other engines see it, clips look the same."""
-    scene = linked_hero
+    scene = with_link_tracks(linked_hero)
     deaf = replace(scene, skeleton=replace(scene.skeleton, links={}))
     one, two = Character(scene), Character(deaf)
     for name in scene.clips:
         for time in np.linspace(0, scene.clips[name].duration, 7):
-            a, b = one.pose(name, time).world, two.pose(name, time).world
-            np.testing.assert_allclose(a, b, atol=2e-4)
+            skins = (hero.deform(hero.pose(name, time)) for hero in (one, two))
+            for a, b in zip(*skins, strict=True):
+                np.testing.assert_allclose(a.positions, b.positions, atol=3e-4)

@@ -33,11 +33,6 @@ STILL = 1e-6
 
 NONE: Mapping[int, float] = MappingProxyType({})
 
-# What was baked before, by track and links: key times, and values of each link. The
-# track stands beside them, so that no other gets its number.
-Key = tuple[int, bytes, tuple[Link, ...], float]
-Baked = dict[Key, tuple[Track, Floats, tuple[Floats, ...]]]
-
 
 def bake_links(
     clip: Clip | PackedClip,
@@ -46,7 +41,6 @@ def bake_links(
     tolerance: float = TOLERANCE,
     *,
     tolerances: Mapping[int, float] = NONE,
-    baked: Baked | None = None,
 ) -> Clip:
     """The clip with tracks for links (by node), after those it has.
 
@@ -57,12 +51,9 @@ def bake_links(
     of one joint share their key times. A joint that goes through half a turn away from
     its rest makes its links jump to the other side; there keys stand close together.
 
-    tolerances: others for the links of some joints, by the joint's node;
-    baked: rotations that were baked before, which are not baked again; those of this
-    clip are added.
+    tolerances: others for the links of some joints, by the joint's node.
     """
     clip = unpacked(clip)
-    baked = {} if baked is None else baked
     by_joint: dict[int, list[tuple[int, Link]]] = {}
     for node, link in links.items():
         by_joint.setdefault(link.joint, []).append((node, link))
@@ -73,7 +64,7 @@ def bake_links(
         if not mine or track.path == "weights":
             continue
         if track.path == "rotation":
-            made = _bake_rotation(track, skeleton, mine, least, baked)
+            made = _bake_rotation(track, skeleton, mine, least)
         else:
             rests = _rests(skeleton, track)
             start = rests[track.node].astype(np.float64)
@@ -120,29 +111,24 @@ def _bake_rotation(
     skeleton: Skeleton,
     nodes: Sequence[tuple[int, Link]],
     tolerance: float,
-    baked: Baked,
 ) -> list[Track]:
     """Rotation tracks of one joint's links, by node."""
     rest = skeleton.rotations[track.node].astype(np.float64)
     start = quaternions.normalise(rest)
     links = tuple(link for _, link in nodes)
     is_step = track.interpolation == "STEP"
-    key = id(track), start.tobytes(), links, tolerance
-    if key not in baked:
-        times = track.times
-        if not is_step:
-            times = _dense_times(track, start, links, DENSE * tolerance)
-        rows = _follow(start, sample_track(track, times.astype("f8")), links)
-        signed = np.stack([one_sign(row) for row in rows])
-        if not is_step:
-            kept = _needed_keys(times, signed, (1 - DENSE) * tolerance)
-            times, signed = times[kept], signed[:, kept]
-        baked[key] = track, times, tuple(row.astype("f4") for row in signed)
-    _, times, values = baked[key]
+    times = track.times
+    if not is_step:
+        times = _dense_times(track, start, links, DENSE * tolerance)
+    rows = _follow(start, sample_track(track, times.astype("f8")), links)
+    signed = np.stack([one_sign(row) for row in rows])
+    if not is_step:
+        kept = _needed_keys(times, signed, (1 - DENSE) * tolerance)
+        times, signed = times[kept], signed[:, kept]
     word = track.interpolation if is_step else "LINEAR"
     return [
         Track(node, "rotation", times, own, word)
-        for (node, _), own in zip(nodes, values, strict=True)
+        for (node, _), own in zip(nodes, signed.astype("f4"), strict=True)
     ]
 
 

@@ -87,8 +87,8 @@ def choose_links(
 
 
 def _tried(facts: SceneFacts, settings: Sequence[Wanted], most: int) -> SceneFacts:
-    """The scene with links as it will be, but without tracks for them."""
-    linked, _ = link_bones(facts, settings, has_tracks=False)
+    """The scene with links, as it will be."""
+    linked, _ = link_bones(facts, settings)
     if not most:
         return linked
     pulls = {

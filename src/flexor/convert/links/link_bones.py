@@ -1,4 +1,4 @@
-"""Links put into a scene: nodes, skins, weights and clips."""
+"""Links put into a scene: nodes, skins and weights."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Ints
-from flexor.convert.links.bake_links import Baked, bake_links
 from flexor.convert.links.link_weights import (
     Chain,
     LinkSettings,
@@ -24,7 +23,6 @@ from flexor.pose.clips.track_values import slerp
 from flexor.scene.character.skeleton import Link, Skeleton
 from flexor.scene.character.weights import Skin
 from flexor.scene.finding import Finding
-from flexor.scene.runtime.packed_clip import unpacked
 from flexor.scene.scene import Scene
 
 __all__ = ["LinkSettings", "link_bones", "own_meshes"]
@@ -44,21 +42,17 @@ class _Nodes:
 
 
 def link_bones(
-    facts: SceneFacts,
-    settings: Sequence[Mapping[int, LinkSettings]],
-    *,
-    has_tracks: bool = True,
+    facts: SceneFacts, settings: Sequence[Mapping[int, LinkSettings]]
 ) -> tuple[SceneFacts, list[Finding]]:
     """The scene with links at joints of its bodies, and what was odd.
 
     settings: for each body those of its joints, by row; joints that are not named get
     no links, nor do those with no joint above them, those that have links already and
-    links themselves. Link k of n is a new node beside the
-    joint's, at its rest, that moves k / (n + 1) of the joint's way; if the joint's node
-    hangs on a node that is no joint, that one carries the links too. Old nodes keep
-    their numbers. Bodies that hang on the same nodes share the links. Every clip gets
-    tracks for the links of the joints that it moves; has_tracks: False to leave that
-    out while settings are tried.
+    links themselves. Link k of n is a new node beside the joint's, at its rest, that
+    moves k / (n + 1) of the joint's way; if the joint's node hangs on a node that is no
+    joint, that one carries the links too. Old nodes keep their numbers. Bodies that
+    hang on the same nodes share the links. Clips stay as they are: links follow by
+    themselves, and tracks are made of that when a file is written for others.
     """
     scene, bodies = facts.scene, facts.bodies
     if len(settings) != len(bodies):
@@ -90,8 +84,6 @@ def link_bones(
     if not nodes.rows:
         return facts, findings
     grown = _grown(scene, nodes, skins)
-    if has_tracks:
-        grown = _with_tracks(grown)
     grown = with_pulls(grown, pulls, [own.body for own in bodies])
     return facts.with_scene(grown), findings
 
@@ -299,14 +291,3 @@ def _grown(scene: Scene, nodes: _Nodes, skins: list[Skin]) -> Scene:
         node_skin=np.concatenate([scene.node_skin, none]),
         skins=tuple(skins),
     )
-
-
-def _with_tracks(scene: Scene) -> Scene:
-    """The scene with tracks for the links that its clips have none for."""
-    skeleton, baked = scene.skeleton, Baked()
-    clips = {}
-    for name, clip in scene.clips.items():
-        moved = {track.node for track in unpacked(clip).tracks}
-        links = {node: one for node, one in skeleton.links.items() if node not in moved}
-        clips[name] = bake_links(clip, skeleton, links, baked=baked)
-    return replace(scene, clips=clips)
