@@ -43,8 +43,8 @@ def choose_links(
 ) -> tuple[SceneFacts, list[Finding]]:
     """The scene with links at those of the wanted joints that look better with them.
 
-    settings: as for link_bones; a length or fade of None is chosen for each joint; most:
-    how many joints will pull a vertex in the end, 0 for any number.
+    settings: as for link_bones; a length or fade of None is chosen for each joint;
+    most: how many joints will pull a vertex in the end, 0 for any number.
     Joints go without links if no skin passes from the bone above to theirs, or if they
     are not clearly better with them (see `judge_joints`).
     """
