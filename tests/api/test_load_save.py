@@ -3,7 +3,9 @@ from __future__ import annotations
 import copy
 import os
 import pickle
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,7 +50,7 @@ def test_refusals_of_load(tmp_path: Path, name: str, text: str) -> None:
 
 def test_save_wants_a_known_ending(tmp_path: Path) -> None:
     hero = Character(random_scene(np.random.default_rng(3)))
-    with pytest.raises(SettingError, match=r"\.glb, \.gltf or \.flexor"):
+    with pytest.raises(SettingError, match=r"\.glb, \.gltf, \.vrm or \.flexor"):
         flexor.save(hero, tmp_path / "a.fbx")
     assert list(tmp_path.iterdir()) == []
 
@@ -109,3 +111,32 @@ def test_links_move_in_files_of_packed_motion(tmp_path: Path) -> None:
     moments = np.linspace(0, 1, 31)
     a, b = (one.pose_many("wave", moments) for one in (Character(packed), made))
     np.testing.assert_allclose(a.world, b.world, atol=2e-4)
+
+
+VRM_0 = {"VRM": {"specVersion": "0.0", "humanoid": {"humanBones": [{"node": 2}]}}}
+VRM_1 = {
+    "VRMC_vrm": {
+        "specVersion": "1.0",
+        "humanoid": {"humanBones": {"hips": {"node": 1}}},
+    }
+}
+
+
+@pytest.mark.parametrize("extensions", [VRM_0, VRM_1])
+def test_vrm_there_and_back(tmp_path: Path, extensions: Any) -> None:
+    """What VRM says stays, and so do the numbers it says it with."""
+    hero = flexor.samples.mannequin()
+    nodes = hero.skeleton.names
+    hero = Character(replace(hero.scene, clips={}, carried={"extensions": extensions}))
+    linked, _ = flexor.repair(hero, links=3, joints=["*-elbow"], has_measures=False)
+    assert linked.skeleton.links
+    for one in (hero, linked):
+        flexor.save(one, tmp_path / "hero.vrm")
+        back = flexor.load(tmp_path / "hero.vrm")
+        assert back.scene.carried["extensions"] == extensions
+        assert back.skeleton.names[: len(nodes)] == nodes
+        assert dict(back.skeleton.links) == dict(one.skeleton.links)
+        assert [finding.level for finding in back.findings if finding] in (
+            [],
+            ["info"],
+        )

@@ -11,6 +11,7 @@ import pytest
 from flexor.api.character import Character
 from flexor.bench import weights
 from flexor.bench.peers.bbw import BbwTask
+from flexor.bench.peers.bone_heat import HeatTask
 from flexor.bench.timing import Result
 from flexor.bench.weights_body import make_body
 from flexor.convert.shape.body import Body, Pull
@@ -47,10 +48,12 @@ def by_name(results: Any) -> dict[str, Result]:
 
 @pytest.fixture
 def _no_peer(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(*_: object) -> None:
-        raise BackendMissing("bbw: not here")
+    def missing(task: object, limit: float) -> None:
+        name = "bbw" if isinstance(task, BbwTask) else "heat"
+        raise BackendMissing(f"{name}: not here")
 
     monkeypatch.setattr(weights, "solve_bbw", missing)
+    monkeypatch.setattr(weights, "solve_bone_heat", missing)
 
 
 def is_closed(body: Body) -> bool:
@@ -117,8 +120,10 @@ def test_names_and_units(monkeypatch: pytest.MonkeyPatch) -> None:
         "weights/memory/v5000": "MB",
         "weights/memory/v10000": "MB",
         "weights/error/mannequin": "%",
+        "weights/worst/mannequin": "%",
         "weights/seconds/mannequin": "s",
         "weights/error/tube": "%",
+        "weights/worst/tube": "%",
         "weights/seconds/tube": "s",
     }
     assert all(result.value > 0 for result in found.values())
@@ -126,15 +131,16 @@ def test_names_and_units(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 1.5 < more / less < 2.5
     assert found["weights/error/mannequin"].value < 0.3
     assert "at 4 times of each of 8 clips" in found["weights/error/mannequin"].note
-    assert "no figure for bbw: not here" in found["weights/error/tube"].note
+    for peer in ("bbw", "heat"):
+        assert f"no figure for {peer}: not here" in found["weights/error/tube"].note
     assert "52 joints" in found["weights/regenerate/v4000"].note
 
 
-def test_peer_beside_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_peers_beside_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     """Weights that are the file's own have no error; others have."""
-    tasks: list[BbwTask] = []
+    tasks: list[BbwTask | HeatTask] = []
 
-    def peer(task: BbwTask, limit: float) -> tuple[Any, float, str]:
+    def peer(task: BbwTask | HeatTask, limit: float) -> tuple[Any, float, str]:
         tasks.append(task)
         given = np.zeros((len(task.positions), len(task.bases)))
         given[:, 0] = 1
@@ -144,40 +150,48 @@ def test_peer_beside_ours(monkeypatch: pytest.MonkeyPatch) -> None:
         return facts.body.pull
 
     monkeypatch.setattr(weights, "solve_bbw", peer)
+    monkeypatch.setattr(weights, "solve_bone_heat", peer)
     monkeypatch.setattr(weights, "regenerate_weights", own)
     found = by_name(weights._compare("tube", hero("bend")))
-    names = ["error/tube", "error/tube/bbw", "seconds/tube", "seconds/tube/bbw"]
-    assert list(found) == [f"weights/{name}" for name in [*names, "seconds/tube/ratio"]]
+    ends = ("", "/heat", "/bbw")
+    errors = [f"{kind}/tube{end}" for end in ends for kind in ("error", "worst")]
+    seconds = [f"seconds/tube{end}" for end in ends]
+    ratios = [f"seconds/tube{end}/ratio" for end in ends[1:]]
+    assert list(found) == [f"weights/{name}" for name in errors + seconds + ratios]
     assert found["weights/error/tube"].value == 0
     assert found["weights/error/tube/bbw"].value > 1
+    worst = found["weights/worst/tube/bbw"].value
+    assert worst > found["weights/error/tube/bbw"].value
     assert found["weights/seconds/tube/bbw"].value == 7
     ours = found["weights/seconds/tube"].value
-    assert found["weights/seconds/tube/ratio"].value == pytest.approx(7 / ours)
+    assert found["weights/seconds/tube/bbw/ratio"].value == pytest.approx(7 / ours)
     assert "a peer" in found["weights/error/tube/bbw"].note
-    assert len(tasks) == weights.ROUNDS
-    task = tasks[0]
-    assert len(task.bases) == len(task.tips) == 3
-    np.testing.assert_allclose(task.tips[0], task.bases[1])
-    assert task.faces.max() == len(task.positions) - 1
+    assert len(tasks) == 2 * weights.ROUNDS
+    for task in tasks:
+        assert len(task.bases) == len(task.tips) == 3
+        np.testing.assert_allclose(task.tips[0], task.bases[1])
+        assert task.faces.max() == len(task.positions) - 1
 
 
 def test_fine_body(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(weights, "PEER_SIZE", (4000, 52))
     monkeypatch.setattr(weights, "_seconds", lambda _: (0.5, {}))
-    monkeypatch.setattr(weights, "_peer_seconds", lambda _: (20.0, {}, "a peer"))
+    monkeypatch.setattr(weights, "_peer_seconds", lambda *_: (20.0, {}, "a peer"))
     found = by_name(weights._fine())
     name = "weights/regenerate/v4000"
     values = {key: (result.value, result.unit) for key, result in found.items()}
     assert values == {
         name: (0.5, "s"),
+        f"{name}/heat": (20, "s"),
+        f"{name}/heat/ratio": (40, "x"),
         f"{name}/bbw": (20, "s"),
-        f"{name}/ratio": (40, "x"),
+        f"{name}/bbw/ratio": (40, "x"),
     }
 
 
 def test_slow_peer_gets_one_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken = [weights.PEER_ENOUGH + 1]
-    monkeypatch.setattr(weights, "_peer_seconds", lambda _: (taken.pop(), {}, "slow"))
+    taken = [weights.PEER_ENOUGH + 1] * 2
+    monkeypatch.setattr(weights, "_peer_seconds", lambda *_: (taken.pop(), {}, "slow"))
     found = by_name(weights._compare("tube", hero("bend")))
     assert not taken
     assert "the best of 1 rounds" in found["weights/seconds/tube/bbw"].note
@@ -194,10 +208,12 @@ def test_distance_is_a_part_of_the_height() -> None:
     rest = weights._skin(one, one.pose())
     away = np.linalg.norm(weights._skin(one, pose) - rest, axis=1).mean()
     expected = away / np.ptp(rest[:, 0])
-    assert weights._distance(one, other, [pose]) == pytest.approx(expected)
-    assert weights._distance(one, other, [pose, one.pose()]) == pytest.approx(
-        expected / 2
-    )
+    mean, most = weights._distance(one, other, [pose])
+    assert mean == pytest.approx(expected)
+    assert most > mean
+    half, same = weights._distance(one, other, [pose, one.pose()])
+    assert half == pytest.approx(expected / 2)
+    assert same == most
 
 
 def test_poses_of_clips() -> None:

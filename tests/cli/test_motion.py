@@ -183,11 +183,18 @@ def test_morph_weights_go_along(rng: np.random.Generator) -> None:
 
 
 @pytest.mark.slow
-def test_links_are_baked(hero: Character) -> None:
+def test_links_are_baked(run: Any, hero: Character, tmp_path: Path) -> None:
+    """When a file is written: of clips that were retargeted, given or cut."""
     linked, _ = flexor.repair(hero, links=3, joints=["*-elbow"], has_measures=False)
     more = flexor.retarget(linked, hero, "walk", name="again")
-    nodes = {track.node for track in more.clips["again"].tracks}
-    assert set(linked.skeleton.links) <= nodes
+    bare = hero.clips["run"]
+    flexor.save(more.with_clips({**more.clips, "bare": bare}), tmp_path / "a.glb")
+    words = ("--clip", "bare", "--speed", "1", "--name", "bare", "--only")
+    assert run("motion", tmp_path / "a.glb", *words, "-o", tmp_path / "b.glb").code == 0
+    for file, name in (("a", "again"), ("a", "bare"), ("b", "bare")):
+        made = flexor.load(tmp_path / f"{file}.glb")
+        nodes = {track.node for track in made.clips[name].tracks}
+        assert set(made.skeleton.links) <= nodes
 
 
 @pytest.mark.slow

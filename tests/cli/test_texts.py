@@ -10,9 +10,11 @@ from flexor.cli.texts import (
     parse_colour,
     parse_size,
     parse_view,
+    say_lost_links,
     say_names,
 )
 from flexor.errors import SettingError
+from flexor.scene.finding import Finding
 
 
 @pytest.mark.parametrize("text", ["640x480", " 640 X 480 ", "640×480"])  # noqa: RUF001
@@ -67,3 +69,18 @@ def test_not_all_names_are_said() -> None:
     assert "more" not in say_names("zzzz", names[:21])
     assert say_names("Clip7", names).startswith("did you mean 'clip7'")
     assert say_names("zzzz", []) == "there are: none"
+
+
+def test_links_that_do_not_fit_are_said(capsys: pytest.CaptureFixture[str]) -> None:
+    bad = Finding("warning", "bad-link", "/nodes/2", "joint 4 has another parent")
+    other = Finding("warning", "clip-name", "/", "odd")
+    say_lost_links("a.glb", [other])
+    assert capsys.readouterr().err == ""
+    say_lost_links("a.glb", [other, bad])
+    assert capsys.readouterr().err == f"flexor: a.glb: {bad}\n"
+    say_lost_links("a.glb", [bad] * 9)
+    assert (
+        capsys.readouterr()
+        .err.splitlines()[3]
+        .startswith("flexor: a.glb: and 6 more links")
+    )

@@ -9,7 +9,7 @@ import numpy as np
 
 from flexor.maths import transforms
 from flexor.scene.character.clip import Clip, Track
-from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.character.skeleton import Link, Skeleton
 from flexor.scene.scene import Scene
 
 
@@ -82,6 +82,10 @@ def follow_links(skeleton: Skeleton, moves: Any, turns: Any, sizes: Any) -> None
     """
     for node, link in skeleton.links.items():
         joint, u = link.joint, link.fraction
+        if link.axis is not None:
+            moves[node], sizes[node] = moves[joint], sizes[joint]
+            turns[node] = twist_link(link, skeleton.rotations[joint], turns[joint])
+            continue
         for now, rest in (
             (moves, skeleton.translations),
             (sizes, skeleton.scales),
@@ -94,6 +98,25 @@ def follow_links(skeleton: Skeleton, moves: Any, turns: Any, sizes: Any) -> None
         # `slerp` turns its first argument round: here the rest is to keep its sign.
         end = -end if float(start @ end) < 0 else end
         turns[node] = slerp(start, end, u)
+
+
+def twist_link(link: Link, rest: Any, turn: Any) -> Any:
+    """The rotation (4,) of a twist link whose joint stands at `rest` or `turn`."""
+    r, q = (np.asarray(a, np.float64) / np.linalg.norm(a) for a in (rest, turn))
+    q = -q if float(r @ q) < 0 else q
+    x, y, z, w = product([-r[0], -r[1], -r[2], r[3]], q)
+    along = x * link.axis[0] + y * link.axis[1] + z * link.axis[2]
+    # Of a swing of half a turn nothing is left; the floor makes that no twist.
+    half = math.atan2(along, max(w, 1e-6))
+    angle = -half * (1 - link.fraction)
+    return product(q, [*(math.sin(angle) * np.array(link.axis)), math.cos(angle)])
+
+
+def product(a: Any, b: Any) -> Any:
+    """The rotation b followed by a, both (4,)."""
+    a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    vector = a[3] * b[:3] + b[3] * a[:3] + np.cross(a[:3], b[:3])
+    return np.append(vector, a[3] * b[3] - float(a[:3] @ b[:3]))
 
 
 def world_matrices(skeleton: Skeleton, local: Any) -> Any:

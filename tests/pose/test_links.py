@@ -47,7 +47,21 @@ def linked(rng: Rng, plain: Skeleton, counts: list[int]) -> Skeleton:
     return Skeleton(names, parents, **parts, links=links)
 
 
-def one_joint(rotation: Any, fraction: float, rest: Any = NO_TURN) -> Any:
+def with_axes(rng: Rng, skeleton: Skeleton, part: float = 0.5) -> Skeleton:
+    """The skeleton with that part of its links twist links, about axes of all sorts."""
+    links = dict(skeleton.links)
+    for node, link in links.items():
+        if rng.random() < part:
+            axis = rng.normal(size=3)
+            axis = tuple((axis / np.linalg.norm(axis)).tolist())
+            fraction = 0.0 if rng.random() < 0.3 else link.fraction
+            links[node] = Link(link.joint, fraction, axis)
+    return replace(skeleton, links=links)
+
+
+def one_joint(
+    rotation: Any, fraction: float, rest: Any = NO_TURN, axis: Any = None
+) -> Any:
     """The link's rotation for one of a joint; the rest's length is left as it is."""
     skeleton = Skeleton(
         ("joint", "link"),
@@ -55,7 +69,7 @@ def one_joint(rotation: Any, fraction: float, rest: Any = NO_TURN) -> Any:
         np.zeros((2, 3)),
         np.array([rest, rest]),
         np.ones((2, 3)),
-        links={1: Link(0, fraction)},
+        links={1: Link(0, fraction, axis)},
     )
     layout = make_layout(plain_scene(skeleton))
     local = layout.rest[None].copy()
@@ -110,9 +124,12 @@ def check(skeleton: Skeleton, count: int, rng: Rng) -> None:
     ],
 )
 @pytest.mark.parametrize("count", [0, 1, 3])
-def test_any_number_of_links(counts: list[int], count: int, rng: Rng) -> None:
+@pytest.mark.parametrize("twisted", [0, 0.5, 1])
+def test_any_number_of_links(
+    counts: list[int], count: int, twisted: float, rng: Rng
+) -> None:
     plain = random_skeleton(rng, len(counts) + 2, scale="negative")
-    check(linked(rng, plain, counts), count, rng)
+    check(with_axes(rng, linked(rng, plain, counts), twisted), count, rng)
 
 
 @settings(max_examples=40)
@@ -120,7 +137,7 @@ def test_any_number_of_links(counts: list[int], count: int, rng: Rng) -> None:
 def test_any_tree(seed: int, counts: list[int]) -> None:
     """Also lanes: each once, parents first; and whole poses."""
     rng = np.random.default_rng(seed)
-    skeleton = linked(rng, random_skeleton(rng, len(counts)), counts)
+    skeleton = with_axes(rng, linked(rng, random_skeleton(rng, len(counts)), counts))
     layout = make_layout(plain_scene(skeleton))
     assert sorted(layout.node_of_lane) == list(range(len(skeleton)))
     lanes = layout.lane_of_node
@@ -146,6 +163,7 @@ def test_links_below_links(rng: Rng) -> None:
     for node, parent in enumerate(parents):
         assert parent < 0 or layout.lane_of_node[parent] < layout.lane_of_node[node]
     check(skeleton, 3, rng)
+    check(with_axes(rng, skeleton), 3, rng)
     hero = Character(plain_scene(skeleton, random_clip(rng, "c", count)))
     local = oracle.local_matrices(skeleton, hero.clips["c"], 0.7)
     expected = oracle.world_matrices(skeleton, local)
@@ -211,8 +229,73 @@ def test_no_rotation_at_all_is_finite() -> None:
         assert np.isfinite(one_joint(turn, 0.5, rest)).all()
 
 
+AXIS = (0.0, 0.6, 0.8)
+
+
+def turned(axis: Any, degrees: float) -> Any:
+    half = np.radians(degrees) / 2
+    return np.append(np.sin(half) * np.asarray(axis), np.cos(half))
+
+
+def across(axis: Any) -> Any:
+    """A unit vector at right angles."""
+    way = np.cross(axis, [1.0, 0.2, 0])
+    return way / np.linalg.norm(way)
+
+
+@pytest.mark.parametrize("fraction", [0, 0.25, 0.5, 0.75, 1 - 1e-6])
+@pytest.mark.parametrize("twist", [-179.9, -120, -30, 0, 1e-3, 60, 90, 179.9])
+def test_a_twist_link_takes_a_part_of_the_twist(
+    fraction: float, twist: float, rng: Rng
+) -> None:
+    """All of the swing, whatever the rest is, and the fraction of the twist."""
+    (rest,) = random_rotations(rng, 1)
+    for degrees in (0, 30, 90, 150, 175):
+        swing = turned(across(AXIS), degrees)
+        joint = oracle.product(rest, oracle.product(swing, turned(AXIS, twist)))
+        part = oracle.product(swing, turned(AXIS, twist * fraction))
+        wanted = oracle.product(rest, part)
+        for sign in (1, -1):
+            got = one_joint(sign * joint, fraction, rest, AXIS)
+            side = np.sign(got @ wanted)
+            np.testing.assert_allclose(side * got, wanted, atol=6e-6)
+
+
+def test_a_swing_alone_is_the_joint(rng: Rng) -> None:
+    """However far, and also at half a turn, where no twist can be told."""
+    for degrees in (1e-3, 45, 170, 179.9, 179.999, 180, 180.001, 200):
+        joint = turned(across(AXIS), degrees)
+        got = one_joint(joint, 0.25, axis=AXIS)
+        np.testing.assert_allclose(np.abs(got @ joint), 1, atol=1e-6)
+        if degrees == 180:
+            # What rounding leaves of a twist there does not turn it about.
+            near = one_joint(joint + 1e-9, 0.25, axis=AXIS)
+            np.testing.assert_allclose(np.abs(near @ got), 1, atol=1e-3)
+
+
+def test_twist_links_are_finite_and_unit(rng: Rng) -> None:
+    for rotation in ([0, 0, 0, 0], [0, 0.6, 0.8, 0], [1, 0, 0, 0], [1, 0, 0, 1e-8]):
+        for rest in (NO_TURN, [0, 0, 0, 0], [0, 0.6, 0.8, 0]):
+            got = one_joint(rotation, 0.5, rest, AXIS)
+            assert np.isfinite(got).all()
+            if any(rotation):
+                np.testing.assert_allclose(np.linalg.norm(got), 1, atol=1e-6)
+
+
+def test_a_twist_link_stands_where_its_joint_does(rng: Rng) -> None:
+    skeleton = with_axes(rng, linked(rng, random_skeleton(rng, 3), [1, 1, 1]), 1)
+    node, link = next(iter(skeleton.links.items()))
+    moves, sizes = skeleton.translations.copy(), skeleton.scales.copy()
+    moves[link.joint] += [2, -4, 6]
+    sizes[link.joint] *= [3, 1, 0]
+    pose = Character(plain_scene(skeleton)).pose_from(moves, None, sizes)
+    np.testing.assert_array_equal(pose.translations[node], moves[link.joint])
+    np.testing.assert_array_equal(pose.scales[node], sizes[link.joint])
+
+
 def test_at_rest_a_link_is_its_joint(rng: Rng) -> None:
     skeleton = linked(rng, random_skeleton(rng, 6), [3, 2, 0, 1])
+    skeleton = with_axes(rng, skeleton)
     pose = Character(plain_scene(skeleton)).pose()
     for node, link in skeleton.links.items():
         np.testing.assert_allclose(
@@ -238,7 +321,7 @@ def test_a_link_goes_on_a_straight_line(rng: Rng) -> None:
 
 def test_poses_of_clips_and_of_ones_own(rng: Rng) -> None:
     """The pose shows driven values, whatever a track or the caller says of the link."""
-    skeleton = linked(rng, random_skeleton(rng, 7), [2, 3, 1, 0, 2])
+    skeleton = with_axes(rng, linked(rng, random_skeleton(rng, 7), [2, 3, 1, 0, 2]))
     clip = random_clip(rng, "c", len(skeleton))
     said = {track.node for track in clip.tracks}
     assert said & skeleton.links.keys()  # also tracks of links

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import replace
 from pathlib import Path
 
 from flexor.api.character import Character
@@ -15,7 +14,6 @@ from flexor.files.gltf.write import write_gltf
 from flexor.files.package.read import read_package
 from flexor.files.package.write import write_package
 from flexor.scene.runtime.package import Package
-from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.scene import Scene
 
 __all__ = ["load", "save"]
@@ -56,10 +54,12 @@ def load(path: str | os.PathLike[str]) -> Character:
 
 
 def save(character: Character, path: str | os.PathLike[str]) -> None:
-    """Write a character as .glb, as .gltf with all data inside, or as .flexor, a
-    package that loads quickly, with levels of detail if the character was given some.
+    """Write a character as .glb or .vrm, as .gltf with all data inside, or as .flexor,
+    a package that loads quickly, with levels of detail if the character was given some.
 
-    The file appears under its name only when it is complete.
+    A .vrm is a .glb with what VRM says of the character, as it was read: nodes, meshes
+    and materials keep their numbers. Tracks of links are made here: what else reads the
+    file knows no links. The file appears under its name only when it is complete.
     """
     place = Path(path)
     ending = place.suffix.lower()
@@ -69,21 +69,13 @@ def save(character: Character, path: str | os.PathLike[str]) -> None:
     elif ending in WRITERS:
         write_gltf(_with_link_tracks(character.scene), place)
     else:
-        raise SettingError(f"{place}: can be written as .glb, .gltf or .flexor")
+        raise SettingError(f"{place}: can be written as .glb, .gltf, .vrm or .flexor")
 
 
 def _with_link_tracks(scene: Scene) -> Scene:
-    """The scene with the movement of links in packed clips, which leave it out: what
-    else reads the file knows no links.
-    """
-    links = scene.skeleton.links
-    packed = [n for n, clip in scene.clips.items() if isinstance(clip, PackedClip)]
-    if not links or not packed:
+    """The scene with the movement of links: what else reads the file knows no links."""
+    if not scene.skeleton.links or not scene.clips:
         return scene
-    from flexor.convert.links.bake_links import bake_links
+    from flexor.convert.links.export_tracks import with_link_tracks
 
-    clips = {
-        name: bake_links(clip, scene.skeleton, links) if name in packed else clip
-        for name, clip in scene.clips.items()
-    }
-    return replace(scene, clips=clips)
+    return with_link_tracks(scene)

@@ -80,7 +80,7 @@ def retarget_clips(
     for name, clip in clips.items():
         moved = transfer(clip, plan, travel=travel)
         morphs = _morphs(hero, other, clip)
-        done[name] = _with_links(replace(moved, tracks=(*moved.tracks, *morphs)), hero)
+        done[name] = replace(moved, tracks=(*moved.tracks, *morphs))
     return done, plan
 
 
@@ -193,12 +193,3 @@ def _morphs(hero: Character, other: Character, clip: AnyClip) -> list[Any]:
             if columns[node][1] == track.values.shape[-1]:
                 found.append(replace(track, node=node))
     return found
-
-
-def _with_links(clip: Clip, hero: Character) -> Clip:
-    """The clip with the movement of links, for programs that know none."""
-    if not hero.skeleton.links:
-        return clip
-    from flexor.convert.links.bake_links import bake_links
-
-    return bake_links(clip, hero.skeleton, hero.skeleton.links)

@@ -1,14 +1,14 @@
 """New weights: how long they take, how much memory, and how close they come.
 
 Characters lose the weights that an artist gave them and get new ones; the distance of
-the skin to where the artist's weights put it is the error. Beside it, where libigl and
-tetgen are installed, that of bounded biharmonic weights.
+the skin to where the artist's weights put it is the error. Beside it, where they are
+installed, that of Blender's bone heat and of bounded biharmonic weights by libigl.
 """
 
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
@@ -18,19 +18,21 @@ from numpy.typing import NDArray
 
 from flexor import samples
 from flexor.api.character import Character
+from flexor.arrays import Ints
 from flexor.bench.peers.bbw import BbwTask, solve_bbw
+from flexor.bench.peers.bone_heat import HeatTask, solve_bone_heat
 from flexor.bench.timing import Result
 from flexor.bench.weights_body import make_body
 from flexor.convert.shape.body import (
     Body,
     Pull,
-    body_surface,
     gather_bodies,
     merge_same,
     with_pulls,
 )
+from flexor.convert.shape.bones import derive_bones
 from flexor.convert.shape.facts import BodyFacts
-from flexor.convert.weights.regenerate_weights import assign_bones, regenerate_weights
+from flexor.convert.weights.regenerate_weights import body_lines, regenerate_weights
 from flexor.errors import BackendMissing
 from flexor.maths import quaternions
 from flexor.maths.threads import thread_count
@@ -47,7 +49,7 @@ POSES, ANGLE = 8, 20.0  # of characters without clips; degrees
 PEER_POINTS = 16_000  # a peer gets no larger surface
 PEER_LIMIT = 120.0  # seconds
 PEER_ENOUGH = 20.0  # seconds: after these a peer gets no further round
-RATIO = "how many times as long as ours bounded biharmonic weights take"
+RATIO = "how many times as long as ours it takes"
 
 
 def run(characters: Mapping[str, Character]) -> Iterator[Result]:
@@ -68,27 +70,33 @@ def _regenerate() -> Iterator[Result]:
         body = make_body(vertices, joints)
         seconds = min(_seconds([body])[0] for _ in range(ROUNDS))
         note = (
-            f"assign, remove rogues, smooth; {joints} joints, {len(body.faces)} "
+            f"bones, heat along the surface; {joints} joints, {len(body.faces)} "
             f"triangles, {_threads()}; the best of {ROUNDS} rounds"
         )
         yield Result(f"weights/regenerate/v{vertices}", seconds, "s", note)
 
 
 def _fine() -> Iterator[Result]:
-    """A body as fine as the peer can do in its time, where it is there."""
+    """A body as fine as the peers can do in their time, where they are there."""
     vertices, joints = PEER_SIZE
     body = make_body(vertices, joints)
-    try:
-        theirs, _, note = _peer_seconds([body])
-    except BackendMissing:
+    found: dict[str, tuple[float, str]] = {}
+    for end, peer in PEERS.items():
+        try:
+            seconds, _, note = _peer_seconds([body], peer)
+            found[end] = (seconds, note)
+        except BackendMissing:
+            continue
+    if not found:
         return
     ours = min(_seconds([body])[0] for _ in range(ROUNDS))
     name = f"weights/regenerate/v{vertices}"
     text = f"{joints} joints, {_threads()}; the best of {ROUNDS} rounds"
     yield Result(name, ours, "s", text)
-    text = f"bounded biharmonic weights for the same bones, one round; {note}"
-    yield Result(f"{name}/bbw", theirs, "s", text)
-    yield Result(f"{name}/ratio", theirs / ours, "x", RATIO)
+    for end, (seconds, note) in found.items():
+        text = f"{PEERS[end].text}, one round; {note}"
+        yield Result(f"{name}{end}", seconds, "s", text)
+        yield Result(f"{name}{end}/ratio", seconds / ours, "x", RATIO)
 
 
 def _memory() -> Iterator[Result]:
@@ -113,6 +121,20 @@ def _memory() -> Iterator[Result]:
         yield Result(f"weights/memory/v{vertices}", used / 1e6, "MB", note)
 
 
+@dataclass(frozen=True, slots=True)
+class _Peer:
+    """Another way to weights: text: what it is; solve: weights, seconds and a note of a
+    surface (P, 3), (F, 3) and bones (B, 3), (B, 3); bones: which it is handed.
+    """
+
+    text: str
+    solve: Callable[
+        [NDArray[np.float64], Ints, NDArray[np.float64], NDArray[np.float64]],
+        tuple[NDArray[np.float64], float, str],
+    ]
+    bones: Callable[[BodyFacts], tuple[Ints, NDArray[np.float64], NDArray[np.float64]]]
+
+
 @dataclass(slots=True)
 class _Way:
     """One way to new weights: the seconds of its rounds, and what they gave."""
@@ -120,42 +142,52 @@ class _Way:
     taken: list[float] = field(default_factory=list)
     pulls: dict[int, Pull] = field(default_factory=dict)
     note: str = ""
+    missing: str = ""
 
 
 def _compare(name: str, character: Character) -> Iterator[Result]:
-    """Errors and seconds of a character, ours and the peer's in turns."""
+    """Errors and seconds of a character, ours and the peers' in turns."""
     bodies = gather_bodies(character.scene)
     if not bodies:
         return
-    ours, peer, missing = _Way(), _Way(), ""
+    ours, peers = _Way(), {end: _Way() for end in PEERS}
     for _ in range(ROUNDS):
         seconds, ours.pulls = _seconds(bodies)
         ours.taken.append(seconds)
-        if missing or sum(peer.taken) > PEER_ENOUGH:
-            continue
-        try:
-            seconds, peer.pulls, peer.note = _peer_seconds(bodies)
-            peer.taken.append(seconds)
-        except BackendMissing as error:
-            missing = f"; no figure for {error}"
+        for end, way in peers.items():
+            _round(bodies, end, way)
+    missing = "".join(way.missing for way in peers.values())
     ours.note = (
         f"{sum(map(len, bodies))} vertices, {len(bodies[0].joints)} joints, "
         f"{_threads()}{missing}"
     )
-    peer.note = f"bounded biharmonic weights for the same bones; {peer.note}"
     poses, how = _poses(character)
-    ways = {"": ours} if missing else {"": ours, "/bbw": peer}
+    there = {end: way for end, way in peers.items() if not way.missing}
+    ways = {"": ours, **there}
     for end, way in ways.items():
         other = Character(with_pulls(character.scene, way.pulls, bodies))
-        value = 100 * _distance(character, other, poses)
-        note = f"mean distance to the skin by the file's own weights; {how}; {way.note}"
-        yield Result(f"weights/error/{name}{end}", value, "%", note)
+        mean, most = _distance(character, other, poses)
+        note = f"distance to the skin by the file's own weights; {how}; {way.note}"
+        yield Result(f"weights/error/{name}{end}", 100 * mean, "%", f"mean {note}")
+        yield Result(f"weights/worst/{name}{end}", 100 * most, "%", f"largest {note}")
     for end, way in ways.items():
         note = f"the best of {len(way.taken)} rounds; {way.note}"
         yield Result(f"weights/seconds/{name}{end}", min(way.taken), "s", note)
-    if not missing:
-        ratio = min(peer.taken) / min(ours.taken)
-        yield Result(f"weights/seconds/{name}/ratio", ratio, "x", RATIO)
+    for end, way in there.items():
+        ratio = min(way.taken) / min(ours.taken)
+        yield Result(f"weights/seconds/{name}{end}/ratio", ratio, "x", RATIO)
+
+
+def _round(bodies: list[Body], end: str, way: _Way) -> None:
+    """One more round of a peer, unless it is missing or had its time."""
+    if way.missing or sum(way.taken) > PEER_ENOUGH:
+        return
+    try:
+        seconds, way.pulls, note = _peer_seconds(bodies, PEERS[end])
+        way.taken.append(seconds)
+        way.note = f"{PEERS[end].text}; {note}"
+    except BackendMissing as error:
+        way.missing = f"; no figure for {error}"
 
 
 def _seconds(bodies: list[Body]) -> tuple[float, dict[int, Pull]]:
@@ -168,32 +200,73 @@ def _seconds(bodies: list[Body]) -> tuple[float, dict[int, Pull]]:
     return perf_counter() - started, pulls
 
 
-def _peer_seconds(bodies: list[Body]) -> tuple[float, dict[int, Pull], str]:
-    """The same by the peer, and which versions it has.
+def _peer_seconds(
+    bodies: list[Body], peer: _Peer
+) -> tuple[float, dict[int, Pull], str]:
+    """The same by a peer, and which versions it has.
 
-    It is handed the surface without seams, and the bones that ours come to, for free.
+    It is handed the surface without seams, for free.
     """
     total, pulls, note = 0.0, {}, ""
     for number, body in enumerate(bodies):
-        surface = body_surface(body, is_by_place=True)
+        facts = BodyFacts(body)
+        surface = facts.by_place
         if len(surface) > PEER_POINTS:
-            raise BackendMissing(f"bbw: more than {PEER_POINTS} points")
-        pull, bones, _ = assign_bones(body, surface.positions)
-        rows = np.unique(pull.joints)
+            raise BackendMissing(f"{peer.text}: more than {PEER_POINTS} points")
+        rows, bases, tips = peer.bones(facts)
         faces = surface.point_of_vertex[body.faces]
         is_whole = (faces != np.roll(faces, 1, axis=1)).all(1)
-        bases = bones.bases[rows]
-        task = BbwTask(
-            surface.positions.astype(np.float64),
-            faces[is_whole],
-            bases,
-            bases + bones.axes[rows] * bones.lengths[rows, None],
+        weights, seconds, note = peer.solve(
+            surface.positions.astype(np.float64), faces[is_whole], bases, tips
         )
-        weights, seconds, note = solve_bbw(task, PEER_LIMIT)
         total += seconds
         joints = np.broadcast_to(rows, weights.shape)
         pulls[number] = merge_same(joints, weights).take(surface.point_of_vertex)
     return total, pulls, note
+
+
+def _our_bones(
+    facts: BodyFacts,
+) -> tuple[Ints, NDArray[np.float64], NDArray[np.float64]]:
+    """Joints, bases and tips of the bones that ours come to."""
+    lines = body_lines(facts.body, facts.by_place)
+    return lines.rows, lines.bases, lines.ends
+
+
+def _all_bones(
+    facts: BodyFacts,
+) -> tuple[Ints, NDArray[np.float64], NDArray[np.float64]]:
+    """Those of all joints, as they come into Blender with a file: each ends at the
+    child that continues the chain, a leaf where what is nearest to it does.
+    """
+    body, points = facts.body, facts.by_place.positions.astype(np.float64)
+    bones = derive_bones(body, points, None)
+    far = np.full(len(points), np.inf)
+    label = np.zeros(len(points), np.int32)
+    for row in range(len(body.joints)):
+        local = bones.local(row, points)
+        local[:, 0] -= np.clip(local[:, 0], 0, bones.lengths[row])
+        away = np.linalg.norm(local, axis=1)
+        label[away < far] = row
+        far = np.minimum(far, away)
+    pull = Pull(label[:, None], np.ones((len(points), 1), np.float32))
+    bones = derive_bones(body, points, pull)
+    tips = bones.bases + bones.axes * bones.lengths[:, None]
+    return np.arange(len(body.joints), dtype=np.int32), bones.bases, tips
+
+
+PEERS = {
+    "/heat": _Peer(
+        "bone heat for the bones of all joints",
+        lambda *given: solve_bone_heat(HeatTask(*given), PEER_LIMIT),
+        _all_bones,
+    ),
+    "/bbw": _Peer(
+        "bounded biharmonic weights for the bones that ours come to",
+        lambda *given: solve_bbw(BbwTask(*given), PEER_LIMIT),
+        _our_bones,
+    ),
+}
 
 
 def _poses(character: Character) -> tuple[list[Pose], str]:
@@ -227,17 +300,24 @@ def _turns(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
     return matrices
 
 
-def _distance(one: Character, other: Character, poses: list[Pose]) -> float:
-    """The mean distance of their skins' vertices, as a part of the height: the longest
-    side of the box around them at rest.
+def _distance(
+    one: Character, other: Character, poses: list[Pose]
+) -> tuple[float, float]:
+    """The mean and the largest distance of their skins' vertices, as parts of the
+    height: the longest side of the box around them at rest. Vertices that the file
+    itself puts nowhere are left out.
     """
     rest = _skin(one, one.pose())
-    height = float(np.ptp(rest, axis=0).max())
-    means = [
-        np.linalg.norm(_skin(one, pose) - _skin(other, pose), axis=1).mean()
-        for pose in poses
-    ]
-    return float(np.mean(means)) / height
+    height = float(np.ptp(rest[np.isfinite(rest).all(1)], axis=0).max())
+    with np.errstate(invalid="ignore"):
+        far = np.stack(
+            [
+                np.linalg.norm(_skin(one, pose) - _skin(other, pose), axis=1)
+                for pose in poses
+            ]
+        )
+    far = far[:, np.isfinite(far).all(0)]
+    return float(far.mean()) / height, float(far.max()) / height
 
 
 def _skin(character: Character, pose: Pose) -> NDArray[np.float64]:

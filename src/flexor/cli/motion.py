@@ -17,7 +17,7 @@ from flexor.cli.tables.columns import (
     say_count,
     say_plain,
 )
-from flexor.cli.texts import say_names
+from flexor.cli.texts import say_lost_links, say_names
 from flexor.errors import AssetError, SettingError
 from flexor.files.replace import check_parent, replace_file
 from flexor.files.text.toml_text import find_line, read_toml
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["motion"]
 
-ENDINGS = (".glb", ".gltf", ".flexor")
+ENDINGS = (".glb", ".gltf", ".vrm", ".flexor")
 MOST_SAID = 12  # names in a line
 HOW = {
     "names": "by equal names",
@@ -42,7 +42,8 @@ File = Annotated[
     Path, typer.Argument(help="The character: a .glb, .gltf, .vrm or .flexor file.")
 ]
 Out = Annotated[
-    str, typer.Option("--out", "-o", help="The .glb, .gltf or .flexor file to write.")
+    str,
+    typer.Option("--out", "-o", help="The .glb, .gltf, .vrm or .flexor file to write."),
 ]
 From = Annotated[
     list[Path] | None,
@@ -217,7 +218,7 @@ def motion(
 def _place(given: str) -> Path:
     """The file to write."""
     if not given:
-        raise SettingError("-o: give a .glb, .gltf or .flexor file to write")
+        raise SettingError("-o: give a .glb, .gltf, .vrm or .flexor file to write")
     to = Path(given)
     if to.suffix.lower() not in ENDINGS:
         known = " or ".join(ENDINGS)
@@ -231,7 +232,9 @@ def _place(given: str) -> Path:
 def _load(file: Path) -> Character:
     from flexor.api.load_save import load
 
-    return load(file)
+    hero = load(file)
+    say_lost_links(file.name, hero.findings)
+    return hero
 
 
 def _kept(hero: Character, drop: list[str], only: bool) -> dict[str, AnyClip]:

@@ -19,6 +19,7 @@ from flexor.cli.texts import (
     parse_colour,
     parse_size,
     parse_view,
+    say_lost_links,
     say_names,
 )
 from flexor.draw.scene.style import DrawStyle, Style
@@ -186,6 +187,7 @@ def render(
 
     with tidy_when_ended():
         character = load(file)
+        say_lost_links(file.name, character.findings)
         _check_joint(character, heat)
         name = _choose_clip(character, clip, rest)
         time = _check_time(character, name, time)

@@ -42,6 +42,15 @@ Out = Annotated[
 Check = Annotated[
     bool, typer.Option("--check", help="Only say what is wrong; change nothing.")
 ]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict", help="With --check: exit code 1 if a joint scores more than --most."
+    ),
+]
+Most = Annotated[
+    float, typer.Option(help="The score that --strict allows a joint.", min=0)
+]
 Source = Annotated[
     Path | None,
     typer.Option(help="Take weights from this character on the same skeleton, first."),
@@ -62,7 +71,7 @@ def _with_options(command: Callable[..., None]) -> Callable[..., None]:
     """The command with an option for each setting of the table that has one."""
     plain = inspect.signature(command, eval_str=True)
     own = plain.parameters
-    shown = [own[name] for name in ("file", "out", "check")]
+    shown = [own[name] for name in ("file", "out", "check", "strict", "most")]
     asked = {name: one for name, one in TABLE.settings.items() if one.option}
     order: list[str] = []
     for name, setting in asked.items():
@@ -111,6 +120,8 @@ def repair(
     file: File,
     out: Out = "",
     check: Check = False,
+    strict: Strict = False,
+    most: Most = 0.5,
     weights_from: Source = None,
     settings: Settings = None,
     report: Page = "",
@@ -128,8 +139,10 @@ def repair(
     if check:
         if out or report:
             raise SettingError("--check: writes nothing; leave out -o and --report")
-        _check(file, as_json)
+        _check(file, as_json, most if strict else None)
         return
+    if strict:
+        raise SettingError("--strict: goes with --check")
     chosen = _settings(settings, words)
     if weights_from is None:
         chosen = asked_or_automatic(chosen)
@@ -225,7 +238,8 @@ def _repair(
         before = load(file)
         source = None if weights_from is None else load(weights_from)
         skins = (p.skin for mesh in before.meshes for p in mesh.primitives)
-        if source is None and not any(skin is not None for skin in skins):
+        has_skin = any(skin is not None for skin in skins)
+        if source is None and not has_skin and not _binds(settings, before):
             raise SettingError(f"{file}: has no skin that hangs on joints")
         after, report = run_repair(before, settings, weights_from=source, note=say)
         made = None
@@ -243,6 +257,13 @@ def _repair(
             save(after, to)
             written.append(to)
     return report
+
+
+def _binds(settings: RepairSettings, character: Character) -> bool:
+    """Whether a repair makes skins for a character that has none."""
+    from flexor.convert.weights.bind_scene import bind_scene
+
+    return "regenerate" in settings.passes() and bool(bind_scene(character.scene)[1])
 
 
 def _make_page(
@@ -298,8 +319,11 @@ def _as_json(value: Any) -> Any:
     return dataclasses.asdict(value)
 
 
-def _check(file: Path, as_json: bool) -> None:
-    """Say what is wrong with the weights and joints of a file."""
+def _check(file: Path, as_json: bool, most: float | None) -> None:
+    """Say what is wrong with the weights and joints of a file.
+
+    most: the largest score of a joint that is let through, None for any.
+    """
     from flexor.api.load_save import load
     from flexor.convert.repair.recipe import rigid_meshes
     from flexor.convert.weights.check_weights import check_weights
@@ -311,3 +335,9 @@ def _check(file: Path, as_json: bool) -> None:
         typer.echo(json.dumps(_as_json(found), indent=1))
     else:
         print_check(file.name, found, has_links=bool(scene.skeleton.links))
+    scores = [one for body in found.bodies for one in body.scores]
+    bad = [one.name for one in scores if most is not None and one.score > most]
+    if bad:
+        some = ", ".join(bad[:8]) + (", ..." if len(bad) > 8 else "")
+        typer.echo(f"{len(bad)} joints score more than {most:g}: {some}", err=True)
+        raise typer.Exit(1)

@@ -7,7 +7,10 @@ import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
+import typer
+
 from flexor.errors import SettingError
+from flexor.scene.finding import Finding
 
 __all__ = [
     "VIEWS",
@@ -15,10 +18,12 @@ __all__ = [
     "parse_colour",
     "parse_size",
     "parse_view",
+    "say_lost_links",
     "say_names",
 ]
 
 MOST_NAMES = 20
+MOST_LOST = 3
 
 LIFT = 6  # degrees, so that the ground is more than a line
 # Degrees: around the character from its front to its left, and above the horizon.
@@ -101,3 +106,13 @@ def say_names(name: str, names: Sequence[str]) -> str:
     shown = ", ".join(known[:MOST_NAMES]) or "none"
     more = len(known) - MOST_NAMES
     return f"there are: {shown}" + (f" and {more} more" if more > 0 else "")
+
+
+def say_lost_links(file: str, findings: Iterable[Finding]) -> None:
+    """On standard error, which links of a file do not fit: they change every pose."""
+    lost = [finding for finding in findings if finding.code == "bad-link"]
+    for finding in lost[:MOST_LOST]:
+        typer.echo(f"flexor: {file}: {finding}", err=True)
+    if len(lost) > MOST_LOST:
+        more = f"and {len(lost) - MOST_LOST} more links that do not fit"
+        typer.echo(f"flexor: {file}: {more}; flexor inspect names all", err=True)

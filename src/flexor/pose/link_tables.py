@@ -2,7 +2,8 @@
 
 The lanes of links stand together: first the first link of each joint, then the second
 of those that have two, and so on. So eight neighbouring lanes follow eight neighbouring
-columns, and a joint is looked at once however many links it has.
+columns, and a joint is looked at once however many links it has. Twist links come after
+the others in the same way, with columns of their own: a block is of one kind.
 """
 
 from __future__ import annotations
@@ -12,62 +13,69 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints
-from flexor.maths import exact
-from flexor.pose.kernels.layout import DEGREES, LANES
+from flexor.arrays import Doubles, Floats, Ints
+from flexor.maths import exact, quaternions
+from flexor.pose.kernels.layout import AXIS_ROWS, DEGREES, LANES
 from flexor.scene.character.skeleton import Skeleton
 
 __all__ = ["LinkTables", "order_lanes", "pack_links"]
 
 # For each group of lanes: its joints, those with the most links first, each with its
-# links, the smallest fraction first.
+# links, the smallest fraction first; all of one kind.
 Groups = list[dict[int, list[int]]]
+NO_AXIS = -1
+Axis = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinkTables:
     """The links of a skeleton; shapes as in the kernel `follow_links`.
 
-    joints: int32 (C,); blocks: int32 (B, 3); rest, curves: float32, flat.
+    joints: int32 (C,); blocks: int32 (B, 4); rest, curves, axes: float32, flat.
     """
 
     joints: Ints
     blocks: Ints
     rest: Floats
     curves: Floats
+    axes: Floats
 
 
 def order_lanes(skeleton: Skeleton) -> tuple[Ints, Groups]:
     """The node of each lane, parents first and links together, and their groups.
 
-    Links hang below no other link in most skeletons, and are one group then.
+    Links hang below no other link in most skeletons, and are one group of each kind
+    then.
     """
     if not skeleton.links:
         return skeleton.order, []
     parents, links = skeleton.parents.tolist(), skeleton.links
     above = [0] * len(parents)  # links above each node
     plain: list[list[int]] = [[]]
-    groups: Groups = [{}]
+    levels: list[tuple[dict[int, list[int]], dict[int, list[int]]]] = [({}, {})]
     for node in skeleton.order.tolist():
         parent = parents[node]
         if parent >= 0:
             above[node] = above[parent] + (parent in links)
         if above[node] == len(plain):
             plain.append([])
-            groups.append({})
+            levels.append(({}, {}))
         if node in links:
-            groups[above[node]].setdefault(links[node].joint, []).append(node)
+            kind = levels[above[node]][links[node].axis is not None]
+            kind.setdefault(links[node].joint, []).append(node)
         else:
             plain[above[node]].append(node)
     order: list[int] = []
-    for level, group in enumerate(groups):
-        for mine in group.values():
-            mine.sort(key=lambda node: links[node].fraction)
-        most_first = sorted(group.items(), key=lambda item: -len(item[1]))
-        groups[level] = dict(most_first)
-        order += plain[level]
-        for turn in _turns(groups[level]):
-            order += turn
+    groups: Groups = []
+    for nodes, kinds in zip(plain, levels, strict=True):
+        order += nodes
+        for group in filter(None, kinds):
+            for mine in group.values():
+                mine.sort(key=lambda node: links[node].fraction)
+            most_first = sorted(group.items(), key=lambda item: -len(item[1]))
+            groups.append(dict(most_first))
+            for turn in _turns(groups[-1]):
+                order += turn
     return np.array(order, np.int32), groups
 
 
@@ -83,40 +91,73 @@ def _turns(group: dict[int, list[int]]) -> list[list[int]]:
 def pack_links(skeleton: Skeleton, lane_of_node: Ints, groups: Groups) -> LinkTables:
     """Lay the links out for lanes of that order."""
     joints: list[int] = []
-    blocks: list[tuple[int, int, int]] = []
+    blocks: list[tuple[int, int, int, int]] = []
     fractions: list[float] = []
+    twisted: list[tuple[int, Axis]] = []  # joint and axis, eight a block
     for group in groups:
         first = len(joints)
         joints += group
         # Columns that are read but belong to no link repeat a joint.
         joints += list(group)[:1] * (-len(group) % LANES)
         turns = _turns(group)
-        end = int(lane_of_node[turns[-1][-1]]) + 1 if turns else 0
+        end = int(lane_of_node[turns[-1][-1]]) + 1
         for turn in turns:
             lane = int(lane_of_node[turn[0]])
             for i in range(0, len(turn), LANES):
                 # What is written beyond a turn is written again by the next one.
                 width = min(LANES, end - lane - i)
-                blocks.append((first + i, lane + i, width))
-                own = [skeleton.links[n].fraction for n in turn[i : i + LANES]]
-                fractions += own + own[-1:] * (LANES - len(own))
+                own = [skeleton.links[n] for n in turn[i : i + LANES]]
+                own += own[-1:] * (LANES - len(own))
+                axes = [(k.joint, k.axis) for k in own if k.axis is not None]
+                blocks.append(
+                    (first + i, lane + i, width, len(twisted) if axes else NO_AXIS)
+                )
+                # A twist link gives back what it does not take.
+                fractions += [1 - k.fraction if axes else k.fraction for k in own]
+                twisted += axes
     rows = np.array(joints, np.int32)
-    rotations = skeleton.rotations[rows].astype(np.float64)
-    lengths = np.linalg.norm(rotations, axis=1, keepdims=True)
     parts = (
         skeleton.translations[rows],
-        np.where(lengths > 0, rotations / np.where(lengths > 0, lengths, 1), _NO_TURN),
+        _unit_rests(skeleton, rows),
         skeleton.scales[rows],
     )
     return LinkTables(
         lane_of_node[rows],
-        np.array(blocks, np.int32).reshape(-1, 3),
+        np.array(blocks, np.int32).reshape(-1, 4),
         np.concatenate(parts, 1).T.astype(np.float32).ravel(),
         _curves(np.array(fractions)).astype(np.float32).ravel(),
+        _axes(skeleton, twisted),
     )
 
 
 _NO_TURN = np.array([0.0, 0, 0, 1])
+
+
+def _unit_rests(skeleton: Skeleton, nodes: Ints) -> Doubles:
+    """Rest rotations of nodes (n, 4), of unit length."""
+    rotations = skeleton.rotations[nodes].astype(np.float64)
+    lengths = np.linalg.norm(rotations, axis=1, keepdims=True)
+    unit: Doubles = np.where(
+        lengths > 0, rotations / np.where(lengths > 0, lengths, 1), _NO_TURN
+    )
+    return unit
+
+
+def _axes(skeleton: Skeleton, twisted: list[tuple[int, Axis]]) -> Floats:
+    """Rows of every block of twist links (B, 7, 8), flat: the axis, and rest * axis.
+
+    The part of a rotation q about the axis, seen from the rest, is q's product with the
+    latter: the four numbers of conj(rest) * q along those of the axis.
+    """
+    if not twisted:
+        return np.zeros(0, np.float32)
+    rests = _unit_rests(skeleton, np.array([joint for joint, _ in twisted], np.int32))
+    axes = np.array([axis for _, axis in twisted])
+    axes /= np.linalg.norm(axes, axis=1, keepdims=True)
+    turned = quaternions.multiply(rests, np.pad(axes, ((0, 0), (0, 1))))
+    rows = np.concatenate([axes, turned], 1).reshape(-1, LANES, AXIS_ROWS)
+    flat: Floats = rows.swapaxes(1, 2).astype(np.float32).ravel()
+    return flat
 
 
 def _curves(fractions: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -16,8 +16,9 @@ def follow_links(layout: Layout, local: Floats) -> Floats:
 
     To be called when all other nodes stand right, and before world matrices are made.
     A link is between the joint's rest and the joint: its rotation on the shortest arc,
-    at unit length, its translation and scale on a straight line. What was in its lanes
-    is overwritten; without links nothing is done.
+    at unit length, its translation and scale on a straight line. A twist link is the
+    joint but for a part of what it has turned about an axis. What was in their lanes is
+    overwritten; without links nothing is done.
     """
     links = layout.links
     if links is None:
@@ -26,6 +27,6 @@ def follow_links(layout: Layout, local: Floats) -> Floats:
     # Made on each call: one layout serves several threads.
     work = np.empty(11 * len(links.joints) + 80, np.float32)
     kernel_links.follow_links(
-        links.joints, links.blocks, links.rest, links.curves, work, local
+        links.joints, links.blocks, links.rest, links.curves, links.axes, work, local
     )
     return local

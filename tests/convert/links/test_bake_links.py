@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,15 @@ def small_turns(rng: np.random.Generator, start: Any, keys: int) -> Any:
     return np.array(rows)
 
 
+def twisted(skeleton: Skeleton, axis: Any = (0.0, 0.6, 0.8)) -> Skeleton:
+    """The same with twist links, of which the first takes nothing of the twist."""
+    links = {
+        node: Link(link.joint, link.fraction - 0.25, axis)
+        for node, link in skeleton.links.items()
+    }
+    return replace(skeleton, links=links)
+
+
 def errors_of(skeleton: Skeleton, baked: Clip, times: Any) -> dict[str, float]:
     """The largest difference of baked tracks from links, by path; turns in radians."""
     worst = dict.fromkeys(PATHS, 0.0)
@@ -75,10 +85,13 @@ def errors_of(skeleton: Skeleton, baked: Clip, times: Any) -> dict[str, float]:
 
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
 @pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("kind", ["bend", "twist"])
 def test_baked_tracks_move_as_links_do(
-    rng: np.random.Generator, path: Path, interpolation: Interpolation
+    rng: np.random.Generator, path: Path, interpolation: Interpolation, kind: str
 ) -> None:
     skeleton = linked_skeleton(rng)
+    if kind == "twist":
+        skeleton = twisted(skeleton)
     times = random_times(rng, 6)
     if path == "rotation":
         keys = small_turns(rng, skeleton.rotations[1].astype(np.float64), 6)
@@ -209,3 +222,57 @@ def test_clips_that_do_not_move_the_joint_stay(rng: np.random.Generator) -> None
     track = random_track(rng, 0, "rotation", "LINEAR", random_times(rng, 4))
     clip = Clip("clip", (track,))
     assert bake_links(clip, skeleton, skeleton.links) is clip
+
+
+def test_tracks_that_stay_at_rest_are_left_out(rng: np.random.Generator) -> None:
+    """Many files have tracks for places and scales that never change."""
+    skeleton = linked_skeleton(rng)
+    times = np.arange(5, dtype=np.float32)
+    rests = {
+        "translation": np.tile(skeleton.translations[1], (5, 1)),
+        "rotation": np.tile(-skeleton.rotations[1], (5, 1)),
+        "scale": np.tile(skeleton.scales[1], (5, 1)),
+    }
+    still = tuple(Track(1, path, times, rests[path]) for path in PATHS)
+    for own in (skeleton, twisted(skeleton)):
+        clip = Clip("clip", still)
+        assert bake_links(clip, own, own.links) is clip
+    moved = rests["translation"].copy()
+    moved[3] += 1e-3
+    track = Track(1, "translation", times, moved)
+    baked = bake_links(Clip("clip", (*still, track)), skeleton, skeleton.links)
+    assert [t.node for t in baked.tracks[4:]] == [2, 3, 4]
+    # A spline that is at rest at its keys may leave it between them.
+    slopes = np.stack([np.ones((5, 3)), rests["scale"], np.zeros((5, 3))], 1)
+    for factor, count in ((1, 4), (0, 1)):
+        slopes[:, 0] = factor
+        spline = Track(1, "scale", times, slopes.astype("f4"), "CUBICSPLINE")
+        baked = bake_links(Clip("clip", (spline,)), skeleton, skeleton.links)
+        assert len(baked.tracks) == count
+
+
+def test_keys_that_are_not_needed_are_left_out(rng: np.random.Generator) -> None:
+    """Sixty keys of a turn at an even speed, a rest, and a turn back."""
+    skeleton = linked_skeleton(rng, rotations=np.array([[0.0, 0, 0, 1]] * 2))
+    angles = np.concatenate([np.linspace(0, 60, 30), [60] * 20, np.linspace(60, 0, 10)])
+    keys = np.array([turn([0, 0, 1], a) for a in angles], np.float32)
+    track = Track(1, "rotation", np.arange(60, dtype=np.float32), keys)
+    baked = bake_links(Clip("clip", (track,)), skeleton, skeleton.links)
+    for own in baked.tracks[1:]:
+        assert own.times.tolist() == [0, 29, 50, 59]
+    moments = np.linspace(0, 59, 999)
+    assert errors_of(skeleton, baked, moments)["rotation"] <= TOLERANCE
+
+
+def test_what_was_baked_is_taken_again(rng: np.random.Generator) -> None:
+    skeleton = linked_skeleton(rng)
+    keys = small_turns(rng, skeleton.rotations[1].astype(np.float64), 6).astype("f4")
+    clip = Clip("clip", (Track(1, "rotation", random_times(rng, 6), keys),))
+    known: Any = {}
+    first = bake_links(clip, skeleton, skeleton.links, baked=known)
+    again = bake_links(clip, skeleton, skeleton.links, baked=known)
+    other = bake_links(clip, twisted(skeleton), twisted(skeleton).links, baked=known)
+    assert all(
+        a.values is b.values for a, b in zip(first.tracks, again.tracks, strict=True)
+    )
+    assert other.tracks[1].values is not first.tracks[1].values

@@ -401,6 +401,14 @@ def test_skins_of_too_many_joints_are_refused(monkeypatch: pytest.MonkeyPatch) -
         link(scene, [{1: LinkSettings()}])
 
 
+def without_links(clips: Any, links: Any) -> Any:
+    """Clips by name, with the tracks of nodes that are no links."""
+    return {
+        name: replace(clip, tracks=tuple(t for t in clip.tracks if t.node not in links))
+        for name, clip in clips.items()
+    }
+
+
 @pytest.mark.parametrize("ending", [".glb", ".flexor"])
 def test_linked_scenes_come_back_from_files(
     tmp_path: Path, linked_hero: Scene, ending: str
@@ -414,7 +422,11 @@ def test_linked_scenes_come_back_from_files(
         back = flexor.load(target)
         assert not list(differences(scene.skeleton, back.scene.skeleton))
         assert not list(differences(scene.skins, back.scene.skins))
-        assert not list(differences(scene.clips, back.scene.clips))
+        # Of links, tracks are made when a file is written.
+        links = scene.skeleton.links
+        assert not list(
+            differences(*(without_links(s.clips, links) for s in (scene, back.scene)))
+        )
         hero = Character(scene)
         clip = next(iter(hero.clips))
         for a, b in zip(

@@ -136,14 +136,15 @@ def test_smoothing_of_some_joints_leaves_the_others(scene: Scene) -> None:
     assert report.vertices > 0
 
 
-def test_what_is_regenerated_is_not_smoothed_again() -> None:
+def test_what_is_regenerated_is_smoothed_if_asked() -> None:
     bent = tube(smooth=0.5)
-    smooth = SmoothSettings(width=4)
-    settings = settled(regenerate=True, smooth=True, smooth_width=4, max_influences=0)
-    repaired, report = repair_scene(bent, settings, has_measures=False)
+    plain, _ = repair_scene(bent, settled(regenerate=True), has_measures=False)
+    settings = settled(regenerate=True, smooth=True, smooth_width=8)
+    softer, report = repair_scene(bent, settings, has_measures=False)
     assert report.passes == ("regenerate", "smooth")
-    want = regenerate_weights(BodyFacts(gather_bodies(bent)[0]), None, smooth).dense(3)
-    np.testing.assert_allclose(dense(repaired), want, atol=1e-6)
+    want = regenerate_weights(BodyFacts(gather_bodies(bent)[0])).dense(3)
+    np.testing.assert_allclose(dense(plain), want, atol=1e-6)
+    assert np.abs(dense(softer) - want).max() > 0.01
 
 
 def test_links_and_rules(scene: Scene) -> None:

@@ -7,20 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-import flexor
-from flexor.convert.shape.body import Pull, body_surface, gather_bodies
-from flexor.convert.shape.bones import Bones, derive_bones
+from flexor.convert.shape.body import Pull
+from flexor.convert.shape.bones import Bones
 from flexor.convert.shape.sections import Sections
 from flexor.convert.shape.surface import make_surface
-from flexor.convert.weights.kernels import score as kernel
 from flexor.convert.weights.score_bones import (
     best_bones,
-    best_near,
-    bones_inside,
     tie_scores,
 )
 from flexor.maths import transforms
-from tests.convert.shape.tubes import skinned_scene
 from tests.oracle import smooth as oracle
 from tests.scenes import random_rotations
 
@@ -98,37 +93,6 @@ def test_the_best_bones(points: int, count: int, rng: Any) -> None:
         assert (scores[p, len(order) :] == 0).all()
 
 
-@pytest.mark.parametrize("points", [0, 1, 40])
-def test_the_best_of_those_around(points: int, rng: Any) -> None:
-    """Of a bone, the one above and those below; limbs begin out of their parents."""
-    bones, sections = random_bones(rng, 6)
-    parents = np.array([-1, 0, 0, 1, 1, 4], np.int32)
-    bones.tips[:] = [1, 3, -1, -1, 5, -1]  # 2 and 4 leave their parents
-    joints = np.array([0, 1, 2, 3, 5], np.int32)  # 4 is not to be chosen
-    places = rng.normal(size=(points, 3)).astype(np.float32)
-    labels = rng.choice(joints, points)
-    found = best_near(places, bones, sections, parents, labels, joints)
-    for row in (2, 4):
-        way = min(0.5 * sections.thickness[row, 0], bones.lengths[row] / 2)
-        bones.frames[row, :, 3] += way * bones.axes[row]
-        bones.lengths[row] -= way
-    most = limits(bones, sections)
-    around = {0: [0, 1, 2], 1: [0, 1, 3], 2: [0, 2], 3: [1, 3], 5: [5]}
-    for place, label, row in zip(places, labels, found, strict=True):
-        near = around[int(label)]
-        scores = [oracle.score(bones, sections, b, place, most[b]) for b in near]
-        assert row == near[int(np.argmax(scores))]
-
-
-def test_with_nothing_around_a_point_keeps_its_bone(rng: Any) -> None:
-    bones, sections = random_bones(rng, 3)
-    places = rng.normal(size=(4, 3)).astype(np.float32)
-    parents, none = np.full(3, -1, np.int32), np.zeros(0, np.int32)
-    labels = np.array([2, 0, 1, 1], np.int32)
-    found = best_near(places, bones, sections, parents, labels, none)
-    assert found.tolist() == labels.tolist()
-
-
 def test_some_bones_alone(rng: Any) -> None:
     bones, sections = random_bones(rng, 6)
     places = rng.normal(size=(20, 3)).astype(np.float32)
@@ -166,42 +130,3 @@ def test_scores_of_ties(rng: Any) -> None:
         if b >= 0:
             wanted = oracle.score(bones, sections, b, places[p], most[b])
         assert scores[p, k] == pytest.approx(wanted, rel=2e-5)
-
-
-BOX = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
-SIDES = [
-    (0, 1, 3, 2),
-    (4, 6, 7, 5),
-    (0, 4, 5, 1),
-    (2, 3, 7, 6),
-    (0, 2, 6, 4),
-    (1, 5, 7, 3),
-]
-BOX_FACES = np.array([t for a, b, c, d in SIDES for t in ((a, b, c), (a, c, d))])
-
-
-@pytest.mark.parametrize("point", [(0.5, 0.5, 0.5), (0.1, 0.9, 0.2), (1.5, 0.5, 0.5)])
-def test_windings_of_a_box(point: Any) -> None:
-    turns = np.empty(1, np.float32)
-    corners = np.ascontiguousarray(BOX[BOX_FACES], np.float32)
-    kernel.winding_numbers(np.array([point], np.float32), corners, turns)
-    assert abs(turns[0]) == pytest.approx(float(max(point) < 1), abs=1e-5)
-
-
-def test_bones_outside_are_none_of_a_body() -> None:
-    # The second bone goes from the ground beside the box up into it.
-    bases = [[0.5, 0.2, 0.5], [0.5, 0.8, 0.5], [5, 0, 0], [5, 2, 0]]
-    scene = skinned_scene(
-        bases, [-1, 0, -1, 2], BOX, BOX_FACES, np.tile([1, 0, 0, 0], (8, 1))
-    )
-    body = gather_bodies(scene)[0]
-    inside = bones_inside(body, derive_bones(body, body.positions, None))
-    assert inside.tolist() == [True, True, False, False]
-
-
-@pytest.mark.slow
-def test_the_mannequin_is_around_its_bones() -> None:
-    body = gather_bodies(flexor.samples.mannequin().scene)[0]
-    surface = body_surface(body, is_by_place=True)
-    inside = bones_inside(body, derive_bones(body, surface.positions, None))
-    assert inside.all()

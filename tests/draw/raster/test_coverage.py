@@ -68,6 +68,23 @@ def test_exactly_the_samples_inside(
             assert (have == expected(around, samples)).all(), around * 256
 
 
+@pytest.mark.parametrize("steps", [2, 256])
+def test_small_ones_have_their_sample_or_none(
+    backend: Backend, rng: np.random.Generator, steps: int
+) -> None:
+    """Hardly larger than a pixel: those without a sample are told early."""
+    seen = []
+    for _ in range(60):
+        corner = rng.integers(0, 20, 2)
+        places = corner + rng.integers(0, 2 * steps + 1, (3, 2)) / steps
+        around = counter_clockwise(places)
+        if around is not None:
+            have = covered(backend, around)
+            assert (have == expected(around)).all(), around * 256
+            seen.append(have.sum())
+    assert min(seen) == 0 < max(seen)
+
+
 def test_pixel_centres_on_edges(backend: Backend) -> None:
     """A rectangle from centre to centre has its top and left pixels only."""
     item = put(backend, rectangle(SIZE, (2.5, 3.5, 10.5, 9.5)))

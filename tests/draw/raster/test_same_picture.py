@@ -184,6 +184,49 @@ def test_mask(raster: Backend, order: Any, samples: int) -> None:
     compare(raster, make, 0.02, samples=samples, order=order)
 
 
+@pytest.mark.parametrize("wrap", ["repeat", "mirror", "clamp"])
+@pytest.mark.parametrize("is_nearest", [False, True])
+def test_mask_of_one_level(raster: Backend, is_nearest: bool, wrap: Any) -> None:
+    """As of leaves: no level of detail to find; near enough to be cut too."""
+    pixels = checker(8, 1, 60, 250)
+    pixels[..., 3] = pixels[..., 0]
+    camera = Camera((0.5, 0.5, 1.3), (0, 0, 0), fov=1.2, near=0.6)
+
+    def make(backend: Backend) -> list[DrawItem]:
+        more = {"wrap_s": wrap, "wrap_t": wrap, "is_nearest": is_nearest}
+        number = put_texture(backend, pixels, has_mipmaps=False, **more)
+        look = Look(texture=number, alpha="mask", cutoff=0.55, cull="none")
+        return still_life(backend, look)
+
+    compare(raster, make, 0.02, camera=camera)
+
+
+@pytest.mark.parametrize("alpha", ["opaque", "blend"])
+@pytest.mark.parametrize("shading", ["pixel", "flat", "cel"])
+def test_even_light(raster: Backend, shading: Any, alpha: Any) -> None:
+    """Where no lamp stands, and all corners of a face have one normal; or not."""
+
+    def make(backend: Backend) -> list[DrawItem]:
+        number = put_texture(backend, checker(4, 1, 90, 250))
+        look = Look(texture=number, shading=shading, alpha=alpha, emissive=(0.1, 0, 0))
+        shapes = plane(2.0, 3, -0.6), moved(cube(0.6), -0.5, 0.1, 0.3), sphere(0.7)
+        return [put(backend, shape, look, part=n) for n, shape in enumerate(shapes)]
+
+    compare(raster, make, 0.05, 12, lights=(*DAYLIGHT, SUN))
+
+
+@pytest.mark.parametrize("height", [None, 2.0], ids=["eye", "flat"])
+@pytest.mark.parametrize("turn", range(6))
+def test_ground_all_around(raster: Backend, turn: int, height: float | None) -> None:
+    """Most of it out of the picture, or behind the camera."""
+    across, along = np.sin(turn), np.cos(turn)
+    camera = Camera(
+        (0.3, 0.4, 0.2), (0.3 + across, 0.1, 0.2 + along), fov=1.0, height=height
+    )
+    shape = plane(40.0, 16, 0.0)
+    compare(raster, lambda b: [put(b, shape, Look(cull="none"))], 0.01, camera=camera)
+
+
 @pytest.mark.parametrize("samples", [1, 4])
 @pytest.mark.parametrize("order", ["depth", "sort"])
 def test_blend(raster: Backend, order: Any, samples: int) -> None:

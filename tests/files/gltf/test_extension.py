@@ -27,6 +27,7 @@ CARRIED = {
     "KHR_materials_unlit",
     "KHR_texture_basisu",
     "KHR_texture_transform",
+    "VRMC_node_constraint",
 }
 GLOW = Extension(
     names=("TEST_glow",),

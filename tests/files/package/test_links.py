@@ -15,8 +15,10 @@ from flexor.files.package.read import read_package
 from flexor.files.package.write import write_package
 from flexor.scene.character.skeleton import Link, Skeleton
 from flexor.scene.scene import Scene
+from tests.conftest import ROOT
 from tests.files.package.packages import forge, plain_package, small_scene, unlike
 
+KEPT = ROOT / "tests" / "data" / "packages" / "v3.flexor"
 LINKS = {3: Link(1, 0.25), 2: Link(1, 1 / 3), 5: Link(0, 1 - 1e-12)}
 
 
@@ -48,6 +50,53 @@ def test_links_come_back(path: Path) -> None:
     assert dict(scene.skeleton.links) == LINKS
     with pytest.raises(TypeError):
         scene.skeleton.links[1] = Link(4, 0.5)  # type: ignore[index]
+
+
+def twisted_scene() -> Scene:
+    """The same with two twist links."""
+    scene = linked_scene()
+    links = {**LINKS, 2: Link(1, 0.0, (0, 0.6, 0.8)), 4: Link(1, 0.5, (0, 0, -1))}
+    return replace(scene, skeleton=replace(scene.skeleton, links=links))
+
+
+def test_twist_links_come_back(tmp_path: Path) -> None:
+    """In a version that older releases refuse: they would take them for others."""
+    place = tmp_path / "twisted.flexor"
+    write_package(plain_package(twisted_scene()), place)
+    scene = read_package(place).scene
+    assert list(unlike(twisted_scene(), scene)) == []
+    assert dict(scene.skeleton.links) == dict(twisted_scene().skeleton.links)
+    assert tensors.open_tensors(place).metadata["version"] == "3"
+
+
+def test_a_file_that_was_kept(tmp_path: Path) -> None:
+    """Version 3, as it was first written: still the same bytes, still read."""
+    place = tmp_path / "twisted.flexor"
+    write_package(plain_package(twisted_scene()), place)
+    assert place.read_bytes() == KEPT.read_bytes()
+    assert list(unlike(twisted_scene(), read_package(KEPT).scene)) == []
+
+
+def test_without_twist_links_older_releases_read_it(path: Path) -> None:
+    file = tensors.open_tensors(path)
+    assert file.metadata["version"] == "1"
+    assert "link_axes" not in file.entries
+
+
+@pytest.mark.parametrize(
+    ("axes", "words"),
+    [
+        ([[0, 0, 1]], "1 for 3 links"),
+        ([[0, 0, 1]] * 4, "4 for 3 links"),
+        ([[0, 0, 2]] * 3, "of length 1"),
+        ([[0, 0, float("nan")]] * 3, "of length 1"),
+    ],
+)
+def test_hostile_axes(path: Path, axes: Any, words: str) -> None:
+    wrong = np.array(axes, np.float64)
+    forge(path, arrays=lambda arrays: arrays.update({"link_axes": wrong}))
+    with pytest.raises(AssetError, match=words):
+        _ = read_package(path).scene
 
 
 def test_without_links_nothing_is_written(tmp_path: Path) -> None:
@@ -109,6 +158,8 @@ def test_hostile_links(path: Path, rows: Any, fractions: Any, words: str) -> Non
         ("links", np.zeros((3, 2), np.int64)),
         ("link_fractions", np.full(3, 0.5, np.float32)),
         ("link_fractions", np.full((3, 1), 0.5)),
+        ("link_axes", np.zeros((3, 3), np.float32)),
+        ("link_axes", np.zeros(9)),
     ],
 )
 def test_arrays_of_another_kind(path: Path, name: str, value: Any) -> None:

@@ -416,8 +416,8 @@ def test_two_exchanged_pieces_are_found(path: Path) -> None:
 
 
 def test_a_newer_version_says_so(path: Path) -> None:
-    forge(path, texts=lambda texts: texts.update(version="3"))
-    match = r"version 3, .* reads up to version 2; a newer"
+    forge(path, texts=lambda texts: texts.update(version="4"))
+    match = r"version 4, .* reads up to version 3; a newer"
     with pytest.raises(VersionError, match=match):
         read_package(path)
 

@@ -319,5 +319,9 @@ def test_straight_behind_whatever_is_up(up: Any) -> None:
     aim = Aim(["b3"], up=up)
     _, world = posed(BODY, REST[None])
     behind = world.matrices[0, 3, :, 3] + [0, 0, -2.0]
-    state, _ = looks(aim, REST[None], behind)
+    state, local = looks(aim, REST[None], behind)
     assert state.off[0] < 1e-3
+    # About what of it is across the line of sight, which is z.
+    np.testing.assert_allclose(
+        sight(local, aim)[2], [np.array(up) * (1, 1, -1)], atol=1e-3
+    )

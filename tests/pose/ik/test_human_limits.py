@@ -264,6 +264,13 @@ def test_sides_named_the_other_way_round() -> None:
     np.testing.assert_allclose(limits.high, human_limits(make_body()).high, atol=1e-6)
 
 
+def test_nobody_looks_as_the_world_does() -> None:
+    body = measure_body(make_body(), Human())
+    assert not body.has_axes
+    for found, way in ((body.left, LEFT), (body.up, UP), (body.forward, FORWARD)):
+        np.testing.assert_array_equal(found, way)
+
+
 def test_only_what_is_known_is_limited() -> None:
     skeleton = make_body(without=("leftHand", "leftToes", "neck"))
     human, limits = find_human(skeleton), human_limits(skeleton)

@@ -10,15 +10,18 @@ import pytest
 from flexor.api.character import Character
 from flexor.convert.motion.reduce import MotionSettings, reduce_clip
 from flexor.errors import SettingError
+from flexor.pose.clip_tables import pack_clip
 from flexor.pose.clips.root_motion import extract_root_motion, steady_motion
 from flexor.pose.layout import make_layout
 from flexor.pose.play.layers import Layer
 from flexor.pose.play.motion_set import make_motion_set
 from flexor.pose.play.player import advance, init_player
 from flexor.pose.play.voices import play
+from flexor.pose.sample import init_sample, sample
 from flexor.scene.character.clip import Clip
 from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.scene import Scene
+from tests.packed_clips import arm, packed_clip
 from tests.pose.play.players import parts_of, positions, shown, smooth_scene
 from tests.scenes import plain_scene, random_clip, random_scene, random_skeleton
 
@@ -128,6 +131,24 @@ def test_packed_clips_are_played(rng: Rng) -> None:
                 wanted = (pose.translations, pose.rotations, pose.scales)
                 for part, want in zip(made, wanted, strict=True):
                     np.testing.assert_array_equal(part, want)
+
+
+def test_two_packed_clips_are_played_as_they_are_sampled(rng: Rng) -> None:
+    """Quick without the compiler too, where what is read is checked."""
+    clips = [
+        dataclasses.replace(packed_clip(rng, frames), name=name, rate=rate)
+        for name, frames, rate in (("a", 9, 30.0), ("b", 14, 24.0))
+    ]
+    layout = make_layout(plain_scene(arm(4)))
+    state = init_player(make_motion_set(clips, layout), 2)
+    for n, clip in enumerate(clips):
+        play(state, clip.name, who=n)
+    for _ in range(3):
+        advance(state, 0.17)
+        for n, time in enumerate(positions(state)):
+            alone = init_sample(pack_clip(clips[n], layout), layout, 1)
+            sample(alone, np.array([time], np.float32))
+            np.testing.assert_array_equal(state.local[n], alone.local[0])
 
 
 @pytest.mark.slow

@@ -53,6 +53,23 @@ def make(count: int = 3, **changes: Any) -> Skeleton:
             ({"parents": [-1, 0, 0], "links": {2: Link(1, bad)}}, "fraction .*: must")
             for bad in (0, 1, -0.5, 1.5, float("nan"), float("inf"))
         ),
+        *(
+            (
+                {"parents": [-1, 0, 0], "links": {2: Link(1, bad, (0, 1, 0))}},
+                "fraction .*: must be 0 or more",
+            )
+            for bad in (1, -0.5, 1.5, float("nan"))
+        ),
+        *(
+            ({"parents": [-1, 0, 0], "links": {2: Link(1, 0.5, bad)}}, text)
+            for bad, text in (
+                ((0, 0, 0), "axis .*: must be of length 1"),
+                ((0, 2, 0), "axis .*: must be of length 1"),
+                ((0, float("nan"), 0), "axis .*: must be of length 1"),
+                ((0, float("inf"), 0), "axis .*: must be of length 1"),
+                ((0, 1), "axis .*: must be three numbers"),  # type: ignore[arg-type]
+            )
+        ),
     ],
 )
 def test_refusals(changes: Any, text: str) -> None:
@@ -92,6 +109,10 @@ def test_links() -> None:
     with pytest.raises(TypeError):
         skeleton.links[0] = Link(1, 0.5)  # type: ignore[index]
     assert dict(make().links) == {}
+    axis = np.array([0, 0.6, 0.8], np.float64)
+    twist = {1: Link(0, 0, axis)}  # type: ignore[arg-type]
+    skeleton = make(parents=[-1, -1, -1], links=twist)
+    assert pickle.loads(pickle.dumps(skeleton)).links[1] == Link(0, 0, (0, 0.6, 0.8))
 
 
 def test_no_nodes() -> None:

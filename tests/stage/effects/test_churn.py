@@ -380,7 +380,7 @@ def test_input_that_is_refused(rng: Rng) -> None:
         churn_quads(state, RIGHT, UP, quads, rows[:5])
     with pytest.raises(SettingError, match="camera_right"):
         churn_quads(state, (0, 1), UP, quads, rows)
-    for count, capacity in ((-1, 10), (2.0, 10), (1, 0), (1, 1 << 30)):
+    for count, capacity in ((-1, 10), (2.0, 10), (1, 0), (1, (1 << 20) + 1)):
         with pytest.raises(SettingError, match=r"count|capacity"):
             init_churn(count, rng, capacity=capacity)  # type: ignore[arg-type]
     with pytest.raises(SettingError, match="rng"):

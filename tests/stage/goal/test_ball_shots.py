@@ -170,6 +170,18 @@ def test_what_was_written_to_sides_is_not_believed() -> None:
         np.testing.assert_array_equal(one.sides, other.sides)
 
 
+def test_nor_where_every_area_is_an_outside_one() -> None:
+    """The ball is in the reach of the back, which would act if it were remembered."""
+    own = NETTINGS["two sheets"]()
+    found = []
+    for area in (-1, 99, len(own.areas.areas), 1):
+        state = init_netting(own)
+        lay(state, (0, 1, 0.0), side=OUTSIDE, area=area)
+        step_balls(state)
+        found.append(state.bodies.tolist())
+    assert found[0] == found[1] == found[2] != found[3]
+
+
 # Who is shot
 
 

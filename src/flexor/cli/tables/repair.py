@@ -17,23 +17,22 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from flexor.convert.repair.report import JointChange, RepairReport
-    from flexor.convert.shape.measure_joints import JointMeasure
+    from flexor.convert.shape.judge_joints import JointScore
     from flexor.convert.weights.check_weights import BodyCheck, StepCheck, WeightCheck
     from flexor.scene.finding import Finding
 
 __all__ = ["print_check", "print_report"]
 
 MOST_ROWS = 40
-WORSE = 0.02  # less is no change
 LEGEND = (
-    "bend, twist: shares of the volume around a joint that are left when it turns by "
-    "so many degrees, the worst of all ways; below 0: inside out; -: not measured"
+    "score: how much of the skin around a joint looks bad when it turns, in trials and "
+    "in clips; folds, torn, squeezed: edges and triangles, in the mean of all trials; "
+    "left: the least share of the volume; -: not measured"
 )
 CHECK_LEGEND = (
     f"{LEGEND}; steps: edges over which its weight changes too fast, worst: the "
     "change, and what the thickness there allows"
 )
-POOR = 0.5  # of the volume at a bend of 150 degrees: a joint that collapses
 
 
 def print_report(title: str, report: RepairReport) -> None:
@@ -54,21 +53,28 @@ def print_report(title: str, report: RepairReport) -> None:
             f"{most:.1%} at most",
             soft_wrap=True,
         )
+    if report.strains is not None:
+        (folds, torn, _), (folds_now, torn_now, _) = report.strains
+        console.print(
+            f"in a pose of clips or at random {folds:.1f} edges were folded and "
+            f"{torn:.1f} triangles torn; now {folds_now:.1f} and {torn_now:.1f}",
+            soft_wrap=True,
+        )
     _print_findings(report.findings)
     changed = [joint for joint in report.joints if joint.vertices or joint.links]
-    worse = [joint for joint in changed if _gain(joint) < -WORSE]
+    worse = [joint for joint in changed if _is_worse(joint)]
     if worse:
         names = say_plain(", ".join(joint.name for joint in worse[:8]))
         more = ", ..." if len(worse) > 8 else ""
         console.print(
-            f"{len(worse)} joints keep less of their volume than before: {names}{more}",
+            f"{len(worse)} joints look worse than before: {names}{more}",
             markup=False,
             soft_wrap=True,
         )
-    changed.sort(key=lambda joint: (_gain(joint) >= -WORSE, -joint.largest, joint.node))
+    changed.sort(key=lambda joint: (not _is_worse(joint), -_gain(joint), joint.node))
     if not changed:
         return
-    columns = ("joint", "vertices", "links", "bend 90", "bend 150", "twist 180")
+    columns = ("joint", "vertices", "links", "score", "folds", "torn", "left")
     table = _narrow_table(*columns)
     prefix = _shared_prefix([joint.name for joint in changed])
     for joint in changed[:MOST_ROWS]:
@@ -77,7 +83,7 @@ def print_report(title: str, report: RepairReport) -> None:
             joint.name[len(prefix) :],
             say_count(joint.vertices),
             str(joint.links or ""),
-            *(_say_change(joint, at) for at in ("bend90", "bend150", "twist180")),
+            *(_say_change(joint, at) for at in ("score", "folds", "torn", "left")),
         )
     console.print(table)
     if len(changed) > MOST_ROWS:
@@ -106,19 +112,20 @@ def print_check(title: str, check: WeightCheck, *, has_links: bool) -> None:
             soft_wrap=True,
         )
         _print_verdict(body, has_links)
-    in_table = ("joint-collapse", "weight-step")
+    in_table = ("joint-bad", "weight-step")
     _print_findings([one for one in check.findings if one.code not in in_table])
     rows = [row for body in check.bodies for row in _check_rows(body)]
     rows.sort(key=lambda row: row[0])
     if not rows:
-        console.print("no joint is surrounded by skin that could be measured")
+        console.print("no joint moves any skin that could be measured")
         return
     columns = (
         "joint",
-        "bend 90",
-        "bend 150",
-        "twist 90",
-        "twist 180",
+        "score",
+        "folds",
+        "torn",
+        "squeezed",
+        "left",
         "steps",
         "worst",
     )
@@ -134,21 +141,25 @@ def print_check(title: str, check: WeightCheck, *, has_links: bool) -> None:
 
 def _print_verdict(body: BodyCheck, has_links: bool) -> None:
     """What is worth doing about a body, if anything."""
-    poor = [m.name for m in body.measures if m.bend150 is not None and m.bend150 < POOR]
-    advice = []
-    if body.rogues:
-        advice.append("--rogues")
-    if poor:
-        advice.append("--links 3")
-    if sum(step.edges for step in body.steps) > body.edges / 50:
-        advice.append("--smooth")
+    from flexor.convert.weights.check_weights import BAD
+
     console = open_console()
+    console.print(
+        f"  in a pose of clips or at random {body.folds:.1f} edges are folded, "
+        f"{body.torn:.1f} triangles torn and {body.squeezed:.1f} squeezed",
+        soft_wrap=True,
+    )
+    if body.hard:
+        names = say_plain(", ".join(body.hard[:6])) + ", ..." * (len(body.hard) > 6)
+        text = f"{len(body.hard)} joints meet others in cuts, as those of machines do:"
+        console.print(f"  {text} {names}", markup=False, soft_wrap=True)
+    poor = [one.name for one in body.scores if one.score > BAD]
     if poor:
         names = say_plain(", ".join(poor[:6])) + (", ..." if len(poor) > 6 else "")
-        text = f"{len(poor)} joints keep less than half of their volume at 150 degrees:"
+        text = f"{len(poor)} joints look bad when they turn:"
         console.print(f"  {text} {names}", markup=False, soft_wrap=True)
-    if advice and not has_links:
-        console.print(f"  try flexor repair with {' '.join(advice)}", soft_wrap=True)
+    if (poor or body.rogues or body.folds + body.torn >= 1) and not has_links:
+        console.print("  try flexor repair with nothing but -o", soft_wrap=True)
 
 
 def _narrow_table(*columns: str) -> Table:
@@ -169,27 +180,31 @@ def _shared_prefix(names: Sequence[str]) -> str:
 
 
 def _gain(joint: JointChange) -> float:
-    """How much of its volume a joint keeps more than before, in its worst turn."""
-    gains = [
-        getattr(joint.after, turn) - getattr(joint.before, turn)
-        for turn in ("bend90", "bend150", "twist180")
-        if getattr(joint.after, turn, None) is not None
-        and getattr(joint.before, turn, None) is not None
-    ]
-    return min(gains, default=0.0)
+    """How much less bad a joint looks than before."""
+    if joint.looked is None or joint.looks is None:
+        return 0.0
+    return joint.looked.score - joint.looks.score
+
+
+def _is_worse(joint: JointChange) -> bool:
+    from flexor.convert.shape.judge_joints import is_worse
+
+    if joint.looked is None or joint.looks is None:
+        return False
+    return is_worse(joint.looks, joint.looked)
 
 
 def _check_rows(body: BodyCheck) -> Iterator[tuple[float, tuple[str, ...]]]:
     """Cells for each joint with something to say, and by what they are sorted."""
     steps = {step.joint: step for step in body.steps}
-    for one in body.measures:
+    for one in body.scores:
         step = steps.pop(one.name, None)
-        if one.is_measured or step is not None:
-            shares = (one.bend90, one.bend150, one.twist90, one.twist180)
-            cells = (one.name, *map(_say_share, shares), *_say_step(step))
-            yield 2.0 if one.bend150 is None else one.bend150, cells
+        counts = (f"{one.folds:.1f}", f"{one.torn:.1f}", f"{one.squeezed:.1f}")
+        left = _say_share(one.left)
+        cells = (one.name, _say_share(one.score), *counts, left, *_say_step(step))
+        yield -one.score, cells
     for step in steps.values():
-        yield 2.0, (step.joint, "-", "-", "-", "-", *_say_step(step))
+        yield 1.0, (step.joint, "-", "-", "-", "-", "-", *_say_step(step))
 
 
 def _say_step(step: StepCheck | None) -> tuple[str, str]:
@@ -214,7 +229,7 @@ def _say_share(value: float | None) -> str:
 
 
 def _say_change(joint: JointChange, name: str) -> str:
-    def share(measure: JointMeasure | None) -> str:
-        return _say_share(None if measure is None else getattr(measure, name))
+    def share(look: JointScore | None) -> str:
+        return _say_share(None if look is None else getattr(look, name))
 
-    return f"{share(joint.before)}\u2192{share(joint.after)}"
+    return f"{share(joint.looked)}\u2192{share(joint.looks)}"

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.convert.links.link_bones import link_bones
-from flexor.convert.links.link_weights import FADES, LENGTHS, LinkSettings
+from flexor.convert.links.link_weights import VARIANTS, LinkSettings
 from flexor.convert.shape.facts import BodyFacts, SceneFacts
 from flexor.convert.shape.judge_joints import (
     JointScore,
@@ -40,11 +40,14 @@ def choose_links(
     facts: SceneFacts,
     settings: Sequence[Mapping[int, LinkSettings]],
     most: int = 0,
+    *,
+    given: SceneFacts | None = None,
 ) -> tuple[SceneFacts, list[Finding]]:
     """The scene with links at those of the wanted joints that look better with them.
 
     settings: as for link_bones; a length or fade of None is chosen for each joint;
-    most: how many joints will pull a vertex in the end, 0 for any number.
+    most: how many joints will pull a vertex in the end, 0 for any number; given: the
+    scene before any repair, None for this one: no joint is to look worse than there.
     Joints go without links if no skin passes from the bone above to theirs, or if they
     are not clearly better with them (see `judge_joints`).
     """
@@ -58,13 +61,15 @@ def choose_links(
         wanted.append({row: own[row] for row in below if row in joined})
         apart = [body.names[row] for row in below if row not in joined]
         left.setdefault("no skin passes to them from the bone above", []).extend(apart)
-    plans = [plan_judging(facts, body) for body in facts.bodies]
+    given = facts if given is None else given
+    plans = [plan_judging(given, body) for body in given.bodies]
     before = _judge(facts, plans)
+    first = before if given is facts else _judge(given, plans)
     chosen = _best(facts, wanted, plans, before, most)
     for _ in range(ROUNDS):
         after = _judge(_tried(facts, chosen, most), plans)
         spoilt = [
-            _spoilt(own, chosen[number], before[number], after[number])
+            _spoilt(own, chosen[number], (first[number], before[number]), after[number])
             for number, own in enumerate(facts.bodies)
         ]
         if not any(spoilt):
@@ -111,35 +116,35 @@ def _best(
     """For each joint that some links make better, the best of those tried."""
     best: Scores = [{} for _ in wanted]
     chosen: list[Wanted] = [{} for _ in wanted]
-    for length in LENGTHS:
-        for fade in FADES:
-            trial = [
-                {row: _variant(own, length, fade) for row, own in mine.items()}
-                for mine in wanted
-            ]
-            known = [
-                {row: own for row, own in mine.items() if own is not None}
-                for mine in trial
-            ]
-            if not any(known):
-                continue
-            scores = _judge(_tried(facts, known, most), plans)
-            for number, mine in enumerate(known):
-                for row, own in mine.items():
-                    new, old = scores[number].get(row), before[number].get(row)
-                    if new is None or old is None or not is_better(new, old):
-                        continue
-                    least = best[number].get(row)
-                    if least is None or new.score < least.score:
-                        best[number][row], chosen[number][row] = new, own
+    for length, fade in VARIANTS:
+        trial = [
+            {row: _variant(own, length, fade) for row, own in mine.items()}
+            for mine in wanted
+        ]
+        known = [
+            {row: own for row, own in mine.items() if own is not None} for mine in trial
+        ]
+        if not any(known):
+            continue
+        scores = _judge(_tried(facts, known, most), plans)
+        for number, mine in enumerate(known):
+            for row, own in mine.items():
+                new, old = scores[number].get(row), before[number].get(row)
+                if new is None or old is None or not is_better(new, old):
+                    continue
+                least = best[number].get(row)
+                if least is None or new.score < least.score:
+                    best[number][row], chosen[number][row] = new, own
     return chosen
 
 
 def _variant(own: LinkSettings, length: float, fade: float) -> LinkSettings | None:
-    """The settings with a length and fade that were left open; None: not these."""
-    if own.length is not None and length != LENGTHS[0]:
-        return None
-    if own.fade is not None and fade != FADES[0]:
+    """The settings with a length and fade that were left open; None: tried before."""
+    first = VARIANTS[0]
+    is_tried = (own.length is not None and length != first[0]) or (
+        own.fade is not None and fade != first[1]
+    )
+    if is_tried:
         return None
     return replace(
         own,
@@ -151,19 +156,22 @@ def _variant(own: LinkSettings, length: float, fade: float) -> LinkSettings | No
 def _spoilt(
     facts: BodyFacts,
     chosen: Wanted,
-    before: Mapping[int, JointScore],
+    before: tuple[Mapping[int, JointScore], Mapping[int, JointScore]],
     after: Mapping[int, JointScore],
 ) -> set[int]:
-    """Rows whose links are to go: no better, or next to a joint that is worse."""
+    """Rows whose links are to go: no better, or next to a joint that is worse.
+
+    before: the scores at first, and those without links.
+    """
     spoilt = set()
     parents = facts.body.parents
     for row, new in after.items():
-        old = before.get(row)
-        if old is None:
+        first, plain = before[0].get(row), before[1].get(row)
+        if first is None or plain is None:
             continue
-        if row in chosen and not is_better(new, old):
+        if row in chosen and not is_better(new, plain):
             spoilt.add(row)
-        elif is_worse(new, old):
+        elif is_worse(new, first) and new.score > plain.score:
             above = int(parents[row])
             near = {row, above, *np.flatnonzero(parents == row).tolist()}
             near |= set(np.flatnonzero(parents == above).tolist())

@@ -33,8 +33,7 @@ from flexor.errors import SettingError
 from flexor.scene.character.tree import children_of, top_down
 
 __all__ = [
-    "FADES",
-    "LENGTHS",
+    "VARIANTS",
     "Chain",
     "LinkSettings",
     "link_chains",
@@ -43,8 +42,8 @@ __all__ = [
 ]
 
 NOTHING = 1e-6  # a weight that is not worth a tie, and what a sum may be off by
-# What is tried of how far links reach, and of how much of them the parent keeps.
-LENGTHS, FADES = (1.0, 1.6), (0.0, 1.0)
+# What is tried: how far links reach, and how much of them the parent keeps.
+VARIANTS = ((1.0, 0.0), (1.6, 0.0), (1.0, 1.0))
 LEAST_HALF = 1e-4  # of the body's size: no half of a chain is shorter
 
 # What hangs on the child or on the parent by this much (from a little to wholly) and
@@ -59,7 +58,7 @@ class LinkSettings:
     count: how many links, 0 for none; length: factor on how far along the bones they
     reach by default; fade: how much of what would be given to links stays with the
     parent where the surface lies across the bone, 0 for nothing to 1 for all. None:
-    what looks best, where links are chosen; else the first of LENGTHS and FADES.
+    what looks best, where links are chosen; else as in the first of VARIANTS.
     """
 
     count: int = 3
@@ -150,7 +149,7 @@ def _chain(
     if bones.tips[parent] == joint:
         # The thinner: a head on a neck must not bend as far up as it is wide.
         radius = min(radius, float(sections.thickness[parent, 1]))
-    factor = LENGTHS[0] if settings.length is None else settings.length
+    factor = VARIANTS[0][0] if settings.length is None else settings.length
     half = factor * (0.3 * float(lengths[joint]) + 1.5 * radius) / 2
     apart = float(np.linalg.norm(bases[joint] - bases[parent]))
     reach = max(float(lengths[parent]), apart)
@@ -168,7 +167,7 @@ def _chain(
         max(min(half, float(lengths[joint]) / 2), least),
         max(radius, least),
         axes[joint].copy(),
-        FADES[0] if settings.fade is None else settings.fade,
+        VARIANTS[0][1] if settings.fade is None else settings.fade,
     )
 
 

@@ -65,7 +65,8 @@ def links_pass(
     if always:
         return link_bones(task.facts, wanted)
     most = most_joints(max_influences, most_influences(task.facts.scene))
-    return choose_links(task.facts, wanted, 0 if max_influences == 0 else most)
+    most = 0 if max_influences == 0 else most
+    return choose_links(task.facts, wanted, most, given=task.given)
 
 
 def _ruled(links: LinkSettings, rule: JointRule) -> LinkSettings:

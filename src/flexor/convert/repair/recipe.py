@@ -23,6 +23,8 @@ from flexor.convert.repair.task import (
 )
 from flexor.convert.shape.body import Body, Pull, rows_of
 from flexor.convert.shape.facts import SceneFacts
+from flexor.convert.weights.bind_scene import bind_scene
+from flexor.convert.weights.check_flight import find_flight
 from flexor.convert.weights.transfer_weights import transfer_weights
 from flexor.errors import SettingError
 from flexor.scene.finding import Finding
@@ -47,12 +49,15 @@ def repair_scene(
     """
     findings: list[Finding] = []
     passes = settings.passes()
+    if "regenerate" in passes:
+        scene, findings = bind_scene(scene)
     rigid = rigid_meshes(scene, settings.values["rigid"])
     given = facts = SceneFacts(scene, rigid)
     if source is not None:
         passes = ("transfer", *passes)
         note("taking weights over")
-        facts, findings = transfer_weights(SceneFacts(source), given)
+        facts, found = transfer_weights(SceneFacts(source), given)
+        findings += found
         given = given if given.bodies else facts
     patterns: Sequence[str] = settings.values["joints"]
     rows = tuple(_chosen(own.body, patterns) for own in facts.bodies)
@@ -60,10 +65,16 @@ def repair_scene(
         refuse_pattern(facts.bodies, patterns)
     _refuse_linked(facts.scene, settings, has_source=source is not None)
     influences = most_influences(facts.scene)
-    mended = _mend(SceneTask(facts, rows, note), influences, settings, findings)
-    linked = _run_on_scene("links", SceneTask(mended, rows, note), settings, findings)
-    whole = _limit(SceneTask(linked, rows, note), influences, settings)
-    task = SceneTask(whole, rows, note)
+    mended = _mend(SceneTask(facts, facts, rows, note), influences, settings, findings)
+    if "regenerate" in passes:
+        if not scene.clips:
+            note("trying poses")
+            findings += find_flight(facts, mended)
+        facts = mended  # how the old weights looked says nothing about the new
+    task = SceneTask(mended, facts, rows, note)
+    linked = _run_on_scene("links", task, settings, findings)
+    whole = _limit(SceneTask(linked, facts, rows, note), influences, settings)
+    task = SceneTask(whole, facts, rows, note)
     repaired = _run_on_scene("surfaces", task, settings, findings)
     if has_measures:
         note("bending joints")
@@ -165,5 +176,5 @@ def _run_on_scene(
     for row in settings.due(stage):
         facts, found = _run(row, task, settings.values)
         findings += found
-        task = SceneTask(facts, task.rows, task.note)
+        task = SceneTask(facts, task.given, task.rows, task.note)
     return task.facts

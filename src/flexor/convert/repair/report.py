@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.arrays import Doubles
 from flexor.convert.shape.body import Body
 from flexor.convert.shape.deform_body import bind_body, deform_body
 from flexor.convert.shape.facts import BodyFacts, SceneFacts
+from flexor.convert.shape.judge_joints import JointScore, judge_body, plan_judging
 from flexor.convert.shape.measure_joints import (
     JointMeasure,
     measure_joints,
     plan_measures,
 )
+from flexor.convert.weights.check_flight import is_bound
 from flexor.scene.finding import Finding
 from flexor.scene.scene import Scene
 
@@ -29,13 +32,16 @@ CHANGED = 1e-4  # a weight that differs by less is the same
 FAR_MEAN, FAR_MOST = 0.02, 0.15  # of the size: new weights that are that far off
 BATCH = 8  # poses at once
 
+Strains = tuple[float, float, float]
+
 
 @dataclass(frozen=True, slots=True)
 class JointChange:
     """What a repair did to one joint.
 
     vertices: how many of its weights changed; largest: by how much; links: how many it
-    got; before, after: how well it bends, None where it has no skin or was not asked.
+    got; before, after: how well it bends, None where it has no skin or was not asked;
+    looked, looks: how bad it looked before and looks now, see `judge_joints`.
     """
 
     node: int
@@ -45,6 +51,8 @@ class JointChange:
     links: int
     before: JointMeasure | None
     after: JointMeasure | None
+    looked: JointScore | None = None
+    looks: JointScore | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +61,8 @@ class RepairReport:
 
     vertices: how many of vertex_count have other weights now; moved: how far the skin
     is from where it was, at times of the clips, as a share of its size: the mean, and
-    the most; None without clips.
+    the most; None without clips; strains: edges folded, triangles torn and squeezed in
+    a pose of the clips, or of poses at random, before and after; None if not measured.
     """
 
     passes: tuple[str, ...]
@@ -64,6 +73,7 @@ class RepairReport:
     influences_before: int
     influences_after: int
     moved: tuple[float, float] | None = None
+    strains: tuple[Strains, Strains] | None = None
 
 
 def report_repair(
@@ -81,15 +91,25 @@ def report_repair(
     """
     joints: dict[int, JointChange] = {}
     vertices = count = 0
+    strains = np.zeros((2, 3))
     for pair in zip(before.bodies, after.bodies, strict=True):
         count += len(pair[0].body)
-        vertices += _compare(before, after, pair, joints, has_measures)
+        vertices += _compare(before, after, pair, joints, has_measures, strains)
     most = [most_influences(facts.scene) for facts in (before, after)]
     rows = tuple(joints[node] for node in sorted(joints))
     moved = _moved(before, after) if vertices else None
     told = [*findings, *_tell_far(passes, moved)]
+    old, new = ((f, t, s) for f, t, s in strains.tolist())
     return RepairReport(
-        tuple(passes), tuple(told), rows, vertices, count, most[0], most[1], moved
+        tuple(passes),
+        tuple(told),
+        rows,
+        vertices,
+        count,
+        most[0],
+        most[1],
+        moved,
+        (old, new) if has_measures else None,
     )
 
 
@@ -100,6 +120,8 @@ def _moved(before: SceneFacts, after: SceneFacts) -> tuple[float, float] | None:
         return None
     far: list[tuple[float, float, int]] = []
     for old, new in zip(before.bodies, after.bodies, strict=True):
+        if not is_bound(old.body):
+            continue
         binds = [bind_body(before.scene, old.body), bind_body(after.scene, new.body)]
         rest = deform_body(layouts[0], binds[0], layouts[0].rest[None])[0][0]
         size = max(float(np.ptp(rest, axis=0).max()), 1e-30)
@@ -112,6 +134,8 @@ def _moved(before: SceneFacts, after: SceneFacts) -> tuple[float, float] | None:
                 away = np.linalg.norm(one.astype(np.float64) - other, axis=2) / size
             away = away[np.isfinite(away)]
             far.append((float(away.mean()), float(away.max(initial=0)), away.size))
+    if not far:
+        return None
     whole = sum(count for *_, count in far)
     mean = sum(one * count for one, _, count in far) / max(whole, 1)
     return mean, max(most for _, most, _ in far)
@@ -137,15 +161,26 @@ def _compare(
     bodies: tuple[BodyFacts, BodyFacts],
     joints: dict[int, JointChange],
     has_measures: bool,
+    strains: Doubles,
 ) -> int:
-    """Add the changes of a body's joints; gives how many vertices changed."""
+    """Add the changes of a body's joints, and to strains (2, 3), before and after.
+
+    Gives how many vertices changed.
+    """
     old, new = bodies[0].body, bodies[1].body
     measures: list[dict[int, JointMeasure]] = [{}, {}]
+    looks: list[dict[int, JointScore]] = [{}, {}]
     if has_measures:
-        plan = plan_measures(before.scene, bodies[0])
+        plan, judge_plan = (
+            plan_measures(before.scene, bodies[0]),
+            plan_judging(before, bodies[0]),
+        )
         for at, facts in enumerate((before, after)):
             found = measure_joints(facts, bodies[at], plan)
             measures[at] = {one.node: one for one in found}
+            judged = judge_body(facts, bodies[at], judge_plan)
+            looks[at] = {one.node: one for one in judged.joints}
+            strains[at] += judged.strains
     links = after.scene.skeleton.links
     own, of_joint = np.arange(len(new.joints)), new.joint_rows(links)
     difference = (_sparse(new, own) - _sparse(old, own)).tocoo()
@@ -163,6 +198,8 @@ def _compare(
             added.count(node),
             measures[0].get(node),
             measures[1].get(node),
+            looks[0].get(node),
+            looks[1].get(node),
         )
         joints[node] = _both(joints[node], change) if node in joints else change
     return len(rows)
@@ -179,7 +216,13 @@ def _both(one: JointChange, other: JointChange) -> JointChange:
         largest=max(one.largest, other.largest),
         before=measured.before,
         after=measured.after,
+        looked=max(one.looked, other.looked, key=_score),
+        looks=max(one.looks, other.looks, key=_score),
     )
+
+
+def _score(look: JointScore | None) -> float:
+    return -1.0 if look is None else look.score
 
 
 def _sparse(body: Body, columns: NDArray[np.integer]) -> csr_array[Any, Any]:

@@ -55,9 +55,14 @@ class Mended:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SceneTask:
-    """A scene that is to be changed; rows: of each body, joints that may be changed."""
+    """A scene that is to be changed.
+
+    given: the scene as it came, of the same bodies, which none of its joints is to look
+    worse than; rows: of each body, joints that may be changed.
+    """
 
     facts: SceneFacts
+    given: SceneFacts
     rows: tuple[Ints, ...]
     note: Note
 

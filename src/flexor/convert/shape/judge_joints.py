@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flexor.arrays import Doubles, Floats, Ints
+from flexor.arrays import Bools, Doubles, Floats, Ints
 from flexor.convert.shape.deform_body import bind_body, deform_body
 from flexor.convert.shape.facts import BodyFacts, SceneFacts
 from flexor.convert.shape.joint_poses import JointPoses, plan_poses, random_poses
@@ -46,13 +46,17 @@ class JudgePlan:
     """What is judged of a body; weights may change and links be added after it is made.
 
     form: its triangles; owners: int32 (F,), the row of the joint nearest to each, in
-    thicknesses of the body there; rows: int32 (R,), the joints that are judged; areas:
-    float64 (R,), of the skin around each, square metres; poses: in which each is tried;
-    regions: for the volume, by row.
+    thicknesses of the body there; near: bool (S, S), which joints' triangles are looked
+    at when a joint is tried: its own, those of the joint above and of that one's others
+    below, and of its own below; what is further away is strained by rigs whose feet do
+    not hang on their legs, and is seen in clips; rows: int32 (R,), the joints that are
+    judged; areas: float64 (R,), of the skin around each, square metres; poses: in which
+    each is tried; regions: for the volume, by row.
     """
 
     form: StrainForm
     owners: Ints
+    near: Bools
     rows: Ints
     areas: Doubles
     poses: JointPoses
@@ -101,10 +105,16 @@ class Judged:
     squeezed: float
     hurt: Doubles
 
+    @property
+    def strains(self) -> tuple[float, float, float]:
+        """Folds, torn and squeezed."""
+        return self.folds, self.torn, self.squeezed
+
 
 def is_worse(new: JointScore, old: JointScore) -> bool:
     """Whether a joint looks worse than before, by what can be seen."""
-    return new.score > old.score + WORSE * max(old.score, 1.0)
+    is_seen = new.seen > old.seen + WORSE / CLIPS
+    return is_seen or new.score > old.score + WORSE * max(old.score, 1.0)
 
 
 def is_better(new: JointScore, old: JointScore) -> bool:
@@ -132,6 +142,7 @@ def plan_judging(facts: SceneFacts, own: BodyFacts) -> JudgePlan:
     return JudgePlan(
         form,
         owners,
+        _near(body.parents),
         rows,
         np.maximum(4 * np.pi * (thick[rows] * growth) ** 2, owned),
         plan_poses(facts, body, bones, rows),
@@ -158,15 +169,18 @@ def judge_body(facts: SceneFacts, own: BodyFacts, plan: JudgePlan) -> Judged:
         local = plan.poses.local(facts.layout, own.body, part)
         places = _deform(facts, own, local)
         found = find_strain(plan.form, places)
-        bad = np.maximum(found.bad - at_rest, 0)
-        hurt += (1 / counts[plan.poses.rows[part]]) @ bad
+        tried = plan.poses.rows[part]
+        is_near = plan.near[tried][:, plan.owners]
+        bad = np.where(is_near, np.maximum(found.bad - at_rest, 0), 0)
+        hurt += (1 / counts[tried]) @ bad
+        folded = found.folded & ~base.folded & is_near[:, plan.form.sides[:, 0]]
         sums = (
             bad @ plan.form.areas,
-            np.count_nonzero(found.folded & ~base.folded, axis=1),
-            np.count_nonzero(found.torn & ~base.torn, axis=1),
-            np.count_nonzero(found.squeezed & ~base.squeezed, axis=1),
+            np.count_nonzero(folded, axis=1),
+            np.count_nonzero(found.torn & ~base.torn & is_near, axis=1),
+            np.count_nonzero(found.squeezed & ~base.squeezed & is_near, axis=1),
         )
-        for at, row in enumerate(plan.poses.rows[part].tolist()):
+        for at, row in enumerate(tried.tolist()):
             here, share = row_at[row], 1 / counts[row]
             joints[here, 0] += sums[0][at] / plan.areas[here] * share
             for column in range(1, 4):
@@ -209,6 +223,17 @@ def judge_body(facts: SceneFacts, own: BodyFacts, plan: JudgePlan) -> Judged:
     )
     folds, torn, squeezed = totals.tolist()
     return Judged(scores, folds, torn, squeezed, hurt)
+
+
+def _near(parents: Ints) -> Bools:
+    """Which joints are next to each other in the tree (S, S): see JudgePlan."""
+    count = len(parents)
+    above = np.zeros((count, count + 1), bool)
+    above[np.arange(count), parents] = True  # a root's parent is the last column
+    above = above[:, :count]
+    siblings = (parents[:, None] == parents[None]) & (parents >= 0)[:, None]
+    near: Bools = np.eye(count, dtype=bool) | above | above.T | siblings
+    return near
 
 
 def _deform(facts: SceneFacts, own: BodyFacts, local: Floats) -> Floats:

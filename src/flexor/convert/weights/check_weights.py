@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints
 from flexor.convert.shape.body import Body, Pull, merge_same
 from flexor.convert.shape.facts import BodyFacts, SceneFacts
+from flexor.convert.shape.hard_parts import hard_joints
+from flexor.convert.shape.judge_joints import JointScore, judge_body, plan_judging
 from flexor.convert.shape.measure_joints import (
     JointMeasure,
     measure_joints,
@@ -25,6 +27,7 @@ from flexor.scene.finding import Finding
 from flexor.scene.scene import Scene
 
 __all__ = [
+    "BAD",
     "BodyCheck",
     "RogueCheck",
     "StepCheck",
@@ -38,7 +41,7 @@ TINY = 0.01  # a weight below this moves nothing that can be seen
 WIDTH = 2.0  # thicknesses over which a weight may go from 0 to 1
 SPARE = 1.25  # times what is allowed: less is no step
 LEAST_STEP = 0.05  # nor is a smaller change
-LEAST_90, LEAST_150 = 0.85, 0.7  # of the volume at rest: a joint with less collapses
+BAD = 0.5  # a score: half of the skin around a joint looks bad when it turns
 MENDED = ("weights-mended",)  # codes of findings that readers leave about weights
 
 Place = tuple[float, float, float]
@@ -83,7 +86,10 @@ class BodyCheck:
 
     influences: vertices by number of joints that pull them; many: those of more than
     four; tiny: with a weight below 0.01; loose: that nothing pulls; steps: by joint,
-    those with the most edges first; measures: how much is left of joints that bend.
+    those with the most edges first; scores: how bad joints look when they turn, see
+    `judge_joints`; folds, torn, squeezed: edges and triangles in a pose of the clips,
+    or at random; hard: names of joints that meet others in cuts, as machines do;
+    measures: how much volume is left of joints that bend.
     """
 
     name: str
@@ -96,6 +102,11 @@ class BodyCheck:
     edges: int
     steps: tuple[StepCheck, ...]
     rogues: tuple[RogueCheck, ...]
+    scores: tuple[JointScore, ...]
+    folds: float
+    torn: float
+    squeezed: float
+    hard: tuple[str, ...]
     measures: tuple[JointMeasure, ...]
 
 
@@ -122,9 +133,12 @@ def check_weights(
         linked, plain = own.body, _without_links(scene, own)
         body, shape = plain.body, plain.shape
         measures: list[JointMeasure] = []
+        judged = None
         if has_measures:
             plan = plan_measures(scene, plain)
             measures = measure_joints(facts, own, plan)
+            judged = judge_body(facts, own, plan_judging(facts, own))
+        hard = hard_joints(shape.pull, shape.surface, len(body.joints))
         rogues = mend_rogues(plain)
         counts = np.count_nonzero(linked.pull.weights, axis=1)
         numbers, many = np.unique(counts, return_counts=True)
@@ -139,13 +153,16 @@ def check_weights(
             len(shape.surface.neighbours) // 2,
             _steps(body, shape),
             _rogues(body, rogues),
+            () if judged is None else judged.joints,
+            *((0.0, 0.0, 0.0) if judged is None else judged.strains),
+            tuple(body.names[row] for row in np.flatnonzero(hard)),
             tuple(measures),
         )
         bodies.append(one)
         findings += _find_places(linked)
         findings += _find_steps(one)
         findings += rogues.findings(body.names)
-        findings += _find_collapse(one)
+        findings += _find_bad(one)
     return WeightCheck(tuple(bodies), tuple(findings))
 
 
@@ -282,13 +299,14 @@ def _find_steps(check: BodyCheck) -> Iterator[Finding]:
         yield Finding("warning", "weight-step", step.joint, text)
 
 
-def _find_collapse(check: BodyCheck) -> Iterator[Finding]:
-    for measure in check.measures:
-        left = []
-        if measure.bend90 is not None and measure.bend90 < LEAST_90:
-            left.append(f"{100 * measure.bend90:.0f} % at 90 degrees")
-        if measure.bend150 is not None and measure.bend150 < LEAST_150:
-            left.append(f"{100 * measure.bend150:.0f} % at 150")
-        if left:
-            text = f"collapses when bent: {' and '.join(left)} of its volume left"
-            yield Finding("warning", "joint-collapse", measure.name, text)
+def _find_bad(check: BodyCheck) -> Iterator[Finding]:
+    for one in check.scores:
+        if one.score > BAD:
+            text = (
+                f"looks bad when it turns: score {one.score:.2f}, {one.folds:.1f} "
+                f"edges folded, {one.torn:.1f} triangles torn, {one.squeezed:.1f} "
+                "squeezed"
+            )
+            if one.left is not None and one.left < 1:
+                text += f"; {100 * max(one.left, 0):.0f} % of its volume left"
+            yield Finding("warning", "joint-bad", one.name, text)

@@ -24,11 +24,10 @@ from flexor.convert.shape.strain import StrainForm, find_strain
 from flexor.convert.shape.surface import Surface
 from flexor.convert.shape.thickness import point_thickness
 from flexor.convert.weights.edit_weights import limit_influences, most_joints
-from flexor.convert.weights.keep_better import keep_better
+from flexor.convert.weights.keep_better import mended_where_better
 from flexor.convert.weights.kernels import ease as kernel
 from flexor.convert.weights.layout import ROOM, EaseMesh, EaseRules, EaseWork
 from flexor.maths import transforms
-from flexor.scene.finding import Finding
 
 __all__ = ["ease_pass", "ease_weights"]
 
@@ -45,7 +44,7 @@ def ease_pass(task: BodyTask, *, max_influences: int | None) -> Mended:
     """Weights that strain the skin less, kept where joints look no worse with them."""
     scene = task.scene.with_pulls({task.number: task.body.pull})
     own = scene.bodies[task.number]
-    plan = plan_judging(scene, own)
+    plan = plan_judging(task.scene, task.scene.bodies[task.number])
     most = most_joints(max_influences, task.influences)
     task.note(f"easing {len(task.body):,} vertices")
     pull = ease_weights(scene, own, plan.form, plan.poses, most=most)
@@ -54,12 +53,7 @@ def ease_pass(task: BodyTask, *, max_influences: int | None) -> Mended:
             task.body.pull.weights > 0
         )
         pull = rows_of(pull, task.body.pull, ~np.any(held, axis=1))
-    pull, kept = keep_better(scene, task.number, plan, pull, most)
-    if not kept:
-        return Mended(pull)
-    some = ", ".join(kept[:12]) + (", ..." if len(kept) > 12 else "")
-    text = f"{len(kept)} joints keep their weights, as they would look worse: {some}"
-    return Mended(pull, (Finding("info", "ease-left-out", task.where, text),))
+    return mended_where_better(task, plan, pull, most)
 
 
 def ease_weights(

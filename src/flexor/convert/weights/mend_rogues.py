@@ -12,8 +12,10 @@ from flexor.convert.repair.task import BodyTask, Mended
 from flexor.convert.shape.body import Body, Pull
 from flexor.convert.shape.bones import derive_bones
 from flexor.convert.shape.facts import BodyFacts
+from flexor.convert.shape.judge_joints import plan_judging
 from flexor.convert.shape.sections import derive_sections
 from flexor.convert.shape.surface import Surface
+from flexor.convert.weights.keep_better import mended_where_better
 from flexor.convert.weights.remove_rogues import Patch, remove_rogues
 from flexor.convert.weights.score_bones import tie_scores
 from flexor.scene.finding import Finding, Level
@@ -65,8 +67,13 @@ def rogues_pass(task: BodyTask, *, spare: float) -> Mended:
     task.note(f"looking for rogue patches in {len(task.body):,} vertices")
     chosen = None if task.joints is None else task.joints.tolist()
     rogues = mend_rogues(task.facts, chosen, spare=spare)
-    pull = rogues.pull if rogues.patches else task.body.pull
-    return Mended(pull, tuple(rogues.findings(task.body.names)))
+    found = tuple(rogues.findings(task.body.names))
+    if not rogues.patches:
+        return Mended(task.body.pull, found)
+    plan = plan_judging(task.scene, task.scene.bodies[task.number])
+    most = rogues.pull.joints.shape[1]
+    mended = mended_where_better(task, plan, rogues.pull, most)
+    return Mended(mended.pull, (*found, *mended.findings))
 
 
 def mend_rogues(

@@ -2,70 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints
+from flexor.arrays import Doubles, Ints
 from flexor.convert.repair.task import BodyTask, Mended
-from flexor.convert.shape.body import Body, Pull
-from flexor.convert.shape.bones import Bones, derive_bones
+from flexor.convert.shape.body import Body, Pull, merge_same
+from flexor.convert.shape.chains import find_chains
 from flexor.convert.shape.facts import BodyFacts
-from flexor.convert.shape.sections import Sections, derive_sections
-from flexor.convert.shape.thickness import point_thickness
-from flexor.convert.weights.remove_rogues import remove_rogues
-from flexor.convert.weights.score_bones import best_near, bones_inside, tie_scores
-from flexor.convert.weights.smooth_weights import (
-    DEFAULTS,
-    SmoothSettings,
-    smooth_weights,
+from flexor.convert.shape.solid import make_solid, winding_numbers
+from flexor.convert.shape.surface import Surface
+from flexor.convert.weights.bind_pieces import (
+    bones_of_pieces,
+    find_seams,
+    join_pieces,
+    spare_skin,
+    stiffen_pieces,
+    stiffen_rigid,
 )
+from flexor.convert.weights.bone_heat import (
+    face_normals,
+    find_heat,
+    largest_weights,
+    make_laplacian,
+    solve_heat,
+)
+from flexor.convert.weights.choose_bones import BoneLines, choose_joints, make_lines
 from flexor.scene.finding import Finding
 
-__all__ = ["assign_bones", "nearest_bones", "regenerate_pass", "regenerate_weights"]
+__all__ = ["body_lines", "regenerate_pass", "regenerate_weights"]
 
-ROUNDS = 2  # of cross-sections by who hangs where, and who hangs where by those
 MINE = 0.5  # of a vertex's weight: it belongs to the joints that have as much
+INSIDE = 0.4  # turns of the surface around a joint
+CLOSE = 0.01  # of the size: a joint so near to the skin counts as inside
 
 
-def regenerate_pass(
-    task: BodyTask, *, smooth: int | bool, smooth_width: float, smooth_enough: float
-) -> Mended:
-    """New weights from shape and joints; the rest is how they are smoothed."""
+def regenerate_pass(task: BodyTask) -> Mended:
+    """New weights from shape and joints."""
     task.note(f"regenerating {len(task.body):,} vertices")
-    settings = DEFAULTS
-    if smooth is not False:
-        settings = SmoothSettings(width=smooth_width, most=smooth, enough=smooth_enough)
-    pull = regenerate_weights(task.facts, task.joints, settings)
+    pull = regenerate_weights(task.facts, task.joints)
     text = "weights were made from shape and joints"
     found = Finding("info", "weights-regenerated", task.where, text)
     return Mended(pull, (found,))
 
 
-def regenerate_weights(
-    facts: BodyFacts,
-    joints: Ints | None = None,
-    settings: SmoothSettings = DEFAULTS,
-    *,
-    advance: Callable[[], None] = lambda: None,
-) -> Pull:
+def regenerate_weights(facts: BodyFacts, joints: Ints | None = None) -> Pull:
     """New weights of the body's V vertices.
 
     joints: rows of joints: only vertices that hang mostly on these get new weights, and
-    of these alone; None: all. The best bone takes each point of the surface; what is
-    cut off from the rest of its bone goes to the bones around it; then the weights are
-    smoothed, but not where the body is rigid.
+    of these alone; None: all. Which joints are bones is judged by the body; each point
+    of the surface is heated by the nearest bone that it sees, and the heat flows along
+    the surface until it is at rest. What is small and has no bone of its own hangs on
+    what it sits on, and what is rigid on one bone.
     """
     body, surface = facts.body, facts.by_place
-    pull, bones, sections = assign_bones(body, surface.positions, joints)
-    pull, _ = remove_rogues(surface, pull, tie_scores(surface, pull, bones, sections))
-    thickness = point_thickness(surface.positions, pull, bones, sections)
-    thickness[surface.point_of_vertex[body.rigid]] = 0
-    smooth = smooth_weights(
-        surface, pull, thickness.astype(np.float32), settings, advance=advance
-    )
-    new = smooth.take(surface.point_of_vertex)
+    new = _heat_weights(body, surface, joints).take(surface.point_of_vertex)
     if joints is None:
         return new
     chosen = np.where(np.isin(body.pull.joints, joints), body.pull.weights, 0)
@@ -78,44 +70,61 @@ def regenerate_weights(
     )
 
 
-def assign_bones(
-    body: Body, positions: Floats, joints: Ints | None = None
-) -> tuple[Pull, Bones, Sections]:
-    """The best bone of each of P points takes all of it.
+def body_lines(body: Body, surface: Surface, joints: Ints | None = None) -> BoneLines:
+    """The bones of a body as lines; joints: rows to choose from, None: to be judged."""
+    form = _Form.of(body, surface)
+    return _lines(body, form, joints)
 
-    positions: float32 (P, 3); joints: rows of the joints to choose from, None: all
-    whose bones lie inside the body. The weights that the body has are not looked at:
-    at first each point goes to the nearest bone; that gives the bones cross-sections,
-    and these scores for the nearest bone of each point and those next to it, of which
-    the best takes the point.
-    """
-    bones = derive_bones(body, positions, None)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Form:
+    """A surface as heat sees it: points: (P, 3); faces: (F, 3), no corner twice."""
+
+    points: Doubles
+    faces: Ints
+
+    @classmethod
+    def of(cls, body: Body, surface: Surface) -> _Form:
+        faces = surface.point_of_vertex[body.faces]
+        is_whole = (faces != np.roll(faces, 1, axis=1)).all(1)
+        return cls(
+            np.ascontiguousarray(surface.positions, np.float64),
+            np.ascontiguousarray(faces[is_whole], np.int32),
+        )
+
+
+def _lines(body: Body, form: _Form, joints: Ints | None) -> BoneLines:
+    from scipy.spatial import cKDTree
+
+    heads = np.ascontiguousarray(body.frames[:, :, 3])
+    triangles = form.points[form.faces]
+    is_inside = np.abs(winding_numbers(heads, triangles)) > INSIDE
+    is_inside |= cKDTree(form.points).query(heads)[0] < CLOSE * body.size
+    parents = find_chains(heads, body.parents, is_inside, body.size)
     if joints is None:
-        inside = np.flatnonzero(bones_inside(body, bones)).astype(np.int32)
-        joints = inside if len(inside) else np.arange(len(body.joints), dtype=np.int32)
-    nearest = nearest_bones(positions, bones, joints)
-    labels = nearest
-    for _ in range(ROUNDS):
-        pull = _all_to(labels)
-        bones = derive_bones(body, positions, pull)
-        sections = derive_sections(positions, pull, bones, body.size)
-        labels = best_near(positions, bones, sections, body.parents, nearest, joints)
-    return _all_to(labels), bones, sections
+        joints = choose_joints(triangles, heads, parents, body.size)
+    return make_lines(form.points, heads, parents, joints, body.size)
 
 
-def nearest_bones(positions: Floats, bones: Bones, joints: Ints) -> Ints:
-    """For each point (P, 3) the row of the nearest of some bones, int32 (P,)."""
-    best = np.full(len(positions), np.inf)
-    rows = np.zeros(len(positions), np.int32)
-    for joint in joints.tolist():
-        local = bones.local(joint, positions)
-        local[:, 0] -= np.clip(local[:, 0], 0, bones.lengths[joint])
-        squares: NDArray[np.float64] = np.einsum("pc,pc->p", local, local)
-        nearer = squares < best
-        best[nearer] = squares[nearer]
-        rows[nearer] = joint
-    return rows
-
-
-def _all_to(labels: Ints) -> Pull:
-    return Pull(labels[:, None], np.ones((len(labels), 1), np.float32))
+def _heat_weights(body: Body, surface: Surface, joints: Ints | None) -> Pull:
+    """Weights of the surface's points."""
+    form = _Form.of(body, surface)
+    points, faces, size = form.points, form.faces, body.size
+    lines = _lines(body, form, joints)
+    seams = find_seams(points, faces, surface.pieces, size)
+    pieces = join_pieces(surface.pieces, seams)
+    homes = bones_of_pieces(points, faces, pieces, lines)
+    names = [body.names[row] for row in lines.rows.tolist()]
+    spare_skin(homes, names, points, pieces, size)
+    is_boneless = np.asarray(~homes.any(1))
+    homes[is_boneless] = True
+    normals = face_normals(points, faces, surface.normals.astype(np.float64))
+    solid = make_solid(points, faces)
+    heat = find_heat(points, normals, pieces, homes, lines, solid)
+    weights = solve_heat(*make_laplacian(points, faces, seams), heat, len(lines.rows))
+    stiffen_pieces(weights, points, pieces, is_boneless, size)
+    is_rigid = np.zeros(len(points), bool)
+    is_rigid[surface.point_of_vertex[body.rigid]] = True
+    stiffen_rigid(weights, pieces, is_rigid)
+    bones, amounts = largest_weights(weights)
+    return merge_same(lines.rows[bones], amounts)

@@ -77,18 +77,14 @@ class _Level:
 def smooth_pass(
     task: BodyTask,
     *,
-    regenerate: bool,
     smooth: int,
     smooth_width: float,
     smooth_enough: float,
 ) -> Mended:
     """Smoother weights, but not where the body is rigid or hangs on other joints.
 
-    regenerate: whether they were made new, and so are smooth already; smooth: the most
-    steps; the others: see SmoothSettings.
+    smooth: the most steps; the others: see SmoothSettings.
     """
-    if regenerate:
-        return Mended(task.body.pull)
     task.note(f"smoothing {len(task.body):,} vertices")
     settings = SmoothSettings(width=smooth_width, most=smooth, enough=smooth_enough)
     shape = task.facts.shape

@@ -21,8 +21,12 @@ STRIDE = TILE_W + 8  # rows of a tile are written eight pixels at a time
 PLANE = STRIDE * TILE_H
 EDGE_BOUND = 1 << 30
 
-# Third number of a row of `screen`, in place of 1/distance, which is above zero.
+# Third number of a row of `screen`, in place of 1/distance, which is above zero. The
+# first is then what the vertex is beyond, a sum of: the camera's near plane, and each
+# edge of the picture by more than ASIDE, in 1/256 pixel.
 NEEDS_CUT = -1.0
+TOO_NEAR, TOO_LEFT, TOO_RIGHT, TOO_HIGH, TOO_LOW = 1, 2, 4, 8, 16
+ASIDE = 16 * SUB
 
 # Where the four samples of a pixel lie from its centre, and how far at most.
 SAMPLES_AT = ((-32, -96), (96, -32), (-96, 32), (32, 96))

@@ -8,6 +8,7 @@ an AssetError and no scene.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from flexor.files.gltf.checked import Checked
 from flexor.files.gltf.clips import ClipReader
 from flexor.files.gltf.container import Container
 from flexor.files.gltf.extension import known_extensions
-from flexor.files.gltf.links import read_links, without_link
+from flexor.files.gltf.links import read_links, undriven, without_link
 from flexor.files.gltf.materials import (
     read_image,
     read_material,
@@ -80,6 +81,9 @@ def _read_scene(container: Container) -> Scene:
     nodes = root.items("nodes")
     skeleton = _read_skeleton(nodes, findings)
     skins = _read_skins(root, skeleton, accessors, findings)
+    links = read_links(nodes, skeleton, skins, findings)
+    if links:
+        skeleton = replace(skeleton, links=links)
     mesh_items = root.items("meshes")
     node_mesh = _column(nodes, "mesh", len(mesh_items), "mesh")
     node_skin = _column(nodes, "skin", len(skins), "skin")
@@ -100,15 +104,18 @@ def _read_scene(container: Container) -> Scene:
     root_sets, default_set = _read_root_sets(root, skeleton, findings)
     keys = ("camera", "extensions", "extras")
     carried = {
-        row: without_link(carried_of(item, *keys)) for row, item in enumerate(nodes)
+        row: without_link(carried_of(item, *keys), is_link=row in links)
+        for row, item in enumerate(nodes)
     }
+    clips = _read_clips(root, clip_reader, findings)
+    findings += undriven(skeleton, clips)
     return Scene(
         skeleton=skeleton,
         node_mesh=node_mesh,
         node_skin=node_skin,
         meshes=meshes,
         skins=skins,
-        clips=_read_clips(root, clip_reader, findings),
+        clips=clips,
         materials=materials,
         textures=textures,
         samplers=samplers,
@@ -194,7 +201,6 @@ def _read_skeleton(nodes: list[Checked], findings: list[Finding]) -> Skeleton:
         np.array(rotations, np.float32).reshape(count, 4),
         np.array(scales, np.float32).reshape(count, 3),
         matrices,
-        read_links(nodes, parents, findings),
     )
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flexor.errors import AssetError
 from flexor.files.gltf.carried import extensions_in
@@ -21,7 +22,7 @@ from flexor.files.gltf.links import add_link
 from flexor.files.gltf.materials import material_json, sampler_json
 from flexor.files.gltf.write_buffer import INDICES, VERTICES, BufferWriter
 from flexor.files.replace import replace_file
-from flexor.scene.character.clip import Clip
+from flexor.scene.character.clip import Clip, Track
 from flexor.scene.character.material import Image, Texture
 from flexor.scene.character.mesh import TRIANGLES, Mesh, MorphTarget, Primitive
 from flexor.scene.character.tree import children_of
@@ -32,6 +33,7 @@ from flexor.scene.scene import Scene
 __all__ = ["write_gltf"]
 
 GENERATOR = "flexor"
+MOST_IN_16_BITS = 1 + 1e-5
 
 
 def write_gltf(scene: Scene, path: Path) -> None:
@@ -71,7 +73,9 @@ def _document(scene: Scene) -> tuple[dict[str, Any], bytes]:
         "skins": [_skin(skin, buffer) for skin in scene.skins],
         # An animation without a channel is not valid glTF.
         "animations": [
-            _animation(clip, buffer) for clip in scene.clips.values() if clip.nodes
+            _animation(clip, buffer, scene.skeleton.links)
+            for clip in scene.clips.values()
+            if clip.nodes
         ],
         "materials": [material_json(material) for material in scene.materials],
         "textures": [_texture(texture) for texture in scene.textures],
@@ -116,6 +120,7 @@ def _short(numbers: Any) -> list[float]:
 def _nodes(scene: Scene) -> Iterator[dict[str, Any]]:
     skeleton = scene.skeleton
     children = children_of(skeleton.parents)
+    has_clips = any(clip.nodes for clip in scene.clips.values())
     for node, name in enumerate(skeleton.names):
         out = _plain(name=name, children=children[node])
         if node in skeleton.matrices:
@@ -136,7 +141,7 @@ def _nodes(scene: Scene) -> Iterator[dict[str, Any]]:
         if node in scene.node_weights:
             out["weights"] = _short(scene.node_weights[node])
         out |= scene.node_carried.get(node, {})
-        yield add_link(out, node, skeleton.links)
+        yield add_link(out, node, skeleton, has_clips=has_clips)
 
 
 def _mesh(mesh: Mesh, buffer: BufferWriter) -> dict[str, Any]:
@@ -222,14 +227,21 @@ def _skin(skin: Skin, buffer: BufferWriter) -> dict[str, Any]:
     return out | (skin.carried or {})
 
 
-def _animation(clip: Clip | PackedClip, buffer: BufferWriter) -> dict[str, Any]:
+def _animation(
+    clip: Clip | PackedClip, buffer: BufferWriter, links: Collection[int]
+) -> dict[str, Any]:
     samplers: list[dict[str, Any]] = []
     channels: list[dict[str, Any]] = []
     for track in clip.tracks:
         width = 1 if track.path == "weights" else track.values.shape[-1]
+        small = _small_turns(track) if track.node in links else None
+        is_link = small is not None
+        values = track.values.reshape(-1, width) if small is None else small
         sampler: dict[str, Any] = {
-            "input": buffer.add(track.times, has_bounds=True),
-            "output": buffer.add(track.values.reshape(-1, width)),
+            "input": buffer.add_joined(
+                track.times, has_bounds=True, is_looked_at=is_link
+            ),
+            "output": buffer.add_joined(values, is_looked_at=is_link),
         }
         if track.interpolation != "LINEAR":
             sampler["interpolation"] = track.interpolation
@@ -238,6 +250,20 @@ def _animation(clip: Clip | PackedClip, buffer: BufferWriter) -> dict[str, Any]:
         samplers.append(sampler)
     out = _plain(name=clip.name, samplers=samplers, channels=channels)
     return out | (clip.carried or {})
+
+
+def _small_turns(track: Track) -> NDArray[np.int16] | None:
+    """Rotations of a link (T, 4) in 16 bits; None for what these cannot say.
+
+    There are several links for one joint, and their keys were made here: these may be
+    off by 3e-5 radians.
+    """
+    if track.path != "rotation" or track.interpolation == "CUBICSPLINE":
+        return None
+    if np.abs(track.values).max() > MOST_IN_16_BITS:
+        return None
+    whole = np.rint(track.values.astype(np.float64) * 32767)
+    return np.clip(whole, -32767, 32767).astype(np.int16)
 
 
 def _texture(texture: Texture) -> dict[str, Any]:

@@ -23,12 +23,60 @@ class BufferWriter:
         self._chunks: list[bytes | memoryview] = []
         self._size = 0
         self._known: dict[tuple[Any, ...], int] = {}
+        self._joined: list[bytes] = []
+        self._joined_size = self._joined_view = 0
         # Arrays must live as long as their addresses stand in `_known`.
         self._kept: list[NDArray[Any]] = []
 
     def data(self) -> bytes:
-        """Everything collected, one buffer."""
+        """Everything collected, one buffer; nothing can be added afterwards."""
+        if self._joined:
+            row, joined = self._joined_view, b"".join(self._joined)
+            self.add_view(joined)
+            # The view that accessors name was counted when the first was added.
+            self.views[row] = self.views.pop()
         return b"".join(self._chunks)
+
+    def add_joined(
+        self,
+        array: NDArray[Any],
+        *,
+        has_bounds: bool = False,
+        is_looked_at: bool = False,
+    ) -> int:
+        """Store an array (count,) or (count, C) in a view that all of these share;
+        return its accessor.
+
+        Whole numbers stand for fractions of their largest. is_looked_at: also arrays
+        that are equal are stored once.
+        """
+        data = array.astype(array.dtype.newbyteorder("<")).tobytes()
+        address = array.__array_interface__["data"][0]
+        place = data if is_looked_at else (address, array.strides, "joined")
+        key = (place, array.shape, array.dtype.char)
+        if key in self._known:
+            return self._known[key]
+        if not self._joined:
+            self._joined_view = len(self.views)
+            self.views.append({})
+        accessor: dict[str, Any] = {
+            "bufferView": self._joined_view,
+            "byteOffset": self._joined_size,
+            "componentType": CODES[array.dtype.char],
+            "count": len(array),
+            "type": TYPES[array.reshape(len(array), -1).shape[1]],
+        }
+        if array.dtype.kind == "i":
+            accessor["normalized"] = True
+        if has_bounds:
+            accessor.update(_bounds(array))
+        padding = b"\0" * (-len(data) % 4)
+        self._joined += [data, padding]
+        self._kept.append(array)
+        self._joined_size += len(data) + len(padding)
+        self.accessors.append(accessor)
+        self._known[key] = len(self.accessors) - 1
+        return len(self.accessors) - 1
 
     def add_view(
         self, data: bytes | memoryview, target: int | None = None, stride: int = 0

@@ -9,6 +9,8 @@ Versions, of which every one has a file in tests/data/packages:
 
 1. Scene and envelopes.
 2. Packed clips. A file without any is still written as version 1.
+3. Twist links, which older releases would take for other links. A file without any is
+   still written as version 1 or 2.
 
 A reader takes its own version and all before it. It ignores arrays and texts it does
 not know: what adds to a file needs no new version, what changes the meaning does. So
@@ -29,6 +31,7 @@ __all__ = [
     "FORMAT",
     "LEVELS",
     "OLDEST",
+    "PACKED",
     "VERSION",
     "Bytes",
     "check_bytes",
@@ -39,7 +42,7 @@ __all__ = [
 
 Bytes = bytes | memoryview
 
-FORMAT, OLDEST, VERSION = "flexor", 1, 2
+FORMAT, OLDEST, PACKED, VERSION = "flexor", 1, 2, 3
 READ = tuple(str(number) for number in range(OLDEST, VERSION + 1))
 ENVELOPES, LEVELS = "envelopes", "levels"  # the names of their arrays
 # What stands before the checksum, behind the eight bytes of the header's size.

@@ -79,6 +79,7 @@ WANTED = Wanted(
         "matrix_nodes": ("I32", ()),
         "links": ("I32", (2,)),
         "link_fractions": ("F64", ()),
+        "link_axes": ("F64", (3,)),
         "weight_nodes": ("I32", ()),
         "skin_joints": ("I32", ()),
         "primitives": ("I32", (9,)),
@@ -222,9 +223,12 @@ def _read_links(
     rows, fractions = arrays["links"].tolist(), arrays["link_fractions"].tolist()
     if len(rows) != len(fractions):
         raise file.error("link_fractions", f"{len(fractions)} for {len(rows)} links")
+    axes: list[Any] = arrays["link_axes"].tolist() or [[0.0] * 3] * len(rows)
+    if len(rows) != len(axes):
+        raise file.error("link_axes", f"{len(axes)} for {len(rows)} links")
     links = {
-        node: Link(joint, fraction)
-        for (node, joint), fraction in zip(rows, fractions, strict=True)
+        node: Link(joint, fraction, tuple(axis) if any(axis) else None)
+        for (node, joint), fraction, axis in zip(rows, fractions, axes, strict=True)
     }
     if len(links) != len(rows):
         raise file.error("links", "a node stands there twice")

@@ -24,6 +24,7 @@ from flexor.files.package.format import (
     FORMAT,
     LEVELS,
     OLDEST,
+    PACKED,
     VERSION,
     seal,
 )
@@ -75,8 +76,7 @@ def _layout(package: Package) -> tuple[bytes, list[memoryview]]:
     metadata = {
         "checksum": "0" * 16,
         "format": FORMAT,
-        # What older releases can read is theirs to read.
-        "version": str(VERSION if "packed" in arrays else OLDEST),
+        "version": str(_version(arrays)),
         "scene": text,
     }
     # Floats that are looked at are neighbours, so that one look is enough: the layout
@@ -85,6 +85,13 @@ def _layout(package: Package) -> tuple[bytes, list[memoryview]]:
     every = {**inner, **first, **arrays}
     head, parts = layout_tensors(metadata, every)
     return seal(head, parts), parts
+
+
+def _version(arrays: Arrays) -> int:
+    """The first whose releases can read this: it is theirs to read."""
+    if "link_axes" in arrays:
+        return VERSION
+    return PACKED if "packed" in arrays else OLDEST
 
 
 def _plain(value: Any) -> Any:
@@ -144,6 +151,9 @@ def _pack_nodes(scene: Scene, arrays: Arrays) -> None:
     pairs = [(node, link.joint) for node, link in links.items()]
     arrays["links"] = np.array(pairs, np.int32).reshape(-1, 2)
     arrays["link_fractions"] = np.array([link.fraction for link in links.values()])
+    if any(link.axis for link in links.values()):
+        axes = [link.axis or (0.0, 0.0, 0.0) for link in links.values()]
+        arrays["link_axes"] = np.array(axes, np.float64)
     for name, rows, values, shape in (
         ("matrices", "matrix_nodes", skeleton.matrices, (-1, 3, 4)),
         ("node_weights", "weight_nodes", scene.node_weights, (-1,)),

@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from flexor.arrays import Doubles, Floats
 from flexor.maths import exact, quaternions
 from flexor.scene.character.clip import Clip, Track
-from flexor.scene.character.skeleton import Skeleton
+from flexor.scene.character.skeleton import Link, Skeleton
 from flexor.scene.runtime.packed_clip import PackedClip
 
 __all__ = [
     "AnyClip",
     "angles_between",
     "as_keys",
+    "follow_turns",
     "local_rows",
     "one_sign",
     "sample_slopes",
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 AnyClip = Clip | PackedClip
+NO_TWIST = 1e-6  # the least cosine of half a twist
 
 
 def as_keys(clip: AnyClip) -> Clip:
@@ -131,12 +133,33 @@ def local_rows(
     for node, link in skeleton.links.items():
         for rows, rest in ((moves, rests[0]), (sizes, rests[2])):
             start = rest[link.joint].astype(np.float64)
-            rows[:, node] = start + (rows[:, link.joint] - start) * link.fraction
+            part = link.fraction if link.axis is None else 1.0
+            rows[:, node] = start + (rows[:, link.joint] - start) * part
         start = quaternions.normalise(rests[1][link.joint].astype(np.float64))
-        ends = turns[:, link.joint]
-        part = np.full(count, link.fraction)
-        turns[:, node] = slerp(np.broadcast_to(start, ends.shape), ends, part)
+        turns[:, node] = follow_turns(link, start, turns[:, link.joint])
     return moves, turns, sizes
+
+
+def follow_turns(link: Link, rest: Doubles, turns: Doubles) -> Doubles:
+    """Rotations of a link (..., 4) for those of its joint (..., 4), which are unit.
+
+    rest: (4,), the joint's, unit.
+    """
+    fractions = np.full(turns.shape[:-1], link.fraction)
+    if link.axis is None:
+        return slerp(np.broadcast_to(rest, turns.shape), turns, fractions)
+    across = quaternions.multiply(rest, np.array([*link.axis, 0.0]))
+    cosines, sines = (turns * rest).sum(-1), (turns * across).sum(-1)
+    sines = np.where(cosines < 0, -sines, sines)
+    # A swing of half a turn has no twist; as in the kernel, it goes to none.
+    cosines = np.maximum(np.abs(cosines), NO_TWIST)
+    back = np.zeros(turns.shape)
+    lengths = np.sqrt(sines * sines + cosines * cosines)
+    back[..., :3] = -(sines / lengths)[..., None] * np.array(link.axis)
+    back[..., 3] = cosines / lengths
+    still = np.broadcast_to(np.array([0.0, 0, 0, 1]), turns.shape)
+    twisted: Doubles = quaternions.multiply(turns, slerp(still, back, 1 - fractions))
+    return twisted
 
 
 def slerp(a: Doubles, b: Doubles, u: Doubles) -> Doubles:

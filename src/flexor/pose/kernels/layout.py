@@ -44,6 +44,9 @@ TURNS = 13
 # --- links ---
 # Coefficients of one polynomial.
 DEGREES = 9
+# The rows of eight that a block of twist links has beside: the axis, and the rest
+# rotation times the axis.
+AXIS_ROWS = 7
 
 
 # --- records: N characters of J nodes in L lanes ---

@@ -10,6 +10,12 @@ functions of x = 1 - cos a, and each link's f is fixed: so they are polynomials 
 degree 8, one pair a link, made when the skeleton is laid out (Eberly, A Fast and
 Accurate Algorithm for Computing SLERP, with the coefficients of a fit between 0 and 90
 degrees, off by 4e-8). No arc cosine, no sine, no division by a sine of nearly 0.
+
+A twist link is its joint, turned back about an axis. Of d = conj(rest) * q, the turn
+since the rest, the twist is (d.xyz along the axis, d.w) made unit; these two numbers
+are products of q with two fixed quaternions, rest * axis and rest. The way back is the
+slerp from no turn to the inverse of the twist, by the same polynomials. A swing of half
+a turn has no twist: there the floor under d.w lets it go to none, and to no noise.
 """
 
 from __future__ import annotations
@@ -31,16 +37,20 @@ from flexor.maths.kernels.lanes import (
     store8,
     take,
 )
-from flexor.pose.kernels.layout import DEGREES
+from flexor.pose.kernels.layout import AXIS_ROWS, DEGREES
 
 if TYPE_CHECKING:
     from flexor.arrays import Eight, Floats, Ints, Whole
 
 # Columns of the table of blocks.
-COLUMN, LANE, WIDTH = range(3)
+COLUMN, LANE, WIDTH, AXIS = range(4)
 # The rows of eight that a block has: the fraction, then the coefficients of the
-# polynomials for the joint and of those for its rest, each from the highest on.
+# polynomials for the joint and of those for its rest, each from the highest on. Of a
+# twist link the fraction is what it gives back, its joint is the inverse of the twist,
+# and its rest no turn.
 BLOCK = 1 + 2 * DEGREES
+# The least d.w of a twist.
+FLOOR = 1e-6
 # The row of the work space after the ten of a transform: 1 - cosine.
 COSINE = 10
 
@@ -119,23 +129,82 @@ def _blend8(
             store8(to, there, fma8(load8(work, here) - v, fraction, v))
 
 
+@inline
+def _dot8(
+    numbers: Floats,
+    at: Whole,
+    step: Whole,
+    x: Eight,
+    y: Eight,
+    z: Eight,
+    w: Eight,
+) -> Eight:
+    """Eight rotations by eight of a table, whose rows are `step` apart."""
+    dot = x * load8(numbers, at)
+    dot = fma8(y, load8(numbers, at + step), dot)
+    dot = fma8(z, load8(numbers, at + 2 * step), dot)
+    return fma8(w, load8(numbers, at + 3 * step), dot)
+
+
+@inline
+def _twist8(
+    curves: Floats,
+    at: Whole,
+    axes: Floats,
+    axis: Whole,
+    rest: Floats,
+    work: Floats,
+    columns: Whole,
+    c: Whole,
+    to: Floats,
+    step: Whole,
+    first: Whole,
+) -> None:
+    """Turn joints of eight columns back about axes[axis:]; the rest as `_blend8`."""
+    x, y = load8(work, 3 * columns + c), load8(work, 4 * columns + c)
+    z, w = load8(work, 5 * columns + c), load8(work, 6 * columns + c)
+    cosine = _dot8(rest, 3 * columns + c, columns, x, y, z, w)
+    cosine = max8(cosine, splat8(np.float32(FLOOR)))
+    sine = _dot8(axes, axis + 24, 8, x, y, z, w)
+    zero, one = splat8(np.float32(0)), splat8(np.float32(1))
+    inverse = one / sqrt8(fma8(sine, sine, cosine * cosine))
+    cosine, sine = cosine * inverse, sine * inverse
+    back = _weight8(curves, at + 8, one - cosine)
+    still = _weight8(curves, at + 8 * (1 + DEGREES), one - cosine)
+    # The joint times (axis * v, u), v turned round.
+    u, v = fma8(back, cosine, still), back * sine
+    a, b = load8(axes, axis) * v, load8(axes, axis + 8) * v
+    d = load8(axes, axis + 16) * v
+    three, four = first + 3 * step, first + 4 * step
+    five, six = first + 5 * step, first + 6 * step
+    store8(to, three, fma8(x, u, fma8(z, b, zero - fma8(w, a, y * d))))
+    store8(to, four, fma8(y, u, fma8(x, d, zero - fma8(w, b, z * a))))
+    store8(to, five, fma8(z, u, fma8(y, a, zero - fma8(w, d, x * b))))
+    store8(to, six, fma8(w, u, fma8(x, a, fma8(y, b, z * d))))
+    for row in range(3):
+        for part in (row, row + 7):
+            store8(to, first + part * step, load8(work, part * columns + c))
+
+
 @jit(
-    "void(i4[::1], i4[:, ::1], f4[::1], f4[::1], out f4[::1], out f4[:, ::1])",
+    "void(i4[::1], i4[:, ::1], f4[::1], f4[::1], f4[::1], out f4[::1], out f4[:, ::1])",
 )
 def follow_links(
     joints: Ints,
     blocks: Ints,
     rest: Floats,
     curves: Floats,
+    axes: Floats,
     work: Floats,
     local: Floats,
 ) -> None:
     """Put the links of N characters between their joints' rest and their joints.
 
-    joints: (C,) lane of the joint in each column, C a multiple of 8; blocks: (B, 3)
-    first column, first lane and number of lanes of up to eight links; rest: (10 * C,)
-    transforms of the columns at rest, rotations unit; curves: (B * BLOCK * 8,);
-    work: (11 * C + 80,) work space; local: (N, 10 * L).
+    joints: (C,) lane of the joint in each column, C a multiple of 8; blocks: (B, 4)
+    first column, first lane and number of lanes of up to eight links, and which of the
+    twist links the first is, below 0 for other links; rest: (10 * C,) transforms of the
+    columns at rest, rotations unit; curves: (B * BLOCK * 8,); axes: of the twist links,
+    (7 * 8) a block; work: (11 * C + 80,) work space; local: (N, 10 * L).
     """
     lanes, columns = local.shape[1] // 10, len(joints)
     aside = (COSINE + 1) * columns
@@ -145,11 +214,30 @@ def follow_links(
         for b in range(len(blocks)):
             c, lane = np.int64(blocks[b, COLUMN]), np.int64(blocks[b, LANE])
             width, at = np.int64(blocks[b, WIDTH]), 8 * BLOCK * b
+            axis = AXIS_ROWS * np.int64(blocks[b, AXIS])
             if width == 8:
-                _blend8(curves, at, rest, work, columns, c, mine, lanes, lane)
+                if axis < 0:
+                    _blend8(curves, at, rest, work, columns, c, mine, lanes, lane)
+                else:
+                    _twist8(
+                        curves,
+                        at,
+                        axes,
+                        axis,
+                        rest,
+                        work,
+                        columns,
+                        c,
+                        mine,
+                        lanes,
+                        lane,
+                    )
                 continue
             # Behind these are lanes of others.
-            _blend8(curves, at, rest, work, columns, c, work, 8, aside)
+            if axis < 0:
+                _blend8(curves, at, rest, work, columns, c, work, 8, aside)
+            else:
+                _twist8(curves, at, axes, axis, rest, work, columns, c, work, 8, aside)
             for row in range(10):
                 for i in range(width):
                     put(mine, row * lanes + lane + i, take(work, aside + 8 * row + i))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +18,26 @@ from flexor.scene.unchecked import filled
 
 __all__ = ["Link", "Skeleton", "find_link_fault", "rest_world"]
 
+UNIT = 1e-4  # by which the square of an axis' length may be off 1
+
 
 @dataclass(frozen=True, slots=True)
 class Link:
     """What moves a link: a node that takes a part of a joint's movement.
 
-    joint: the node it follows, a child of the same parent; fraction: how much of the
-    way from the joint's rest to where the joint is, more than 0 and less than 1.
+    joint: the node it follows, a child of the same parent.
+
+    Without an axis, a bend link: fraction says how much of the way from the joint's
+    rest to where the joint is, more than 0 and less than 1.
+
+    With one, a twist link: it stands where the joint does and turns as the joint does,
+    but takes only `fraction` of what the joint has turned about the axis since its
+    rest, from 0 to less than 1. axis: a unit vector in the joint's own frame.
     """
 
     joint: int
     fraction: float
+    axis: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,8 +81,7 @@ class Skeleton:
         }
         put(self, "matrices", MappingProxyType(given))
         links = {
-            int(node): Link(int(link.joint), float(link.fraction))
-            for node, link in sorted(self.links.items())
+            int(node): _plain_link(link) for node, link in sorted(self.links.items())
         }
         for node in links:
             fault = find_link_fault(node, links, self.parents)
@@ -155,6 +163,24 @@ def find_link_fault(
         return f"joint {link.joint} is a link itself"
     if parents[link.joint] != parents[node]:
         return f"joint {link.joint} has another parent"
-    if not 0 < link.fraction < 1:
-        return f"fraction {link.fraction}: must be more than 0 and less than 1"
+    if link.axis is None:
+        if not 0 < link.fraction < 1:
+            return f"fraction {link.fraction}: must be more than 0 and less than 1"
+        return None
+    if not 0 <= link.fraction < 1:
+        return f"fraction {link.fraction}: must be 0 or more and less than 1"
+    if len(link.axis) != 3:
+        return f"axis {link.axis}: must be three numbers"
+    square = sum(part * part for part in link.axis)
+    if not abs(square - 1) <= UNIT:
+        return f"axis {link.axis}: must be of length 1"
     return None
+
+
+def _plain_link(link: Link) -> Link:
+    """The same in Python's own numbers."""
+    axis = None
+    if link.axis is not None:
+        # As many as there are: how many there must be is checked with the rest.
+        axis = cast("tuple[float, float, float]", tuple(float(x) for x in link.axis))
+    return Link(int(link.joint), float(link.fraction), axis)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flexor.maths.kernels.functions import atan2
 from flexor.maths.kernels.jit import inline, jit
 
 if TYPE_CHECKING:
@@ -90,31 +89,6 @@ def best_bones(
             scores[p, k] = score
 
 
-@jit("void(f4[:, ::1], f4[:, ::1], i4[::1], i4[::1], i4[::1], out i4[::1])")
-def best_near(
-    points: Floats,
-    bones: Floats,
-    labels: Ints,
-    starts: Ints,
-    rows: Ints,
-    best: Ints,
-) -> None:
-    """The best of the bones around the one that each point was given before.
-
-    points: (P, 3); bones: (S, 23), of all joints; labels: (P,), joints; starts: (S +
-    1,), rows: those around joint j are rows[starts[j] : starts[j + 1]]; best: (P,). Of
-    equal ones the first counts; where there are none, the label stays.
-    """
-    for p in range(len(points)):
-        x, y, z = points[p, 0], points[p, 1], points[p, 2]
-        most, chosen = np.float32(-1), labels[p]
-        for i in range(starts[labels[p]], starts[labels[p] + 1]):
-            score = _score(bones[rows[i]], x, y, z)
-            if score > most:
-                most, chosen = score, rows[i]
-        best[p] = chosen
-
-
 @jit("void(f4[:, ::1], f4[:, ::1], i4[:, ::1], out f4[:, ::1])")
 def tie_scores(
     points: Floats,
@@ -131,37 +105,3 @@ def tie_scores(
             scores[p, k] = np.float32(0)
             if joints[p, k] >= 0:
                 scores[p, k] = _score(bones[joints[p, k]], x, y, z)
-
-
-@jit("void(f4[:, ::1], f4[:, :, ::1], out f4[::1])")
-def winding_numbers(
-    points: Floats,
-    triangles: Floats,
-    turns: Floats,
-) -> None:
-    """How often a surface goes around each point: 0 outside, 1 inside, or between.
-
-    points: (P, 3); triangles: (F, 3, 3), corners; turns: (P,). The solid angle of each
-    triangle: van Oosterom and Strackee, "The Solid Angle of a Plane Triangle", 1983.
-    """
-    for p in range(len(points)):
-        x, y, z = points[p, 0], points[p, 1], points[p, 2]
-        total = 0.0
-        for f in range(len(triangles)):
-            ax, ay = triangles[f, 0, 0] - x, triangles[f, 0, 1] - y
-            az = triangles[f, 0, 2] - z
-            bx, by = triangles[f, 1, 0] - x, triangles[f, 1, 1] - y
-            bz = triangles[f, 1, 2] - z
-            cx, cy = triangles[f, 2, 0] - x, triangles[f, 2, 1] - y
-            cz = triangles[f, 2, 2] - z
-            a = math.sqrt(ax * ax + ay * ay + az * az)
-            b = math.sqrt(bx * bx + by * by + bz * bz)
-            c = math.sqrt(cx * cx + cy * cy + cz * cz)
-            volume = ax * (by * cz - bz * cy)
-            volume += ay * (bz * cx - bx * cz)
-            volume += az * (bx * cy - by * cx)
-            rest = a * b * c + (ax * bx + ay * by + az * bz) * c
-            rest += (bx * cx + by * cy + bz * cz) * a
-            rest += (cx * ax + cy * ay + cz * az) * b
-            total += atan2(volume, rest)
-        turns[p] = np.float32(total / (2 * math.pi))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from flexor.draw.raster import layout as at
+from flexor.draw.raster.kernels.cover import side
 from flexor.draw.raster.kernels.cut import cut_polygon, land, lay_line, see, snap
 from flexor.draw.raster.kernels.refs import (
     INSTANCE_OF,
@@ -59,6 +60,34 @@ def tiles_of(frame: Longs, x0: int, y0: int, x1: int, y1: int, x2: int, y2: int)
 
 
 @inline
+def covers_none(frame: Longs, corners: Spots) -> bool:
+    """Whether a triangle is so small that no sample lies in it: only where a look at
+    one or two tells, and each pixel has one sample.
+    """
+    x0, y0, x1, y1, x2, y2 = corners
+    left, right = (min(x0, x1, x2) + 127) >> 8, (max(x0, x1, x2) - 128) >> 8
+    top, bottom = (min(y0, y1, y2) + 127) >> 8, (max(y0, y1, y2) - 128) >> 8
+    if frame[at.SAMPLES] > 1 or right - left + bottom - top > 1:
+        return False
+    area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
+    if area < 0:
+        x1, y1, x2, y2 = x2, y2, x1, y1
+    x, y = left * 256 + 128, top * 256 + 128
+    first = (
+        side(x0, y0, x1, y1, x, y)
+        | side(x1, y1, x2, y2, x, y)
+        | side(x2, y2, x0, y0, x, y)
+    )
+    x, y = right * 256 + 128, bottom * 256 + 128
+    last = (
+        side(x0, y0, x1, y1, x, y)
+        | side(x1, y1, x2, y2, x, y)
+        | side(x2, y2, x0, y0, x, y)
+    )
+    return first < 0 and last < 0
+
+
+@inline
 def add_ref(
     frame: Longs,
     chunk: int,
@@ -79,7 +108,7 @@ def add_ref(
     if area == 0 or (area > 0 and not is_two_sided):
         return count
     tiles = tiles_of(frame, x0, y0, x1, y1, x2, y2)
-    if tiles < 0:
+    if tiles < 0 or covers_none(frame, corners):
         return count
     if count < frame[at.REF_ROOM]:
         refs[chunk, 2 * count] = ref
@@ -88,6 +117,20 @@ def add_ref(
             for column in range(tiles & 255, (tiles >> 8 & 255) + 1):
                 starts[chunk, row * frame[at.TILES_X] + column + 1] += 1
     return count + 1
+
+
+@inline
+def sides_of(frame: Longs, screen: Floats, row: int) -> int:
+    """What a vertex is beyond: see `layout`."""
+    x, y = take(screen, row), take(screen, row + 1)
+    if take(screen, row + 2) < F(0):
+        return int64(x)
+    far = F(at.ASIDE)
+    sides = at.TOO_LEFT if x < -far else 0
+    sides |= at.TOO_RIGHT if x > F(frame[at.WIDTH] * at.SUB) + far else 0
+    sides |= at.TOO_HIGH if y < -far else 0
+    sides |= at.TOO_LOW if y > F(frame[at.HEIGHT] * at.SUB) + far else 0
+    return int64(sides)
 
 
 @inline
@@ -386,6 +429,9 @@ def fill_bins(chunk: int, scene: Scene, space: Space, room: Doubles) -> None:
                 continue
             if near_a != near_a or near_b != near_b or near_c != near_c:
                 skipped += 1
+                continue
+            beyond = sides_of(frame, screen, i) & sides_of(frame, screen, j)
+            if beyond & sides_of(frame, screen, k):
                 continue
             laid = cut_triangle(
                 view, frame, items, screen, owner[OF_ITEM], owner[INSTANCE_OF],

@@ -6,7 +6,7 @@ A place is the shares of the second and third corner, with perspective.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flexor.draw.raster import layout as at
 from flexor.draw.raster.kernels.refs import (
@@ -17,7 +17,7 @@ from flexor.draw.raster.kernels.refs import (
     Face,
     Owner,
 )
-from flexor.draw.raster.kernels.texture import half_log2, levels_of, look_up
+from flexor.draw.raster.kernels.texture import Levels, half_log2, levels_of, look_up
 from flexor.draw.raster.layout import Scene
 from flexor.maths.kernels.borrow import bytes_at, floats_at, words_at
 from flexor.maths.kernels.jit import inline
@@ -30,6 +30,20 @@ if TYPE_CHECKING:
 F = float32
 Rates = tuple[float, float, float, float, bool]
 Spread = tuple[float, float, float, float, float, float]
+
+
+class Skin(NamedTuple):
+    """What alpha of a triangle is made of, in a tile."""
+
+    rates: Rates
+    alpha: float  # of its look and tint
+    alphas: Corners  # of its corners' colours
+    us: Corners  # texture coordinates
+    vs: Corners
+    spread: Spread
+    texture: int
+    has_detail: bool  # whether levels differ from pixel to pixel
+    levels: Levels
 
 
 @inline
@@ -222,42 +236,60 @@ def normal_at(
 
 
 @inline
-def alpha_at(
-    face: Face, triangles: int, scene: Scene, pieces: Floats, x: int, y: int
-) -> float:
-    """Alpha of a triangle at a pixel's centre."""
+def skin_of(face: Face, triangles: int, scene: Scene, pieces: Floats) -> Skin:
+    """What alpha of a triangle is made of, the same for all of its pixels."""
     ref, owner, nears = face.ref, face.owner, face.nears
     a, b, c = face.a, face.b, face.c
     items, looks, textures = scene.items, scene.looks, scene.textures
     item, rates = owner[OF_ITEM], rates_of(face.xs, face.ys)
-    one, two, distance, _, _ = centre_place(
-        ref, triangles, pieces, face.xs, face.ys, nears, rates, x, y
-    )
     alpha = take(looks, owner[OF_LOOK] + at.COLOUR + 3)
     where = take(items, item + at.TINTS)
     if where:
         tints = floats_at(where, 4 * take(items, item + at.INSTANCES))
         alpha *= take(tints, 4 * owner[INSTANCE_OF] + 3)
+    alphas = (F(1), F(1), F(1))
     where = take(items, item + at.COLOURS)
     if where:
         values = floats_at(where, 4 * take(items, item + at.VERTICES))
-        alpha *= mix_at(values, 4 * a + 3, 4 * b + 3, 4 * c + 3, one, two)
+        alphas = (
+            take(values, 4 * a + 3), take(values, 4 * b + 3), take(values, 4 * c + 3)
+        )  # fmt: skip
+    us, vs = texcoords_of(items, looks, owner, a, b, c)
+    spread = spread_of(
+        cut_values(ref, triangles, pieces, us),
+        cut_values(ref, triangles, pieces, vs),
+        nears,
+        rates,
+    )
     texture = take(items, item + at.TEXTURE)
-    if texture >= 0:
-        us, vs = texcoords_of(items, looks, owner, a, b, c)
-        u, v = mix(us, one, two), mix(vs, one, two)
-        spread = spread_of(
-            cut_values(ref, triangles, pieces, us),
-            cut_values(ref, triangles, pieces, vs),
-            nears,
-            rates,
-        )
-        row = texture * at.TEXTURE_INTS
+    levels = levels_of(textures, max(texture, 0), F(1))
+    row = max(texture, 0) * at.TEXTURE_INTS
+    has_detail = texture >= 0 and (
+        take(textures, row + at.LEVELS) > 1 or take(textures, row + at.IS_NEAREST) != 0
+    )
+    return Skin(rates, alpha, alphas, us, vs, spread, texture, has_detail, levels)
+
+
+@inline
+def alpha_at(
+    face: Face, skin: Skin, triangles: int, textures: Longs, pieces: Floats,
+    x: int, y: int,
+) -> float:  # fmt: skip
+    """Alpha of a triangle at a pixel's centre."""
+    one, two, distance, _, _ = centre_place(
+        face.ref, triangles, pieces, face.xs, face.ys, face.nears, skin.rates, x, y
+    )
+    alpha = skin.alpha * mix(skin.alphas, one, two)
+    if skin.texture >= 0:
+        u, v = mix(skin.us, one, two), mix(skin.vs, one, two)
+        levels = skin.levels
+        if skin.has_detail:
+            detail = detail_at(textures, skin.texture, skin.spread, u, v, distance)
+            levels = levels_of(textures, skin.texture, detail)
+        row = skin.texture * at.TEXTURE_INTS
         texels = words_at(
             take(textures, row + at.TEXELS), take(textures, row + at.TEXEL_COUNT)
         )
-        detail = detail_at(textures, texture, spread, u, v, distance)
-        levels = levels_of(textures, texture, detail)
         wrap_s, wrap_t = (
             take(textures, row + at.WRAP_S),
             take(textures, row + at.WRAP_T),

@@ -10,10 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 from flexor.draw.raster import layout as at
 from flexor.draw.raster.kernels.cover import box_of, clockwise, cover
-from flexor.draw.raster.kernels.light import light8
+from flexor.draw.raster.kernels.eight import (
+    LIT_BY_FACE,
+    LIT_BY_PIXEL,
+    LIT_BY_VERTEX,
+    UNLIT,
+    has_even_light,
+    light_eight,
+    mix8,
+    places8,
+    uncut8,
+)
 from flexor.draw.raster.kernels.pixels import (
     list_pixels,
     note_moves,
+    put_colour,
     put_pixel,
     spot_of,
 )
@@ -23,7 +34,6 @@ from flexor.draw.raster.kernels.place import (
     detail_at,
     is_face_flat,
     mix,
-    normal_at,
     rates_of,
     spread_of,
     texcoords_of,
@@ -67,25 +77,20 @@ from flexor.maths.kernels.lanes import (
     load4,
     load8,
     make4,
-    max8,
-    min8,
     splat4,
     splat8,
     spread4,
-    spread8,
-    sqrt8,
     store8,
     take,
 )
 from flexor.maths.kernels.numbers import float32, int64
 
 if TYPE_CHECKING:
-    from flexor.arrays import Floats, Ints, Longs
+    from flexor.arrays import Floats, Ints, Longs, Words
 
 F = float32
 # Level of detail is looked at again after so many pixels.
 DETAIL_STEP = 16
-UNLIT, LIT_BY_VERTEX, LIT_BY_PIXEL, LIT_BY_FACE = range(4)
 
 
 @inline
@@ -158,99 +163,6 @@ def light_mode(items: Longs, owner: Owner, element: int) -> int:
 
 
 @inline
-def places8(first: Any, second: Any, nears: Corners) -> tuple[Any, Any, Any]:
-    """Eight places, from shares on the screen, and distances."""
-    none, whole = splat8(F(0)), splat8(F(1))
-    first = min8(max8(first, none), whole)
-    second = min8(max8(second, none), whole - first)
-    near = fma8(first, splat8(nears[1] - nears[0]), splat8(nears[0]))
-    distance = whole / fma8(second, splat8(nears[2] - nears[0]), near)
-    one = first * splat8(nears[1]) * distance
-    return one, second * splat8(nears[2]) * distance, distance
-
-
-@inline
-def uncut8(
-    ref: int, triangles: int, pieces: Floats, one: Any, two: Any
-) -> tuple[Any, Any]:
-    """Eight places in a piece as places in the triangle it was cut from."""
-    if ref < triangles:
-        return one, two
-    i = (ref - triangles) * at.PIECE_FLOATS + at.PIECE_SHARES
-    rest = splat8(F(1)) - one - two
-    return (
-        fma8(
-            spread8(pieces, i), rest,
-            fma8(spread8(pieces, i + 2), one, spread8(pieces, i + 4) * two),
-        ),
-        fma8(
-            spread8(pieces, i + 1), rest,
-            fma8(spread8(pieces, i + 3), one, spread8(pieces, i + 5) * two),
-        ),
-    )  # fmt: skip
-
-
-@inline
-def mix8(values: Corners, one: Any, two: Any) -> Any:
-    """What three corners say at eight places."""
-    second = fma8(splat8(values[1] - values[0]), one, splat8(values[0]))
-    return fma8(splat8(values[2] - values[0]), two, second)
-
-
-@inline
-def of_three(array: Any, a: int, b: int, c: int) -> Corners:
-    return take(array, a), take(array, b), take(array, c)
-
-
-@inline
-def light_eight(
-    items: Longs,
-    looks: Floats,
-    owner: Owner,
-    lights: Floats,
-    is_flat: bool,
-    sign: float,
-    a: int,
-    b: int,
-    c: int,
-    one: Any,
-    two: Any,
-    work: Floats,
-) -> None:
-    """Light at eight places of a triangle, into `work`."""
-    item = owner[OF_ITEM]
-    vertices = take(items, item + at.VERTICES)
-    total = vertices * take(items, item + at.INSTANCES) * 3
-    first = owner[INSTANCE_OF] * vertices
-    i, j, k = 3 * (first + a), 3 * (first + b), 3 * (first + c)
-    p = floats_at(take(items, item + at.POSITIONS), total)
-    xs = of_three(p, i, j, k)
-    ys = of_three(p, i + 1, j + 1, k + 1)
-    zs = of_three(p, i + 2, j + 2, k + 2)
-    if is_flat:
-        x, y, z = normal_at(
-            items, item, True, sign, first + a, first + b, first + c, F(0), F(0)
-        )
-        nx, ny, nz = splat8(x), splat8(y), splat8(z)
-    else:
-        n = floats_at(take(items, item + at.NORMALS), total)
-        nx = mix8(of_three(n, i, j, k), one, two)
-        ny = mix8(of_three(n, i + 1, j + 1, k + 1), one, two)
-        nz = mix8(of_three(n, i + 2, j + 2, k + 2), one, two)
-        square = fma8(nx, nx, fma8(ny, ny, nz * nz))
-        unit = splat8(sign) / sqrt8(max8(square, splat8(F(1e-30))))
-        nx, ny, nz = nx * unit, ny * unit, nz * unit
-    is_cel = take(items, item + at.SHADING) == at.CEL
-    red, green, blue = light8(
-        lights, mix8(xs, one, two), mix8(ys, one, two), mix8(zs, one, two), nx, ny, nz,
-        take(looks, owner[OF_LOOK] + at.BANDS) if is_cel else F(0),
-    )  # fmt: skip
-    store8(work, at.RED, red)
-    store8(work, at.GREEN, green)
-    store8(work, at.BLUE, blue)
-
-
-@inline
 def texture_colour(
     textures: Longs, texture: int, levels: Levels, u: float, v: float
 ) -> Any:
@@ -272,20 +184,86 @@ def is_far(pixel: int, other: int, rows: int) -> bool:
 
 
 @inline
-def glow_colour(
+def with_glow(
+    colour: Any,
+    shine: Any,
     textures: Longs,
     texture: int,
     spread: Spread,
     us: Corners,
     vs: Corners,
-    one: float,
-    two: float,
-    distance: float,
+    work: Floats,
+    lane: int,
 ) -> Any:
-    """Colour of a texture at one place, level of detail and all."""
+    """A colour and the light of its own that one of eight places has, times that of a
+    texture, level of detail and all; texture: -1 for none.
+    """
+    if texture < 0:
+        return colour + shine
+    one, two = take(work, at.ONE + lane), take(work, at.TWO + lane)
     u, v = mix(us, one, two), mix(vs, one, two)
+    distance = take(work, at.DISTANCE + lane)
     detail = detail_at(textures, texture, spread, u, v, distance)
-    return texture_colour(textures, texture, levels_of(textures, texture, detail), u, v)
+    levels = levels_of(textures, texture, detail)
+    return fma4(shine, texture_colour(textures, texture, levels, u, v), colour)
+
+
+@inline
+def lane_light(work: Floats, lane: int) -> Any:
+    """The light at one of eight places."""
+    return make4(
+        take(work, at.RED + lane), take(work, at.GREEN + lane),
+        take(work, at.BLUE + lane), F(1),
+    )  # fmt: skip
+
+
+@inline
+def offsets8(
+    group: int,
+    count: int,
+    is_whole: bool,
+    off_x: float,
+    off_y: float,
+    listed: Ints,
+    bits: Ints,
+    work: Floats,
+) -> tuple[Any, Any]:
+    """How far eight listed pixels, or their samples, are from a triangle's first
+    corner, in 1/256 pixel; off_x, off_y: how far the tile's first pixel is.
+    """
+    pixels = load_ints8(listed, group)
+    columns = pixels & splat_ints8(at.TILE_W - 1)
+    across = fma8(as_floats8(columns), splat8(F(256)), splat8(off_x))
+    lines = as_floats8(pixels - columns)
+    down = fma8(lines, splat8(F(256 / at.TILE_W)), splat8(off_y))
+    if not is_whole:
+        note_moves(group, count, listed, bits, work)
+        across = across + load8(work, at.MOVE_X)
+        down = down + load8(work, at.MOVE_Y)
+    return across, down
+
+
+@inline
+def put_plain(
+    group: int,
+    count: int,
+    base: Any,
+    shine: Any,
+    has_lanes: bool,
+    texels: Words,
+    levels: Levels,
+    listed: Ints,
+    places: Ints,
+    work: Floats,
+    colours: Floats,
+) -> None:
+    """Write pixels of a texture in one tone; has_lanes: each has light of its own."""
+    for lane in range(count):
+        colour = base * texel_colour(texels, levels, places, work, lane)
+        if has_lanes:
+            colour = colour * lane_light(work, lane)
+        to = 4 * int64(take(listed, group + lane))
+        put_colour(colours, to, colour + shine, F(1))
 
 
 @inline
@@ -297,6 +275,7 @@ def shade_triangle(
     tile_y: int,
     is_blend: bool,
     full: int,
+    has_lamps: bool,
     scene: Scene,
     space: Space,
     bits: Ints,
@@ -335,6 +314,13 @@ def shade_triangle(
         nears,
         rates,
     )
+    is_even = has_even_light(items, owner, mode, has_lamps, a, b, c)
+    has_lanes = mode >= LIT_BY_PIXEL and not is_even
+    # What most pixels are: all of it is seen, and no corner says anything of colour.
+    is_plain = (
+        texture >= 0 and glow < 0 and is_whole and not is_blend and not has_colours
+        and mode != LIT_BY_VERTEX
+    )  # fmt: skip
     detail_from = int64(-1000000)  # the pixel where level of detail was taken
     # It changes most from row to row, on large triangles toward a horizon.
     tall = max(ys[0], max(ys[1], ys[2])) - min(ys[0], min(ys[1], ys[2]))
@@ -343,15 +329,9 @@ def shade_triangle(
     off_y = F(tile_y * 256 + 128) - ys[0]
     for group in range(0, total, 8):
         count = min(total - group, 8)
-        pixels = load_ints8(listed, group)
-        columns = pixels & splat_ints8(at.TILE_W - 1)
-        across = fma8(as_floats8(columns), splat8(F(256)), splat8(off_x))
-        lines = as_floats8(pixels - columns)
-        down = fma8(lines, splat8(F(256 / at.TILE_W)), splat8(off_y))
-        if not is_whole:
-            note_moves(group, count, listed, bits, work)
-            across = across + load8(work, at.MOVE_X)
-            down = down + load8(work, at.MOVE_Y)
+        across, down = offsets8(
+            group, count, is_whole, off_x, off_y, listed, bits, work
+        )
         first = fma8(across, splat8(rates[0]), down * splat8(rates[1]))
         second = fma8(across, splat8(rates[2]), down * splat8(rates[3]))
         one, two, distance = places8(first, second, nears)
@@ -372,12 +352,20 @@ def shade_triangle(
             u = wrapped8(mix8(us, one, two), wrap_s)
             v = wrapped8(mix8(vs, one, two), wrap_t)
             prepare8(u, v, levels, wrap_s, wrap_t, places, work)
-        if mode >= LIT_BY_PIXEL:
+        if mode >= LIT_BY_PIXEL and (group == 0 or not is_even):
             sign = F(-1) if rates[4] else F(1)
             light_eight(
-                items, looks, owner, scene.lights, mode == LIT_BY_FACE, sign, a, b, c,
-                one, two, work,
+                items, looks, owner, scene.lights, mode == LIT_BY_FACE, sign, has_lamps,
+                a, b, c, one, two, work,
             )  # fmt: skip
+            if is_even:
+                base = base * lane_light(work, 0)
+        if is_plain:
+            put_plain(
+                group, count, base, shine, has_lanes, texels, levels, listed, places,
+                work, colours,
+            )  # fmt: skip
+            continue
         for lane in range(count):
             colour = base
             one4, two4 = spread4(work, at.ONE + lane), spread4(work, at.TWO + lane)
@@ -387,22 +375,11 @@ def shade_triangle(
                 colour = colour * texel_colour(texels, levels, places, work, lane)
             if mode == LIT_BY_VERTEX:
                 colour = colour * fma4(lc, two4, fma4(lb, one4, la))
-            elif mode >= LIT_BY_PIXEL:
-                colour = colour * make4(
-                    take(work, at.RED + lane), take(work, at.GREEN + lane),
-                    take(work, at.BLUE + lane), F(1),
-                )  # fmt: skip
-            if glow >= 0:
-                colour = fma4(
-                    shine,
-                    glow_colour(
-                        textures, glow, spread, us, vs, take(work, at.ONE + lane),
-                        take(work, at.TWO + lane), take(work, at.DISTANCE + lane),
-                    ),
-                    colour,
-                )  # fmt: skip
-            else:
-                colour = colour + shine
+            elif has_lanes:
+                colour = colour * lane_light(work, lane)
+            colour = with_glow(
+                colour, shine, textures, glow, spread, us, vs, work, lane
+            )
             pixel = int64(take(listed, group + lane))
             spot = spot_of(pixel)
             put_pixel(
@@ -444,6 +421,9 @@ def shade(tile: int, queue: int, scene: Scene, space: Space, scratch: Scratch) -
     full = int64(1) if samples == 1 else int64(15)
     here = bits if is_blend else scratch.hits
     spread = 0 if samples == 1 else at.SPREAD
+    has_lamps = False
+    for row in range(0, len(scene.lights), at.LIGHT_FLOATS):
+        has_lamps |= take(scene.lights, row + at.LIGHT_KIND) == F(at.POINT)
     owner = nobody()
     for chunk in range(len(chunks)):
         if chunks[chunk, at.CHUNK_QUEUE] != queue:
@@ -477,7 +457,8 @@ def shade(tile: int, queue: int, scene: Scene, space: Space, scratch: Scratch) -
             if element < triangles:
                 shade_triangle(
                     Face(ref, element, owner, a, b, c, xs, ys, nears), total, is_whole,
-                    tile_x, tile_y, is_blend, full, scene, space, here, scratch,
+                    tile_x, tile_y, is_blend, full, has_lamps, scene, space, here,
+                    scratch,
                 )  # fmt: skip
             else:
                 colour = line_colour(element, frame, scene.looks, items, scene.lines)

@@ -243,6 +243,18 @@ def _between(texels: Words, places: Ints, parts: Floats, to: int, lane: int) -> 
 
 
 @inline
+def texel_alpha(texels: Words, places: Ints, parts: Floats, lane: int) -> float:
+    """Alpha, 0 to 65535, of one of the pixels that were prepared, of one level."""
+    a = F(take(texels, int64(take(places, lane)) + 3))
+    b = F(take(texels, int64(take(places, lane + 8)) + 3))
+    c = F(take(texels, int64(take(places, lane + 16)) + 3))
+    d = F(take(texels, int64(take(places, lane + 24)) + 3))
+    across = take(parts, at.PARTS + lane)
+    upper, lower = a + (b - a) * across, c + (d - c) * across
+    return upper + (lower - upper) * take(parts, at.PARTS + 8 + lane)
+
+
+@inline
 def texel_colour(
     texels: Words, levels: Levels, places: Ints, parts: Floats, lane: int
 ) -> Any:

@@ -12,7 +12,8 @@ from flexor.draw.raster.kernels.cover import (
     sample_offset,
     slopes,
 )
-from flexor.draw.raster.kernels.place import alpha_at
+from flexor.draw.raster.kernels.eight import mix8, places8, uncut8
+from flexor.draw.raster.kernels.place import Skin, alpha_at, mix, skin_of
 from flexor.draw.raster.kernels.refs import (
     OF_ITEM,
     OF_LOOK,
@@ -26,13 +27,21 @@ from flexor.draw.raster.kernels.refs import (
     own,
     tile_box,
 )
+from flexor.draw.raster.kernels.texture import (
+    FULL,
+    prepare8,
+    texel_alpha,
+    wrapped8,
+)
 from flexor.draw.raster.layout import Scene, Scratch, Space
+from flexor.maths.kernels.borrow import words_at
+from flexor.maths.kernels.ints import equal8
 from flexor.maths.kernels.jit import inline, part
-from flexor.maths.kernels.lanes import put, take
+from flexor.maths.kernels.lanes import fma8, put, ramp8, splat8, store8, take
 from flexor.maths.kernels.numbers import float32, int32, int64
 
 if TYPE_CHECKING:
-    from flexor.arrays import Floats, Ints
+    from flexor.arrays import Floats, Ints, Longs
 
 F = float32
 
@@ -48,12 +57,12 @@ def _keep_pixel(
     samples: int,
     spots: Spots,
     near: Corners,
-    area: int,
+    slope_x: float,
+    slope_y: float,
     depths: Floats,
     marks: Ints,
 ) -> None:
     """Put one pixel of a triangle among the nearest, at the samples in `bits`."""
-    slope_x, slope_y = slopes(spots, near, area)
     least, most = (
         min(near[0], min(near[1], near[2])),
         max(near[0], max(near[1], near[2])),
@@ -69,6 +78,36 @@ def _keep_pixel(
             if depth > take(depths, spot):
                 put(depths, spot, depth)
                 put(marks, spot, int32(ref))
+
+
+@inline
+def _prepare(
+    face: Face,
+    skin: Skin,
+    triangles: int,
+    textures: Longs,
+    pieces: Floats,
+    x: int,
+    y: int,
+    scratch: Scratch,
+) -> None:
+    """Note for eight pixels to the right what their alpha is made of."""
+    rates = skin.rates
+    across = ramp8(F(x * 256 + 128) - face.xs[0], F(256))
+    down = F(y * 256 + 128) - face.ys[0]
+    one, two, _ = places8(
+        fma8(across, splat8(rates[0]), splat8(down * rates[1])),
+        fma8(across, splat8(rates[2]), splat8(down * rates[3])),
+        face.nears,
+    )
+    one, two = uncut8(face.ref, triangles, pieces, one, two)
+    store8(scratch.work, at.ONE, one)
+    store8(scratch.work, at.TWO, two)
+    row = skin.texture * at.TEXTURE_INTS
+    wrap_s, wrap_t = take(textures, row + at.WRAP_S), take(textures, row + at.WRAP_T)
+    u = wrapped8(mix8(skin.us, one, two), wrap_s)
+    v = wrapped8(mix8(skin.vs, one, two), wrap_t)
+    prepare8(u, v, skin.levels, wrap_s, wrap_t, scratch.places, scratch.work)
 
 
 @part
@@ -96,19 +135,46 @@ def keep_masked(
         ref, depths, bits, False,
     )  # fmt: skip
     first_x, last_x, first_y, last_y = box_of(
-        spots, left, top, right, bottom, at.SPREAD
+        spots, left, top, right, bottom, at.SPREAD if samples > 1 else 0
+    )
+    slope_x, slope_y = slopes(spots, near, area)
+    skin = skin_of(face, triangles, scene, pieces)
+    cutoff = take(looks, owner[OF_LOOK] + at.CUTOFF)
+    is_quick = skin.texture >= 0 and not skin.has_detail
+    row = max(skin.texture, 0) * at.TEXTURE_INTS
+    texels = words_at(
+        take(scene.textures, row + at.TEXELS),
+        take(scene.textures, row + at.TEXEL_COUNT),
     )
     for y in range(first_y, last_y + 1):
-        for x in range(first_x, last_x + 1):
+        for x in range(first_x, last_x + 1, 8):
             spot = (y - top) * at.STRIDE + x - left
-            here = int64(bits[spot])
-            bits[spot] = 0
-            if here:
-                alpha = alpha_at(face, triangles, scene, pieces, x, y)
-                if alpha >= looks[owner[OF_LOOK] + at.CUTOFF]:
+            if equal8(bits, spot, 0) == 255:
+                continue
+            if is_quick:
+                _prepare(face, skin, triangles, scene.textures, pieces, x, y, scratch)
+            for lane in range(min(last_x + 1 - x, 8)):
+                here = int64(take(bits, spot + lane))
+                if here == 0:
+                    continue
+                put(bits, spot + lane, int32(0))
+                if is_quick:
+                    alpha = skin.alpha * mix(
+                        skin.alphas,
+                        take(scratch.work, at.ONE + lane),
+                        take(scratch.work, at.TWO + lane),
+                    )
+                    alpha *= F(FULL) * texel_alpha(
+                        texels, scratch.places, scratch.work, lane
+                    )
+                else:
+                    alpha = alpha_at(
+                        face, skin, triangles, scene.textures, pieces, x + lane, y
+                    )
+                if alpha >= cutoff:
                     _keep_pixel(
-                        ref, x, y, left, top, here, samples, spots, near, area,
-                        depths, scratch.marks,
+                        ref, x + lane, y, left, top, here, samples, spots, near,
+                        slope_x, slope_y, depths, scratch.marks,
                     )  # fmt: skip
 
 

@@ -41,6 +41,7 @@ def _place(
     scale, near = F(view[at.SCALE]), F(view[at.NEAR])
     centre_x, centre_y = F(view[at.CENTRE_X]), F(view[at.CENTRE_Y])
     guard, half = F(at.GUARD - 2 * at.SUB), F(0.5)
+    wide, high = centre_x + F(at.ASIDE), centre_y + F(at.ASIDE)
     is_flat = frame[at.IS_FLAT_VIEW] != 0
     first = take(items, item + at.FIRST_VERTEX)
     for i in range(begin, end):
@@ -51,14 +52,23 @@ def _place(
         )
         distance = zx * x + zy * y + zz * z + zw
         near_by = F(1) if is_flat else F(1) / distance
-        across = (xx * x + xy * y + xz * z + xw) * scale * near_by + centre_x
-        down = centre_y - (yx * x + yy * y + yz * z + yw) * scale * near_by
+        right = (xx * x + xy * y + xz * z + xw) * scale
+        up = (yx * x + yy * y + yz * z + yw) * scale
+        across, down = right * near_by + centre_x, centre_y - up * near_by
         to = 4 * (first + i)
         is_inside = distance >= near and abs(across) < guard and abs(down) < guard
         if not is_inside:
             # Also so where anything is not a number: no comparison holds then.
             is_number = abs(x) < np.inf and abs(y) < np.inf and abs(z) < np.inf
             put(screen, to + 2, F(at.NEEDS_CUT) if is_number else F(np.nan))
+            # On lines through the eye; so that it holds behind the camera too.
+            unit = F(1) if is_flat else distance
+            sides = at.TOO_NEAR if distance < F(0.999) * near else 0
+            sides |= at.TOO_LEFT if right + wide * unit < F(0) else 0
+            sides |= at.TOO_RIGHT if right - wide * unit > F(0) else 0
+            sides |= at.TOO_HIGH if up - high * unit > F(0) else 0
+            sides |= at.TOO_LOW if up + high * unit < F(0) else 0
+            put(screen, to, F(sides))
             continue
         put(screen, to, floor(across + half))
         put(screen, to + 1, floor(down + half))
@@ -110,8 +120,8 @@ def place_vertices(
     """Fill rows first to last of `screen` (V * 4) and, where wanted, of `lit`.
 
     A row of screen is x, y in 1/256 pixel, whole numbers; 1/distance, NEEDS_CUT if the
-    vertex is not in front of the camera or too far aside, NaN if it is not finite; and
-    depth, larger for what is nearer.
+    vertex is not in front of the camera or too far aside (then x is what it is beyond),
+    NaN if it is not finite; and depth, larger for what is nearer.
     """
     row = find_row(items, at.ITEM_INTS, at.FIRST_VERTEX, first)
     while first < last:

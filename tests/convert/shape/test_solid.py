@@ -1,0 +1,63 @@
+"""Solids: what lies inside a surface, also one that is open or cuts itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from flexor.convert.shape.solid import make_solid, winding_numbers
+from tests.oracle import solid as oracle
+
+BOX = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
+SIDES = [
+    (0, 1, 3, 2),
+    (4, 6, 7, 5),
+    (0, 4, 5, 1),
+    (2, 3, 7, 6),
+    (0, 2, 6, 4),
+    (1, 5, 7, 3),
+]
+FACES = np.array([t for a, b, c, d in SIDES for t in ((a, b, c), (a, c, d))], np.int32)
+
+
+@pytest.mark.parametrize("count", [0, 1, 30])
+def test_windings_are_those_of_solid_angles(count: int, rng: Any) -> None:
+    triangles = rng.normal(size=(40, 3, 3)) * 0.2 + rng.normal(size=(40, 1, 3))
+    places = rng.normal(size=(count, 3))
+    wanted = [oracle.winding(place, triangles) for place in places]
+    np.testing.assert_allclose(winding_numbers(places, triangles), wanted, atol=0.01)
+
+
+@pytest.mark.parametrize("place", [(0.5, 0.5, 0.5), (0.1, 0.9, 0.2), (1.5, 0.5, 0.5)])
+def test_windings_of_a_box(place: Any) -> None:
+    turns = winding_numbers(np.array([place]), BOX[FACES])
+    assert abs(turns[0]) == pytest.approx(float(max(place) < 1), abs=1e-6)
+
+
+def filled_at(solid: Any, place: Any) -> bool:
+    cell = np.floor((np.array(place) - solid.low) / solid.step).astype(int)
+    return bool(solid.filled[tuple(cell)])
+
+
+@pytest.mark.parametrize("lost", [0, 1, 2])
+def test_a_box_is_full_even_with_a_hole(lost: int) -> None:
+    solid = make_solid(BOX, FACES[lost:])
+    for place in ((0.5, 0.5, 0.5), (0.2, 0.8, 0.3)):
+        assert filled_at(solid, place)
+    assert not solid.filled[0].any()
+    assert not filled_at(solid, (1.02, 0.5, 0.5))
+
+
+def test_boxes_that_overlap_are_full_where_they_do() -> None:
+    places = np.concatenate([BOX, BOX + 0.4])
+    solid = make_solid(places, np.concatenate([FACES, FACES + 8]).astype(np.int32))
+    for place in ((0.2, 0.2, 0.2), (0.7, 0.7, 0.7), (1.2, 1.2, 1.2)):
+        assert filled_at(solid, place)
+    assert not filled_at(solid, (0.1, 1.2, 0.1))
+
+
+def test_points_in_one_place() -> None:
+    solid = make_solid(np.ones((3, 3)), np.array([[0, 1, 2]], np.int32))
+    assert filled_at(solid, (1, 1, 1))

@@ -1,0 +1,42 @@
+"""Slow twins of the kernels of solids: one place, one triangle, one cell at a time."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+def winding(place: Any, triangles: Any) -> float:
+    """How often triangles (F, 3, 3) go around a place, by solid angles."""
+    total = 0.0
+    for corners in np.asarray(triangles, float):
+        a, b, c = corners - place
+        la, lb, lc = (float(np.linalg.norm(way)) for way in (a, b, c))
+        rest = la * lb * lc + a @ b * lc + b @ c * la + c @ a * lb
+        total += 2 * math.atan2(float(a @ np.cross(b, c)), float(rest))
+    return total / (4 * math.pi)
+
+
+def sees(point: Any, place: Any, filled: Any) -> bool:
+    """Whether a line between two places, in cells, misses at most one of a grid."""
+    point, place = np.asarray(point, float), np.asarray(place, float)
+    steps = int(np.linalg.norm(place - point) * 2) + 1
+    missed = 0
+    for i in range(steps + 1):
+        at = np.floor(point + (place - point) * i / steps).astype(int)
+        is_in = (at >= 0).all() and (at < filled.shape).all()
+        missed += not (is_in and filled[tuple(at)])
+    return missed <= 1
+
+
+def bone_distance(point: Any, normal: Any, start: Any, axis: Any) -> tuple[float, Any]:
+    """How far a bone counts from a point that faces a way, and its nearest place."""
+    square = float(np.dot(axis, axis))
+    share = min(max(float(np.dot(point - start, axis)) / square, 0), 1) if square else 0
+    place = start + share * axis
+    far = float(np.linalg.norm(point - place))
+    if far > 0:
+        far /= 0.5 * (float(np.dot(point - place, normal)) / far + 1.001)
+    return far, place
