@@ -148,8 +148,9 @@ def link_row(
         amount = up[c] + own[c]
         new[p] -= up[c]
         new[c] -= own[c]
-        s = place(body, bones, sections, c, settings[c].length, point)
-        fade = settings[c].fade * min(abs(float(bones.axes[c] @ normal)), 1.0)
+        length, fade = settings[c].length, settings[c].fade
+        s = place(body, bones, sections, c, 1.0 if length is None else length, point)
+        fade = (0.0 if fade is None else fade) * min(abs(float(bones.axes[c] @ normal)), 1.0)
         given = [max(0.0, 1 - abs(s * (n + 1) - k)) * amount for k in range(n + 2)]
         new[p] += given[0] + sum(given[1:-1]) * fade
         new[c] += given[-1]

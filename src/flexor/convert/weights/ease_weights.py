@@ -23,7 +23,7 @@ from flexor.convert.shape.judge_joints import plan_judging
 from flexor.convert.shape.strain import StrainForm, find_strain
 from flexor.convert.shape.surface import Surface
 from flexor.convert.shape.thickness import point_thickness
-from flexor.convert.weights.edit_weights import most_joints
+from flexor.convert.weights.edit_weights import limit_influences, most_joints
 from flexor.convert.weights.keep_better import mended_where_better
 from flexor.convert.weights.kernels import ease as kernel
 from flexor.convert.weights.layout import ROOM, EaseMesh, EaseRules, EaseWork
@@ -73,9 +73,7 @@ def ease_weights(
     points whose vertices hang on different joints stay as they are.
     """
     body, surface = own.body, own.by_place
-    given = body.pull.take(surface.vertex_of_point).widened(
-        max(most, body.pull.joints.shape[1])
-    )
+    given = _of_most(body.pull.take(surface.vertex_of_point), most)
     free = _free_points(facts, body, surface)
     local = _poses(facts, body, poses)
     _, world = deform_body(facts.layout, bind_body(facts.scene, body), local)
@@ -113,6 +111,15 @@ def ease_weights(
         body.pull,
         ~free[surface.point_of_vertex],
     )
+
+
+def _of_most(pull: Pull, most: int) -> Pull:
+    """The weights in `most` columns, as the kernel may fill all that there are."""
+    if pull.joints.shape[1] > most:
+        limited = limit_influences(pull, most)
+        sorted_ = merge_same(limited.joints, limited.weights)
+        pull = Pull(sorted_.joints[:, :most], sorted_.weights[:, :most])
+    return pull.widened(most)
 
 
 def _free_points(facts: SceneFacts, body: Body, surface: Surface) -> Bools:
