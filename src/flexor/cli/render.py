@@ -183,11 +183,8 @@ def render(
     kind = _kind(out, is_sheet=is_sheet, is_held=is_held, is_turning=turntable)
     check_parent(Path(out))
 
-    from flexor.api.load_save import load
-
     with tidy_when_ended():
-        character = load(file)
-        say_lost_links(file.name, character.findings)
+        character = _load(file)
         _check_joint(character, heat)
         name = _choose_clip(character, clip, rest)
         time = _check_time(character, name, time)
@@ -437,6 +434,14 @@ def _write_sheet(
 
 def _name(clip: str | None) -> str:
     return "rest pose" if clip is None else repr(clip)
+
+
+def _load(file: Path) -> Character:
+    from flexor.api.load_save import load
+
+    character = load(file)
+    say_lost_links(file.name, character.findings)
+    return character
 
 
 def _left_out(names: tuple[int, int] | None, most: str = "") -> str:
