@@ -32,12 +32,13 @@ if TYPE_CHECKING:
 
 __all__ = ["RepairCommand", "repair"]
 
-ENDINGS = (".glb", ".gltf", ".flexor")
+ENDINGS = (".glb", ".gltf", ".vrm", ".flexor")
 SOURCE_AFTER = "smooth"  # the option that --weights-from stands behind in the help
 
 File = Annotated[Path, typer.Argument(help="A .glb, .gltf, .vrm or .flexor file.")]
 Out = Annotated[
-    str, typer.Option("--out", "-o", help="The .glb, .gltf or .flexor file to write.")
+    str,
+    typer.Option("--out", "-o", help="The .glb, .gltf, .vrm or .flexor file to write."),
 ]
 Check = Annotated[
     bool, typer.Option("--check", help="Only say what is wrong; change nothing.")
@@ -148,7 +149,7 @@ def repair(
         chosen = asked_or_automatic(chosen)
     to, page = _place(out, "-o", ENDINGS), _place(report, "--report", (".html",))
     if to is None and page is None:
-        raise SettingError("-o: give a .glb, .gltf or .flexor file to write")
+        raise SettingError("-o: give a .glb, .gltf, .vrm or .flexor file to write")
     size = file.stat().st_size if file.is_file() else 0  # now: it may be written to
     written: list[Path] = []
 
