@@ -150,7 +150,8 @@ def link_row(
         new[c] -= own[c]
         length, fade = settings[c].length, settings[c].fade
         s = place(body, bones, sections, c, 1.0 if length is None else length, point)
-        fade = (0.0 if fade is None else fade) * min(abs(float(bones.axes[c] @ normal)), 1.0)
+        across = min(abs(float(bones.axes[c] @ normal)), 1.0)
+        fade = 0.0 if fade is None else fade * across
         given = [max(0.0, 1 - abs(s * (n + 1) - k)) * amount for k in range(n + 2)]
         new[p] += given[0] + sum(given[1:-1]) * fade
         new[c] += given[-1]

@@ -51,6 +51,7 @@ def test_the_keywords_are_those_that_programs_use() -> None:
         "regenerate": False,
         "rogues": False,
         "smooth": False,
+        "ease": False,
         "mirror": None,
         "links": 0,
         "always": False,
