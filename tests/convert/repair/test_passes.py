@@ -24,7 +24,10 @@ from flexor.errors import SettingError
 
 DOCS = Path(__file__).parents[3] / "docs" / "guide" / "repair.md"
 # What the command has beside the table, and flexor.repair.
-OWN_OPTIONS = {"out", "check", "weights_from", "settings", "report", "as_json", "file"}
+OWN_OPTIONS = {
+    *("file", "out", "check", "strict", "most", "as_json"),
+    *("weights_from", "settings", "report"),
+}
 OWN_KEYWORDS = ["weights_from", "has_measures"]
 
 
@@ -51,6 +54,7 @@ def test_the_keywords_are_those_that_programs_use() -> None:
         "regenerate": False,
         "rogues": False,
         "smooth": False,
+        "ease": False,
         "mirror": None,
         "links": 0,
         "always": False,

@@ -52,12 +52,16 @@ def choose_links(
     are not clearly better with them (see `judge_joints`).
     """
     wanted: list[Wanted] = []
+    linked_before: list[Wanted] = []  # left as they are, which link_bones says
     left: dict[str, list[str]] = {}
     links = facts.scene.skeleton.links
     for known, own in zip(facts.bodies, settings, strict=True):
         body, joined = known.body, _joined(known)
         is_link = np.isin(body.joints, list(links))
-        below = [row for row in own if body.parents[row] >= 0 and not is_link[row]]
+        has_links = np.isin(body.joints, [link.joint for link in links.values()])
+        linked_before.append({row: own[row] for row in own if has_links[row]})
+        is_open = (body.parents >= 0) & ~is_link & ~has_links
+        below = [row for row in own if is_open[row]]
         wanted.append({row: own[row] for row in below if row in joined})
         apart = [body.names[row] for row in below if row not in joined]
         left.setdefault("no skin passes to them from the bone above", []).extend(apart)
@@ -82,7 +86,8 @@ def choose_links(
     for known, asked, own in zip(facts.bodies, wanted, chosen, strict=True):
         rest = [known.body.names[row] for row in asked if row not in own]
         left.setdefault("they would look no better", []).extend(rest)
-    linked, findings = link_bones(facts, chosen)
+    pairs = zip(chosen, linked_before, strict=True)
+    linked, findings = link_bones(facts, [{**new, **old} for new, old in pairs])
     return linked, [*findings, *_tell(left)]
 
 
