@@ -40,3 +40,24 @@ def bone_distance(point: Any, normal: Any, start: Any, axis: Any) -> tuple[float
     if far > 0:
         far /= 0.5 * (float(np.dot(point - place, normal)) / far + 1.001)
     return far, place
+
+
+def crossings(cells: Any, faces: Any, shape: Any) -> Any:
+    """What lines along x through cells' middles cross: 1 or -1 behind each crossing."""
+    grid = np.zeros(shape, int)
+    for corners in np.asarray(cells, float)[faces]:
+        flat = corners[:, 1:]
+        area = _turn(*flat)
+        for j, k in np.ndindex(*shape[1:]):
+            parts = [
+                _turn(np.array([j, k]), flat[i - 2], flat[i - 1]) for i in range(3)
+            ]
+            if area and all(part / area >= 0 for part in parts):
+                depth = sum(p * x for p, x in zip(parts, corners[:, 0], strict=True))
+                grid[math.ceil(depth / area), j, k] += 1 if area > 0 else -1
+    return grid
+
+
+def _turn(a: Any, b: Any, c: Any) -> float:
+    """Twice the signed area of a triangle in the plane."""
+    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))

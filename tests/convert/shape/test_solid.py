@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from flexor.convert.shape.kernels import solid as kernel
 from flexor.convert.shape.solid import make_solid, winding_numbers
 from tests.oracle import solid as oracle
 
@@ -61,3 +62,31 @@ def test_boxes_that_overlap_are_full_where_they_do() -> None:
 def test_points_in_one_place() -> None:
     solid = make_solid(np.ones((3, 3)), np.array([[0, 1, 2]], np.int32))
     assert filled_at(solid, (1, 1, 1))
+
+
+@pytest.mark.parametrize("count", [0, 1, 9])
+def test_crossings_are_those_of_single_lines(count: int, rng: Any) -> None:
+    cells = rng.uniform(0.2, 6.8, (12, 3))
+    faces = np.array([rng.permutation(12)[:3] for _ in range(count)], np.int32)
+    faces = faces.reshape(-1, 3)
+    grid = np.zeros((8, 8, 8), np.int32)
+    kernel.mark_crossings(cells, faces, grid)
+    np.testing.assert_array_equal(grid, oracle.crossings(cells, faces, grid.shape))
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_marked_cells_are_near_triangles_and_hold_their_corners(
+    count: int, rng: Any
+) -> None:
+    cells = rng.uniform(0.2, 6.8, (12, 3))
+    faces = np.array([rng.permutation(12)[:3] for _ in range(count)], np.int32)
+    faces = faces.reshape(-1, 3)
+    grid = np.zeros((8, 8, 8), bool)
+    kernel.mark_surface(cells, faces, grid)
+    wanted = np.zeros_like(grid)
+    for corners in cells[faces]:
+        shares = rng.dirichlet([1, 1, 1], 20_000)
+        wanted[tuple(np.concatenate([shares @ corners, corners]).astype(int).T)] = True
+    assert not (grid & ~wanted).sum() > 0.02 * wanted.sum()
+    assert (grid & wanted).sum() >= 0.8 * wanted.sum()
+    assert grid[tuple(cells[faces].reshape(-1, 3).astype(int).T)].all()
