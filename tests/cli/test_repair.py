@@ -140,7 +140,7 @@ def test_links_are_no_faults(run: Any, hero: Character, tmp_path: Path) -> None:
     before, after = tmp_path / "before.glb", tmp_path / "after.glb"
     flexor.save(hero, before)
     flexor.save(flexor.repair(hero, links=3, has_measures=False)[0], after)
-    assert "try flexor repair with --links 3" in run("repair", before, "--check").out
+    assert "try flexor repair" in run("repair", before, "--check").out
     done = run("repair", after, "--check")
     assert "0 rogue patches" in done.out
     assert "-link" not in done.out

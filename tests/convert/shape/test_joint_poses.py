@@ -15,7 +15,6 @@ from flexor.convert.shape.joint_poses import (
     joined_poses,
     plan_poses,
     random_poses,
-    scene_limits,
 )
 from flexor.maths import quaternions
 from flexor.pose.ik.limit_angles import measure_excess
@@ -99,7 +98,7 @@ def quaternions_apart(turns: Any) -> float:
 def test_limits_of_a_human_hold(human: SceneFacts) -> None:
     poses = plan(human)
     (own,) = human.bodies
-    limits = scene_limits(human.scene)
+    limits = SceneFacts(human.scene).limits
     nodes = own.body.joints[poses.rows]
     assert limits.limited[nodes].mean() > 0.5
     rest = human.scene.skeleton.rotations.astype(float)
@@ -175,7 +174,7 @@ def test_random_poses_are_the_same_again_and_within_limits(human: SceneFacts) ->
     assert local.shape == (16, len(human.layout.rest))
     assert (local == random_poses(human)).all()
     assert (local != random_poses(human, seed=1)).any()
-    limits = scene_limits(human.scene)
+    limits = SceneFacts(human.scene).limits
     found = turns_of(human.layout, local).astype(np.float32)
     excess = measure_excess(limits, human.scene.skeleton, found)
     assert np.abs(excess).max() < np.radians(0.1)

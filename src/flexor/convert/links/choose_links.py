@@ -13,8 +13,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.arrays import Ints
 from flexor.convert.links.link_bones import link_bones
 from flexor.convert.links.link_weights import VARIANTS, LinkSettings
+from flexor.convert.shape.body import Body
 from flexor.convert.shape.facts import BodyFacts, SceneFacts
 from flexor.convert.shape.judge_joints import (
     JointScore,
@@ -25,6 +27,8 @@ from flexor.convert.shape.judge_joints import (
     plan_judging,
 )
 from flexor.convert.weights.edit_weights import limit_influences
+from flexor.errors import SettingError
+from flexor.scene.character.mirror_pairs import mirror_pairs
 from flexor.scene.finding import Finding
 
 __all__ = ["choose_links"]
@@ -69,7 +73,8 @@ def choose_links(
     plans = [plan_judging(given, body) for body in given.bodies]
     before = _judge(facts, plans)
     first = before if given is facts else _judge(given, plans)
-    chosen = _best(facts, wanted, plans, before, most)
+    twins = [_twins(own.body) for own in facts.bodies]
+    chosen = _best(facts, wanted, plans, (before, twins), most)
     for _ in range(ROUNDS):
         after = _judge(_tried(facts, chosen, most), plans)
         spoilt = [
@@ -78,16 +83,17 @@ def choose_links(
         ]
         if not any(spoilt):
             break
-        for own, rows in zip(chosen, spoilt, strict=True):
+        for own, rows, pairs in zip(chosen, spoilt, twins, strict=True):
             for row in rows:
                 own.pop(row, None)
+                own.pop(int(pairs[row]), None)
     else:
         chosen = [{} for _ in chosen]
     for known, asked, own in zip(facts.bodies, wanted, chosen, strict=True):
         rest = [known.body.names[row] for row in asked if row not in own]
         left.setdefault("they would look no better", []).extend(rest)
-    pairs = zip(chosen, linked_before, strict=True)
-    linked, findings = link_bones(facts, [{**new, **old} for new, old in pairs])
+    both = zip(chosen, linked_before, strict=True)
+    linked, findings = link_bones(facts, [{**new, **old} for new, old in both])
     return linked, [*findings, *_tell(left)]
 
 
@@ -115,10 +121,16 @@ def _best(
     facts: SceneFacts,
     wanted: Sequence[Wanted],
     plans: Sequence[JudgePlan],
-    before: Scores,
+    known_before: tuple[Scores, Sequence[Ints]],
     most: int,
 ) -> list[Wanted]:
-    """For each joint that some links make better, the best of those tried."""
+    """For each joint that some links make better, the best of those tried.
+
+    known_before: scores without links, and the twin of each joint, with which it is
+    judged as one: both sides of a body are to be linked alike.
+    """
+    without, twins = known_before
+    before = _paired(without, twins)
     best: Scores = [{} for _ in wanted]
     chosen: list[Wanted] = [{} for _ in wanted]
     for length, fade in VARIANTS:
@@ -131,7 +143,7 @@ def _best(
         ]
         if not any(known):
             continue
-        scores = _judge(_tried(facts, known, most), plans)
+        scores = _paired(_judge(_tried(facts, known, most), plans), twins)
         for number, mine in enumerate(known):
             for row, own in mine.items():
                 new, old = scores[number].get(row), before[number].get(row)
@@ -141,6 +153,29 @@ def _best(
                 if least is None or new.score < least.score:
                     best[number][row], chosen[number][row] = new, own
     return chosen
+
+
+def _twins(body: Body) -> Ints:
+    """For each joint its twin on the other side, itself where there is none."""
+    try:
+        return mirror_pairs(body.names, body.frames)
+    except SettingError:
+        return np.arange(len(body.names), dtype=np.int32)
+
+
+def _paired(scores: Scores, twins: Sequence[Ints]) -> Scores:
+    """Scores of which twins have the mean of both."""
+    return [
+        {
+            row: replace(
+                one,
+                tried=(one.tried + mine.get(int(pairs[row]), one).tried) / 2,
+                seen=(one.seen + mine.get(int(pairs[row]), one).seen) / 2,
+            )
+            for row, one in mine.items()
+        }
+        for mine, pairs in zip(scores, twins, strict=True)
+    ]
 
 
 def _variant(own: LinkSettings, length: float, fade: float) -> LinkSettings | None:
@@ -174,7 +209,7 @@ def _spoilt(
         first, plain = before[0].get(row), before[1].get(row)
         if first is None or plain is None:
             continue
-        if row in chosen and not is_better(new, plain):
+        if row in chosen and new.score >= plain.score:
             spoilt.add(row)
         elif is_worse(new, first) and new.score > plain.score:
             above = int(parents[row])

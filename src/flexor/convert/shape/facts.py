@@ -25,8 +25,11 @@ from flexor.convert.shape.deform_body import clip_poses
 from flexor.convert.shape.sections import Shape, derive_shape
 from flexor.convert.shape.surface import Surface, make_surface
 from flexor.maths.once import once
+from flexor.pose.ik.human_limits import human_limits
 from flexor.pose.layout import Layout, make_layout
+from flexor.scene.character.limits import Limits
 from flexor.scene.character.skeleton import rest_world
+from flexor.scene.human.human import find_human
 from flexor.scene.scene import Scene
 
 __all__ = ["BodyFacts", "SceneFacts"]
@@ -118,6 +121,11 @@ class _Rig:
     def poses(self) -> Floats:
         return clip_poses(self.scene, self.layout)
 
+    @once
+    def limits(self) -> Limits:
+        human = find_human(self.scene.skeleton, self.scene.carried)
+        return human_limits(self.scene.skeleton, human)
+
 
 @dataclass(frozen=True, eq=False)
 class SceneFacts:
@@ -158,6 +166,11 @@ class SceneFacts:
     def poses(self) -> Floats:
         """Local transforms (N, 10 * L) at times of the clips; see clip_poses."""
         return self.own_rig.poses
+
+    @property
+    def limits(self) -> Limits:
+        """How far nodes turn, where they are parts of a human body; else free."""
+        return self.own_rig.limits
 
     def with_pulls(self, pulls: Mapping[int, Pull]) -> SceneFacts:
         """The scene with other weights for some bodies, by their number."""

@@ -15,15 +15,12 @@ from flexor.convert.shape.body import Body
 from flexor.convert.shape.bones import Bones
 from flexor.convert.shape.facts import SceneFacts
 from flexor.maths import quaternions
-from flexor.pose.ik.human_limits import human_limits
 from flexor.pose.ik.limit_angles import turn_joints
 from flexor.pose.layout import ROWS, Layout
-from flexor.scene.character.limits import Limits
 from flexor.scene.character.tree import top_down
-from flexor.scene.human.human import find_human
 from flexor.scene.scene import Scene
 
-__all__ = ["JointPoses", "joined_poses", "plan_poses", "random_poses", "scene_limits"]
+__all__ = ["JointPoses", "joined_poses", "plan_poses", "random_poses"]
 
 LEAST = np.radians(20)  # a joint that turns less needs no trying
 BEND, TWIST = np.radians(150), np.radians(170)  # nor does any need more than this
@@ -64,15 +61,9 @@ class JointPoses:
         return local
 
 
-def scene_limits(scene: Scene) -> Limits:
-    """How far the nodes of a scene turn; free where that is not known."""
-    human = find_human(scene.skeleton, scene.carried)
-    return human_limits(scene.skeleton, human)
-
-
 def plan_poses(facts: SceneFacts, body: Body, bones: Bones, rows: Ints) -> JointPoses:
     """The poses in which some joints (rows of a body) are tried."""
-    limits = scene_limits(facts.scene)
+    limits = facts.limits
     seen = _seen(facts)
     frames = _bone_frames(facts.scene, body, bones)
     found: list[tuple[int, Doubles, int, float]] = []
@@ -108,7 +99,7 @@ def random_poses(facts: SceneFacts, seed: int = 0) -> Floats:
     them, stay as they are.
     """
     layout, skeleton = facts.layout, facts.scene.skeleton
-    limits = scene_limits(facts.scene)
+    limits = facts.limits
     low = np.where(limits.limited[:, None], limits.low, -GUESS[0])
     high = np.where(limits.limited[:, None], limits.high, GUESS[0])
     # A generator for each node: links, which come last, change nothing for the others.

@@ -24,6 +24,7 @@ __all__ = ["SPARE", "Rogues", "mend_rogues", "rogues_pass"]
 
 # A patch that fits its bone this well, as a share of the bone's surest point, is its
 # other side, as of a flat body, and no rogue.
+SEEN = 2e-3  # the largest weight of a patch: with less it moves nothing anyone sees
 SPARE = 0.3
 TRACE = 0.05  # a patch of less weight than this is hardly seen
 TURNS = 8  # of mending the worst and looking again; then all
@@ -105,6 +106,7 @@ def mend_rogues(
             surface, mended, scores, joints=sorted(bones), spare=spare or None
         )
         patches += done
+    patches = [patch for patch in patches if patch.weight >= SEEN]
     patches.sort(key=lambda patch: (patch.joint, int(patch.points[0])))
     is_changed = np.zeros(len(surface), bool)
     for patch in patches:
