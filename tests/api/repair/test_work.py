@@ -93,7 +93,8 @@ def test_nothing_is_made_twice(counts: dict[str, Counter[Any]], words: Any) -> N
         # Layouts and rest poses with links are made for each that is tried.
         tried = np.inf if name == "make_surface" else len(skeleton.names)
         often = {times for key, times in seen.items() if len(key[0]) <= tried}
-        assert often == {1}, name
+        # Finding the parts of a human body, and how far they turn, looks at its rest.
+        assert max(often) <= (4 if name == "rest_world" else 1), name
     # By place once; as given, between passes and before links.
     assert len(counts["make_surface"]) <= 5
     by_place = [rows for _, rows in counts["make_surface"] if rows is None]

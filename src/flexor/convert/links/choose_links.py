@@ -73,7 +73,9 @@ def choose_links(
     plans = [plan_judging(given, body) for body in given.bodies]
     before = _judge(facts, plans)
     first = before if given is facts else _judge(given, plans)
-    twins = [_twins(own.body) for own in facts.bodies]
+    twins = [
+        _twins(own.body, asked) for own, asked in zip(facts.bodies, wanted, strict=True)
+    ]
     chosen = _best(facts, wanted, plans, (before, twins), most)
     for _ in range(ROUNDS):
         after = _judge(_tried(facts, chosen, most), plans)
@@ -155,12 +157,15 @@ def _best(
     return chosen
 
 
-def _twins(body: Body) -> Ints:
-    """For each joint its twin on the other side, itself where there is none."""
+def _twins(body: Body, wanted: Wanted) -> Ints:
+    """For each joint its twin on the other side, itself unless both are wanted."""
+    rows = np.arange(len(body.names), dtype=np.int32)
     try:
-        return mirror_pairs(body.names, body.frames)
+        twins = mirror_pairs(body.names, body.frames)
     except SettingError:
-        return np.arange(len(body.names), dtype=np.int32)
+        return rows
+    asked = np.isin(rows, list(wanted))
+    return np.where(asked & asked[twins], twins, rows)
 
 
 def _paired(scores: Scores, twins: Sequence[Ints]) -> Scores:
