@@ -12,9 +12,9 @@ import pytest
 
 import flexor
 from flexor.convert.shape.body import body_surface, gather_bodies, merge_same
-from flexor.convert.shape.measure_joints import JointMeasure
+from flexor.convert.shape.judge_joints import JointScore, Judged
 from flexor.convert.shape.surface import make_surface
-from flexor.convert.weights.check_weights import check_weights, edge_steps
+from flexor.convert.weights.check_weights import BAD, check_weights, edge_steps
 from flexor.scene.character.mesh import Primitive
 from flexor.scene.character.weights import SkinWeights
 from flexor.scene.finding import Finding
@@ -173,41 +173,37 @@ def test_a_rogue_patch_is_found() -> None:
     assert "rogue-patch" in {finding.code for finding in found.findings}
 
 
-def test_a_joint_that_collapses() -> None:
-    """The wider weights go over, the more is lost."""
-    found = check_weights(tube(smooth=3.0))
-    (finding,) = (f for f in found.findings if f.code == "joint-collapse")
-    assert (finding.level, finding.where) == ("warning", "bend")
-    (measure,) = found.bodies[0].measures
-    assert measure.bend90 is not None
-    assert measure.bend150 is not None
-    assert f"{100 * measure.bend90:.0f} % at 90 degrees" in finding.text
-    assert f"{100 * measure.bend150:.0f} % at 150" in finding.text
-    assert "joint-collapse" not in codes(tube(smooth=1.0))
-
-
-@pytest.mark.parametrize(
-    ("bend90", "bend150", "told"),
-    [
-        (0.851, 0.701, ()),
-        (0.849, 0.701, ("at 90",)),
-        (0.851, 0.699, ("at 150",)),
-        (0.849, 0.699, ("at 90", "at 150")),
-        (None, None, ()),
-    ],
-)
-def test_which_joints_collapse(
-    monkeypatch: pytest.MonkeyPatch, bend90: Any, bend150: Any, told: Any
-) -> None:
-    measure = JointMeasure(1, 1, "bend", bend90, bend150)
+def with_score(monkeypatch: pytest.MonkeyPatch, tried: float, left: Any) -> Any:
+    """What is found of a tube whose joint scores so."""
+    score = JointScore(1, 1, "bend", tried, 0.0, 1.5, 2.0, 3.0, left)
+    judged = Judged((score,), 4.0, 5.0, 6.0, np.zeros(0))
     monkeypatch.setattr(
-        "flexor.convert.weights.check_weights.measure_joints", lambda *_: [measure]
+        "flexor.convert.weights.check_weights.judge_body", lambda *_: judged
     )
-    found = check_weights(tube(links=3, smooth=4.0))
-    texts = [one.text for one in found.findings if one.code == "joint-collapse"]
-    assert len(texts) == bool(told)
-    for word in ("at 90", "at 150"):
-        assert any(word in text for text in texts) == (word in told)
+    return check_weights(tube())
+
+
+@pytest.mark.parametrize(("tried", "is_told"), [(BAD, False), (BAD + 0.01, True)])
+def test_joints_that_look_bad_are_told(
+    monkeypatch: pytest.MonkeyPatch, tried: float, is_told: bool
+) -> None:
+    found = with_score(monkeypatch, tried, 0.25)
+    (body,) = found.bodies
+    assert (body.folds, body.torn, body.squeezed) == (4.0, 5.0, 6.0)
+    told = [one for one in found.findings if one.code == "joint-bad"]
+    assert len(told) == is_told
+    for finding in told:
+        assert (finding.level, finding.where) == ("warning", "bend")
+        assert "1.5 edges folded, 2.0 triangles torn, 3.0 squeezed" in finding.text
+        assert finding.text.endswith("25 % of its volume left")
+
+
+def test_a_volume_that_is_not_known_is_not_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = with_score(monkeypatch, 9.0, None)
+    (told,) = (one.text for one in found.findings if one.code == "joint-bad")
+    assert "volume" not in told
 
 
 def test_joints_are_not_bent_if_that_is_not_wanted() -> None:
