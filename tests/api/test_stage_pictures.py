@@ -120,7 +120,7 @@ def test_structures_in_the_way_are_not_drawn() -> None:
 @pytest.mark.slow
 def test_pictures_that_are_refused() -> None:
     stage = Stage(StagePlan())
-    with pytest.raises(SettingError, match="a stage has no heat, bones or names"):
+    with pytest.raises(SettingError, match="a stage has no heat, bones, names or show"):
         stage.draw((32, 24), style=flexor.DrawStyle(bones=True))
     with pytest.raises(SettingError):
         stage.draw((0, 24))

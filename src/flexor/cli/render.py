@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time as clock
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
@@ -22,6 +22,7 @@ from flexor.cli.texts import (
     say_lost_links,
     say_names,
 )
+from flexor.cli.views import Joints, LimitsFile, Show, add_views, fit_views
 from flexor.draw.scene.style import DrawStyle, Style
 from flexor.errors import SettingError
 from flexor.files.replace import check_parent
@@ -140,6 +141,9 @@ def render(
     bones: Bones = False,
     names: Names = False,
     heat: Heat = None,
+    show: Show = None,
+    joints: Joints = None,
+    limits: LimitsFile = None,
     ground: Ground = False,
     shadow: Shadow = None,
     background: Background = None,
@@ -152,14 +156,11 @@ def render(
     """Draw a character: a clip as a video, one pose as a picture, many as a sheet; or
     a crowd of it.
     """
-    if crowd is None and seed is not None:
-        raise SettingError("--seed: is for a crowd; give --crowd too")
-    if crowd is not None:
-        refused: dict[str, object] = {"--time": time, "--sheet": sheet, "--heat": heat}
-        refused |= {"--turntable": turntable, "--bones": bones, "--names": names}
-        blends = {"--weights one": weights == "one"}
-        blends |= {"--skinning dual": skinning == "dual"}
-        check_crowd(crowd, refused | blends)
+    refused: dict[str, object] = {"--time": time, "--sheet": sheet, "--heat": heat}
+    refused |= {"--turntable": turntable, "--bones": bones, "--names": names}
+    refused |= {"--show": show, "--weights one": weights == "one"}
+    refused |= {"--skinning dual": skinning == "dual"}
+    check_crowd(crowd, seed, refused)
     looks = DrawStyle(
         style=_choose_style(style, heat),
         samples=samples,
@@ -170,6 +171,7 @@ def render(
         names=names,
         heat=heat,
     )
+    looks = add_views(looks, show, joints, limits)
     shot = Shot(
         out,
         parse_size(size) if size else None,
@@ -186,6 +188,7 @@ def render(
     with tidy_when_ended():
         character = _load(file)
         _check_joint(character, heat)
+        shot = replace(shot, style=fit_views(looks, character, limits))
         name = _choose_clip(character, clip, rest)
         time = _check_time(character, name, time)
         # Without a clip nothing would move; a crowd is shown for as long as a turn.
@@ -409,7 +412,7 @@ def _write_sheet(
     character: Character, shot: Shot, clip: str | None, count: int
 ) -> None:
     from flexor.api.pictures.drawing import contact_sheet
-    from flexor.api.pictures.kit import dressed
+    from flexor.api.pictures.kit import dressed, views_of
     from flexor.draw.scene.fit import direction_of
 
     if clip is None and character.clips:
@@ -426,7 +429,9 @@ def _write_sheet(
         method=shot.method,
     )
     save_image(shot.out, picture)
-    _say_findings(dressed(character, shot.style)[0].findings)
+    kit, _ = dressed(character, shot.style)
+    views = views_of(kit, shot.style)
+    _say_findings(kit.findings + (() if views is None else views.findings))
     height, width = picture.shape[:2]
     poses = f"{count} poses of" if clip is not None else "the"
     typer.echo(f"{shot.out}: {poses} {_name(clip)}, {width} x {height}")

@@ -49,10 +49,16 @@ SHADES, TINT = (0.7, 1.15), 0.42  # factors on colours, and how far channels dif
 FEW, FIRST, LAST = 24, 0.12, 0.5
 
 
-def check_crowd(count: int, refused: Mapping[str, object]) -> None:
+def check_crowd(
+    count: int | None, seed: int | None, refused: Mapping[str, object]
+) -> None:
     """Refuse what makes no sense with a crowd; refused: options, False or None for
     those that were not given.
     """
+    if count is None:
+        if seed is not None:
+            raise SettingError("--seed: is for a crowd; give --crowd too")
+        return
     if not 1 <= count <= MOST:
         raise SettingError(f"--crowd: {count}, expected 1 to {MOST} characters")
     given = [name for name, value in refused.items() if not _is_left_out(value)]

@@ -79,8 +79,11 @@ class CrowdPainter:
     def draw_list(self, camera: Camera, style: DrawStyle | str) -> DrawList:
         """All that is to be drawn, in the numbers of `backend`."""
         style = style_of(style)
-        if style.heat is not None or style.bones or style.names or style.smooth:
-            raise SettingError("style: a crowd has no heat, bones, names or smooth")
+        kept = style.heat is not None or style.bones or style.names or style.smooth
+        if kept or style.show:
+            raise SettingError(
+                "style: a crowd has no heat, bones, names, smooth or show"
+            )
         items = [*self._ground(camera, style), *self._shadows(style)]
         state = self._state
         if style != self._style:

@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexor.api.pictures.drawable import Drawable
-from flexor.api.pictures.kit import bounds, dressed, find_floor, many, reach
+from flexor.api.pictures.kit import (
+    bounds,
+    dressed,
+    find_floor,
+    many,
+    reach,
+    views_of,
+)
 from flexor.api.skins import (
     Method,
     SkinnedPrimitive,
@@ -98,6 +105,7 @@ class Drawer:
         self.floor = self.style.floor
         self.names = 0, 0
         self._kit, self._dress = dressed(character, self.style, backend)
+        self._views = views_of(self._kit, self.style)
         self._skins: list[SkinnedPrimitive] | None = None
         self._shadow: ShadowState | None = None
         self._size: float | None = None
@@ -109,11 +117,14 @@ class Drawer:
     def findings(self) -> tuple[Finding, ...]:
         """What was wrong with the character's looks, and with the worst picture."""
         skipped = max(self._most_skipped, self.target.skipped)
+        known = self._kit.findings
+        if self._views is not None:
+            known += self._views.findings
         if not skipped:
-            return self._kit.findings
+            return known
         text = f"{skipped} faces are left out: a corner is not a finite place"
         found = Finding("warning", "skipped-faces", "positions", text)
-        return *self._kit.findings, found
+        return *known, found
 
     def fit(
         self,
@@ -171,6 +182,9 @@ class Drawer:
             camera = fit_camera(np.concatenate(seen), self.target.size, faint=faint)
         items, lines = build_items(self._dress, positions, normals, pose.world)
         items = (*items, *self._extras(shadow, pose))
+        if self._views is not None:
+            fans, strokes = self._views.build(positions, pose, camera, self.target.size)
+            items, lines = (*items, *fans), (*lines, *strokes)
         lights, grid = self._around(camera)
         draw_list = DrawList(
             camera, items, (*lines, *grid), lights, style.paper, style.order

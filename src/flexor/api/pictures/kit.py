@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.api.pictures.drawable import Drawable
+from flexor.api.pictures.views import ViewAssets, Views, check_views
 from flexor.draw.backend import Backend, open_backend
 from flexor.draw.items.bones import BoneAssets, bone_points, upload_bones
 from flexor.draw.items.floor_shadow import (
@@ -25,7 +26,7 @@ from flexor.draw.scene.upload import SceneAssets, upload_scene
 from flexor.pose.pose import Pose
 from flexor.scene.finding import Finding
 
-__all__ = ["Kit", "bounds", "dressed", "find_floor", "many", "reach"]
+__all__ = ["Kit", "bounds", "dressed", "find_floor", "many", "reach", "views_of"]
 
 MOST_DRESSES = 16
 MOMENTS = 24  # of a clip, to see how far it reaches
@@ -40,8 +41,8 @@ class Kit:
 
     samples: points on its surface; shadow_mesh: number of the grid for shadows; size:
     metres, the longest side of its bounds at rest; low: metres, where it stands at
-    rest; has_skin: whether there is a surface, or lines, to draw; dresses: by what a
-    style says about looks.
+    rest; has_skin: whether there is a surface, or lines, to draw; views: what is known
+    of how the skin hangs; dresses: by what a style says about looks.
     """
 
     backend: Backend
@@ -53,6 +54,7 @@ class Kit:
     size: float
     low: float
     has_skin: bool
+    views: ViewAssets
     dresses: dict[tuple[Any, ...], Dress] = field(default_factory=dict)
 
 
@@ -68,6 +70,8 @@ def dressed(
     key = (
         style.style,
         style.heat,
+        style.show,
+        style.joints,
         style.smooth,
         style.line_width,
         style.line_colour,
@@ -75,6 +79,7 @@ def dressed(
         style.cel_bands,
         style.opacity,
     )
+    check_views(character.scene, style)
     with _LOCK:
         kits = _KITS.setdefault(character, {})
         kit = kits.get(backend)
@@ -84,6 +89,14 @@ def dressed(
         if key not in kit.dresses:
             kit.dresses[key] = dress_scene(kit.assets, style)
         return kit, kit.dresses[key]
+
+
+def views_of(kit: Kit, style: DrawStyle) -> Views | None:
+    """What a style shows beside the surface; None if that is nothing."""
+    if not style.show:
+        return None
+    with _LOCK:
+        return Views(kit.views, style, kit.size)
 
 
 def reach(
@@ -170,6 +183,7 @@ def _make_kit(character: Drawable, name: str) -> Kit:
         size,
         _stands_at(sample_points(samples, positions), float(lows[0]), size),
         has_skin,
+        ViewAssets(character.scene, backend, assets.parts),
     )
 
 

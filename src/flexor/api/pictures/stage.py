@@ -122,8 +122,8 @@ class StagePainter:
         more: Sequence[DrawItem] = (),
     ) -> DrawList:
         """All that is to be drawn, in the numbers of `backend`."""
-        if style.heat is not None or style.bones or style.names:
-            raise SettingError("style: a stage has no heat, bones or names")
+        if style.heat is not None or style.bones or style.names or style.show:
+            raise SettingError("style: a stage has no heat, bones, names or show")
         lights = self._lights if style.lights is None else style.lights
         if style != self._style:
             self._style = style

@@ -14,6 +14,13 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawMesh, Look, Shading, Strokes
+from flexor.draw.scene.areas import (
+    CLAY,
+    DARK_CLAY,
+    area_colours,
+    chosen_joints,
+    colour_bones,
+)
 from flexor.draw.scene.heat import colour_ramp, joint_weights
 from flexor.draw.scene.style import DrawStyle
 from flexor.draw.scene.upload import Part, SceneAssets
@@ -74,6 +81,8 @@ def dress_scene(assets: SceneAssets, style: DrawStyle) -> Dress:
     joint = None if style.heat is None else scene.skeleton.index(style.heat)
     if style.smooth is not None:
         _check_names(scene, style.smooth)
+    chosen = chosen_joints(scene, style.joints)
+    bones = colour_bones(scene) if "areas" in style.show else None
     dressed = []
     for part in assets.parts:
         number, mesh, is_flat = part.number, part.mesh, not part.has_normals
@@ -88,6 +97,13 @@ def dress_scene(assets: SceneAssets, style: DrawStyle) -> Dress:
         if joint is not None:
             heat = joint_weights(scene, part.node, part.primitive, (joint,))
             colours = colour_ramp(heat) if style.style == "heat" else None
+        if bones is not None:
+            place = part.node, part.primitive
+            colours = area_colours(scene, *place, bones, chosen)
+        elif style.show and style.style not in ("lines", "heat"):
+            count = 0 if part.mesh is None else part.mesh.vertex_count
+            clay = DARK_CLAY if "ties" in style.show else CLAY
+            colours = np.tile(np.array((*clay, 1), np.float32), (count, 1))
         dressed.append(DressedPart(part, number, mesh, look, strokes, heat, colours))
     return Dress(
         assets,
@@ -158,14 +174,15 @@ def _dress(look: Look, style: DrawStyle, is_flat: bool) -> tuple[Look, Strokes |
     shading = SHADINGS.get(style.style, "pixel")
     if shading == "flat" and style.smooth is not None:
         shading = "pixel"  # of those that are smooth
-    if look.shading == "unlit" and style.style != "heat":
+    is_plain = style.style in ("lines", "heat") or bool(style.show)
+    if look.shading == "unlit" and style.style != "heat" and not style.show:
         shading = "unlit"
     elif is_flat and shading in ("pixel", "vertex"):
         shading = "flat"
     look = replace(look, shading=shading, cel_bands=style.cel_bands)
-    if style.style in ("lines", "heat"):
-        look = Look(cull=look.cull, shading=shading)
-    elif style.style == "ghost":
+    if is_plain:  # the shape, not what it is made of
+        look = Look(cull=look.cull, shading=shading, cel_bands=style.cel_bands)
+    if style.style == "ghost":
         look = replace(look, opacity=style.opacity)
     if style.style == "wire":
         strokes = Strokes(width * 0.4, style.line_colour, wire=True)

@@ -10,12 +10,15 @@ from flexor.draw.drawlist import RGBA, Order
 from flexor.draw.target import Buffer
 from flexor.errors import SettingError
 from flexor.scene.character.light import Light
+from flexor.scene.character.limits import Limits
+from flexor.scene.checks import check_word
 
-__all__ = ["DrawStyle", "Style", "style_of"]
+__all__ = ["DrawStyle", "Style", "View", "style_of"]
 
 Style = Literal[
     "shaded", "gouraud", "flat", "unlit", "cel", "lines", "wire", "ghost", "heat"
 ]
+View = Literal["sections", "areas", "ties", "limits"]
 Background = tuple[int, int, int, int]
 
 PAPER: Background = (234, 237, 240, 255)
@@ -31,7 +34,11 @@ class DrawStyle:
     grid on the floor; shadow: a soft shadow where the character is near the floor, None
     for the style's own choice; floor: its height in metres, None to find it; bones: the
     skeleton on top; names: of the joints; heat: the joint whose weights are shown by
-    the style "heat", and are in the heat buffer of any style; smooth: names of nodes,
+    the style "heat", and are in the heat buffer of any style; show: how the skin hangs
+    on its bones, any of "sections", "areas", "ties" and "limits" (docs/guide/draw.md);
+    joints: names or patterns of the joints that `show` is of, None for all (ties: those
+    of `heat`, if it is set); limits: of the joints, for "limits", None for those of a
+    human body; smooth: names of nodes,
     meshes, materials and joints that are smooth while the rest is flat, None for all;
     lights: None for daylight that stays with the camera; line_width: pixels, of strokes
     (wires are thinner), None for what suits the size of the picture; line_colour:
@@ -50,6 +57,9 @@ class DrawStyle:
     bones: bool = False
     names: bool = False
     heat: str | None = None
+    show: tuple[View, ...] = ()
+    joints: tuple[str, ...] | None = None
+    limits: Limits | None = None
     smooth: tuple[str, ...] | None = None
     lights: tuple[Light, ...] | None = None
     line_width: float | None = None
@@ -66,12 +76,19 @@ class DrawStyle:
             raise SettingError(f"style: {self.style!r}, expected one of {known}")
         if self.style == "heat" and self.heat is None:
             raise SettingError('style "heat": say which joint, heat="..."')
-        for name in ("smooth", "lights", "buffers", "background", "line_colour"):
+        several = "smooth", "lights", "buffers", "background", "line_colour"
+        for name in (*several, "show", "joints"):
             value = getattr(self, name)
             if isinstance(value, str):
                 raise SettingError(f"{name}: {value!r}, expected several, as a tuple")
             if value is not None:
                 object.__setattr__(self, name, tuple(value))
+        for view in self.show:
+            check_word(view, get_args(View), "show")
+        if self.style == "heat" and "areas" in self.show:
+            raise SettingError(
+                'style "heat" and show "areas": both colour the skin; leave out one'
+            )
         if self.floor is not None and not math.isfinite(self.floor):
             raise SettingError(f"floor: {self.floor}, expected metres")
 
