@@ -47,6 +47,10 @@ def test_lists_are_kept_as_tuples() -> None:
         ({"smooth": "head"}, "smooth: 'head', expected several"),
         ({"buffers": "depth"}, "buffers"),
         ({"floor": float("inf")}, "floor"),
+        ({"show": "areas"}, "show: 'areas', expected several"),
+        ({"show": ("area",)}, "'area', expected one of sections, areas, ties, limits"),
+        ({"joints": "knee"}, "joints: 'knee', expected several"),
+        ({"style": "heat", "heat": "a", "show": ("areas",)}, "both colour the skin"),
     ],
 )
 def test_refusals(settings: dict[str, object], text: str) -> None:

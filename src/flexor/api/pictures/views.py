@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_TIED", "ViewAssets", "Views", "check_views"]
 
-CORNERS = 48  # of an ellipse
+CORNERS = 36  # of an ellipse
 MOST_TIED = 700  # vertices whose ties are shown
 INK = 0.02  # linear, of sections over areas
 OF_SKIN = ("sections", "areas", "ties")

@@ -128,7 +128,7 @@ def spread_rows(points: NDArray[np.floating], most: int) -> NDArray[np.intp]:
     if len(first) <= most:
         return np.sort(first)
     low, size = places.min(0), float(np.ptp(places, axis=0).max())
-    best, fine, coarse = first[:0], most, 1
+    best, fine, coarse = first[:1], most, 1
     while coarse <= fine:  # cells along the longest side
         cells = (coarse + fine) // 2
         inside = np.floor((points[first] - low) * (cells / size)).astype(np.int64)

@@ -13,7 +13,14 @@ from flexor.draw.drawlist import DrawItem, DrawLines, DrawMesh, Look
 from flexor.maths import quaternions
 from flexor.maths.euler import from_euler
 
-__all__ = ["JointAngles", "LimitShapes", "arc_points", "build_limits", "upload_fan"]
+__all__ = [
+    "Arc",
+    "JointAngles",
+    "LimitShapes",
+    "build_limits",
+    "make_arc",
+    "upload_fan",
+]
 
 STEPS = 24  # of an arc
 # Linear colours of turns about Z, Y and X: blue, green and red, as axes mostly are.
@@ -21,7 +28,7 @@ TURNS = ((0.05, 0.20, 0.85), (0.03, 0.42, 0.08), (0.80, 0.05, 0.04))
 MARK = (0.02, 0.02, 0.025)
 OUTSIDE = (1.0, 0.25, 0.0)  # of a mark that stands beyond its range
 COVER = 0.30  # of what is behind it, by a fan
-RIM, STANDS = 0.9, 1.7  # widths of lines, in those of strokes
+RIM, STANDS = 0.9, 1.5  # widths of lines, in those of strokes
 # Radii: of the three arcs, of the hole in the ring, in those of the joint's arcs.
 RADII, HOLE = (1.0, 0.82, 0.42), 0.30
 RING = 0.62  # how far along the bone the ring is, in the same
@@ -73,33 +80,66 @@ def upload_fan(backend: Backend) -> int:
     return backend.upload(DrawMesh(2 * (STEPS + 1), np.ascontiguousarray(faces)))
 
 
-def arc_points(
-    shapes: LimitShapes, now: JointAngles, axis: int, radius: float, angles: Doubles
-) -> Doubles:
-    """Points (Q, A, 3) at angles (Q, A) about Z, Y or X (0, 1, 2).
+@dataclass(frozen=True, slots=True, eq=False)
+class Arc:
+    """The ranges of Q joints about one of their three axes, where they are now.
 
-    The arcs about Z lie as at rest; those about Y go with the turn about Z, and rings
-    about X stand across the bone as it points now: so do the three angles follow each
-    other. radius: in those of the joints' arcs.
+    axis: 0, 1, 2 for turns about Z, Y and X. Arcs about Z lie as at rest; those about Y
+    go with the turn about Z, and rings about X stand across the bone as it points now:
+    so do the three angles follow each other. frames: float64 (Q, 3, 3), world_from_arc;
+    places: float64 (Q, 3); radii, low, high, stands: float64 (Q, 1), metres and
+    radians; hole: where the arc begins, in radii.
     """
-    before = now.angles.copy()
+
+    axis: int
+    frames: Doubles
+    places: Doubles
+    radii: Doubles
+    low: Doubles
+    high: Doubles
+    stands: Doubles
+    hole: float
+
+    @property
+    def sweep(self) -> Doubles:
+        """Angles (Q, A) from low to high."""
+        return self.low + np.linspace(0, 1, STEPS + 1) * (self.high - self.low)
+
+    def points(self, radius: float, angles: Doubles) -> Doubles:
+        """Points (Q, A, 3) at angles (Q, A); radius: in those of the arcs."""
+        cosine, sine = np.cos(angles), np.sin(angles)
+        local = np.zeros((*angles.shape, 3))
+        if self.axis == 0:
+            local[..., 0], local[..., 1] = cosine, sine
+        elif self.axis == 1:
+            local[..., 0], local[..., 2] = cosine, -sine
+        else:
+            local[..., 1], local[..., 2] = cosine, sine
+        local *= radius
+        if self.axis == 2:
+            local[..., 0] = RING
+        local *= self.radii[..., None]
+        placed: Doubles = local @ self.frames.swapaxes(1, 2) + self.places[:, None]
+        return placed
+
+
+def make_arc(
+    shapes: LimitShapes, now: JointAngles, axis: int, rows: NDArray[np.bool_]
+) -> Arc:
+    """The arcs about one axis of some of the joints, bool (Q,)."""
+    before = now.angles[rows]
     before[:, axis:] = 0
-    turned = quaternions.multiply(shapes.frames, from_euler(before))
-    frames = now.axes @ quaternions.to_matrix(turned)
-    cosine, sine = np.cos(angles), np.sin(angles)
-    local = np.zeros((*angles.shape, 3))
-    if axis == 0:
-        local[..., 0], local[..., 1] = cosine, sine
-    elif axis == 1:
-        local[..., 0], local[..., 2] = cosine, -sine
-    else:
-        local[..., 1], local[..., 2] = cosine, sine
-    local *= radius
-    if axis == 2:
-        local[..., 0] = RING
-    local *= shapes.radii[:, None, None]
-    points: Doubles = local @ frames.swapaxes(1, 2) + now.places[:, None]
-    return points
+    turned = quaternions.multiply(shapes.frames[rows], from_euler(before))
+    return Arc(
+        axis,
+        now.axes[rows] @ quaternions.to_matrix(turned),
+        now.places[rows],
+        shapes.radii[rows, None],
+        shapes.low[rows, axis, None],
+        shapes.high[rows, axis, None],
+        now.angles[rows, axis, None],
+        HOLE if axis == 2 else 0.0,
+    )
 
 
 def build_limits(
@@ -112,104 +152,52 @@ def build_limits(
     items: list[DrawItem] = []
     lines: list[DrawLines] = []
     marks: list[DrawLines] = []
+    mesh, part = shapes.mesh, shapes.part
     for wide in np.unique(shapes.widths).tolist():
         for axis in range(3):
-            own = shapes.shown[:, axis] & (shapes.widths == wide)
-            if own.any():
-                arc = _Arc(*_rows(shapes, now, own), axis)
-                items.append(_fan(arc))
-                lines += _edges(arc, width * wide)
-                marks.append(_mark(arc, width * wide))
+            rows = shapes.shown[:, axis] & (shapes.widths == wide)
+            if rows.any():
+                arc = make_arc(shapes, now, axis, rows)
+                items.append(_fan(arc, mesh, part))
+                lines += _edges(arc, width * wide, part)
+                marks.append(_mark(arc, width * wide, part))
     return tuple(items), (*lines, *marks)
 
 
-@dataclass(frozen=True, slots=True)
-class _Arc:
-    """Points about one axis: see `arc_points`."""
-
-    shapes: LimitShapes
-    now: JointAngles
-    axis: int
-
-    def __call__(self, radius: float, angles: Doubles) -> Doubles:
-        return arc_points(self.shapes, self.now, self.axis, radius, angles)
-
-    @property
-    def hole(self) -> float:
-        """Where the arc begins, in radii: rings have a hole."""
-        return HOLE if self.axis == 2 else 0.0
-
-    @property
-    def low(self) -> Doubles:
-        """(Q, 1), radians."""
-        return self.shapes.low[:, self.axis, None]
-
-    @property
-    def high(self) -> Doubles:
-        """(Q, 1), radians."""
-        return self.shapes.high[:, self.axis, None]
-
-    @property
-    def sweep(self) -> Doubles:
-        """Angles (Q, A) from low to high."""
-        return self.low + np.linspace(0, 1, STEPS + 1) * (self.high - self.low)
-
-
-def _fan(arc: _Arc) -> DrawItem:
+def _fan(arc: Arc, mesh: int, part: int) -> DrawItem:
     """What is between the ends of each range."""
-    strip = np.concatenate(
-        [arc(arc.hole, arc.sweep), arc(RADII[arc.axis], arc.sweep)], 1
-    )
+    sides = [arc.points(radius, arc.sweep) for radius in (arc.hole, RADII[arc.axis])]
+    strip = np.concatenate(sides, 1).astype(np.float32)
     tints = np.tile(np.array((*TURNS[arc.axis], COVER), np.float32), (len(strip), 1))
-    mesh, part = arc.shapes.mesh, arc.shapes.part
-    placed = strip.astype(np.float32)
-    return DrawItem(mesh, placed, None, LOOK, tints=tints, part=part, layer=1)
+    return DrawItem(mesh, strip, None, LOOK, tints=tints, part=part, layer=1)
 
 
-def _edges(arc: _Arc, width: float) -> list[DrawLines]:
+def _edges(arc: Arc, width: float, part: int) -> list[DrawLines]:
     """Around each fan, and a notch where the rest is."""
-    axis, hole, radius = arc.axis, arc.hole, RADII[arc.axis]
-    edges = [_chain(arc(radius, arc.sweep))]
+    hole, radius = arc.hole, RADII[arc.axis]
+    edges = [_chain(arc.points(radius, arc.sweep))]
     if hole:
-        edges.append(_chain(arc(hole, arc.sweep)))
-    for end in (arc.low, arc.high):
-        edges.append(np.concatenate([arc(hole, end), arc(radius, end)], 1)[:, None])
-    rest = np.zeros_like(arc.low)
-    notch = np.concatenate([arc(radius * NOTCH, rest), arc(radius, rest)], 1)
-    part = arc.shapes.part
-    joined = np.concatenate([edge.reshape(-1, 2, 3) for edge in edges])
+        edges.append(_chain(arc.points(hole, arc.sweep)))
+    edges += [_spoke(arc, hole, radius, end) for end in (arc.low, arc.high)]
+    notch = _spoke(arc, radius * NOTCH, radius, np.zeros_like(arc.low))
+    colour = TURNS[arc.axis]
     return [
-        _lines(joined, TURNS[axis], width * RIM, part),
-        _lines(notch, TURNS[axis], width * STANDS, part),
+        _lines(np.concatenate(edges), colour, width * RIM, part),
+        _lines(notch, colour, width * STANDS, part),
     ]
 
 
-def _mark(arc: _Arc, width: float) -> DrawLines:
+def _mark(arc: Arc, width: float, part: int) -> DrawLines:
     """Where each joint stands: of another colour where that is outside."""
-    stands = arc.now.angles[:, arc.axis, None]
-    ends = [arc(reach, stands) for reach in (arc.hole, RADII[arc.axis] * BEYOND)]
-    is_out = (stands < arc.low - SLACK) | (stands > arc.high + SLACK)
+    points = _spoke(arc, arc.hole, RADII[arc.axis] * BEYOND, arc.stands)
+    is_out = (arc.stands < arc.low - SLACK) | (arc.stands > arc.high + SLACK)
     colours = np.where(is_out, np.array(OUTSIDE), np.array(MARK))
-    points = np.concatenate(ends, 1)
-    return _lines(points, colours, width * STANDS, arc.shapes.part)
+    return _lines(points, colours, width * STANDS, part)
 
 
-def _rows(
-    shapes: LimitShapes, now: JointAngles, rows: NDArray[np.bool_]
-) -> tuple[LimitShapes, JointAngles]:
-    """Some of the joints."""
-    some = LimitShapes(
-        shapes.nodes[rows],
-        shapes.frames[rows],
-        shapes.low[rows],
-        shapes.high[rows],
-        shapes.shown[rows],
-        shapes.radii[rows],
-        shapes.widths[rows],
-        shapes.mesh,
-        shapes.part,
-    )
-    return some, JointAngles(now.angles[rows], now.places[rows], now.axes[rows])
+def _spoke(arc: Arc, begin: float, end: float, angles: Doubles) -> Doubles:
+    """Lines (Q, 2, 3) from one radius to another at angles (Q, 1)."""
+    return np.concatenate([arc.points(begin, angles), arc.points(end, angles)], 1)
 
 
 def _chain(points: Doubles) -> Doubles:

@@ -45,8 +45,12 @@ HUES = (
 )
 LIGHT, USUAL, DARK = range(3)
 LEAST = 0.05  # a weight less than this makes no neighbours
-NEXT = 0.5  # how much less neighbours of neighbours count
-LIKE = 0.02  # what each use of a hue takes from its distance
+# How much further apart others seem, in Oklab: bones with the same parent, and
+# neighbours of neighbours.
+SIBLINGS, NEXT = 0.06, 0.12
+FAR = 0.25  # no pair of colours need be further apart
+SWEEPS = 4  # over all bones: the first find few neighbours that have a colour
+LIKE = 0.002  # what each use of a hue takes from its distance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,36 +115,35 @@ def colour_bones(scene: Scene) -> BoneColours:
     joints = np.zeros(count, bool)
     for skin in scene.skins:
         joints[own_joints(scene)[skin.joints]] = True
-    near = _neighbours(scene, joints)
-    near2 = (near.astype(np.float32) @ near > 0) & ~near
+    near, siblings = _neighbours(scene, joints)
+    next_ = near.astype(np.float32) @ near > 0
+    kinds = (near, 0.0), (siblings, SIBLINGS), (next_, NEXT)
     twins, is_left = _twins(scene, joints)
     rows = np.arange(count)
     tones = np.where(twins == rows, USUAL, np.where(is_left, LIGHT, DARK))
     palette = np.array(HUES)
     lab = _oklab(linear_from_srgb(palette))
     hues = np.full(count, -1)
-    used = np.zeros(len(palette))
-    for node in scene.skeleton.order[joints[scene.skeleton.order]].tolist():
-        if hues[node] >= 0:
-            continue
-        score = -LIKE * used
-        least = np.full(len(palette), np.inf)
-        for one in {node, int(twins[node])}:
+    bones = scene.skeleton.order[joints[scene.skeleton.order]].tolist()
+    for node in bones * SWEEPS:
+        pair = [node, int(twins[node])]
+        hues[pair] = -1
+        used = np.bincount(hues[hues >= 0], minlength=len(palette))
+        least = np.full(len(palette), FAR)
+        for one in pair:
             mine = lab[:, tones[one]]
-            for others, share in ((near[one], 1.0), (near2[one], 1 / NEXT)):
-                known = np.flatnonzero(others & (hues >= 0))
+            for others, more in kinds:
+                known = np.flatnonzero(others[one] & (hues >= 0))
                 theirs = lab[hues[known], tones[known]]
                 apart = np.linalg.norm(mine[:, None] - theirs, axis=2)
-                least = np.minimum(least, share * apart.min(1, initial=np.inf))
-        best = int(np.argmax(np.where(np.isinf(least), 0, least) + score))
-        hues[[node, twins[node]]] = best
-        used[best] += 1
+                least = np.minimum(least, apart.min(1, initial=np.inf) + more)
+        hues[pair] = int(np.argmax(least - LIKE * used))
     colours = np.tile(np.array(CLAY, np.float32), (2, count, 1))
     colours[0, joints] = linear_from_srgb(palette[hues[joints], tones[joints]])
     colours[1, joints] = linear_from_srgb(palette[hues[joints], LIGHT])
-    own, bones = own_joints(scene), set(np.flatnonzero(joints).tolist())
+    own, known_bones = own_joints(scene), set(bones)
     for node in np.flatnonzero(~joints).tolist():
-        above = nearest(scene.skeleton.parents, int(own[node]), bones)
+        above = nearest(scene.skeleton.parents, int(own[node]), known_bones)
         if above >= 0:
             colours[:, node] = colours[:, above]
     return BoneColours(colours[0], colours[1], joints)
@@ -171,17 +174,18 @@ def area_colours(
     nodes = own_joints(scene)[scene.skins[skin_row].joints]
     # Rows of joints without weight may be of no joint at all.
     rows = np.minimum(surface.skin.joints, len(nodes) - 1)
-    weights = surface.skin.weights.astype(np.float64)
+    weights = surface.skin.weights
     mixed = (shown[nodes[rows]] * weights[..., None]).sum(1)
-    left = 1 - weights.sum(1, keepdims=True)
-    out[:, :3] = mixed + np.maximum(left, 0) * np.array(CLAY)
+    out[:, :3] = mixed
     return out
 
 
-def _neighbours(scene: Scene, joints: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which nodes (J, J) are bones that stand beside each other."""
+def _neighbours(
+    scene: Scene, joints: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which nodes (J, J) are bones that meet, and which have the same parent."""
     count = len(joints)
-    near = np.zeros((count, count), bool)
+    near, siblings = np.zeros((2, count, count), bool)
     own = own_joints(scene)
     bones = set(np.flatnonzero(joints).tolist())
     parents = scene.skeleton.parents
@@ -191,7 +195,7 @@ def _neighbours(scene: Scene, joints: NDArray[np.bool_]) -> NDArray[np.bool_]:
     for node in bones:
         if above[node] >= 0:
             near[node, above[node]] = True
-            near[node] |= joints & (above == above[node])
+            siblings[node] = joints & (above == above[node])
     for node in np.flatnonzero(scene.node_skin >= 0).tolist():
         if scene.node_mesh[node] < 0:
             continue
@@ -210,8 +214,8 @@ def _neighbours(scene: Scene, joints: NDArray[np.bool_]) -> NDArray[np.bool_]:
             for one in range(3):
                 near[corners[:, one], corners[:, one - 1]] = True
     near |= near.T
-    np.fill_diagonal(near, False)
-    return near
+    near[np.arange(count), np.arange(count)] = False
+    return near, siblings
 
 
 def _twins(scene: Scene, joints: NDArray[np.bool_]) -> tuple[Ints, NDArray[np.bool_]]:
