@@ -37,6 +37,10 @@ styles = {
     "wire": "wire",
     "heat of the left knee": DrawStyle(style="heat", heat="l-knee"),
     "ghost with bones": DrawStyle(style="ghost", bones=True),
+    "areas of bones": DrawStyle(show=("areas",)),
+    "sections": DrawStyle(show=("sections",)),
+    "ties of the left knee": DrawStyle(show=("ties",), joints=("l-knee",)),
+    "limits": DrawStyle(show=("limits",)),
     "ground": DrawStyle(ground=True),
 }
 pictures = [flexor.draw(hero, pose, size=(260, 380), style=s) for s in styles.values()]

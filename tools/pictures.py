@@ -61,6 +61,20 @@ size = (200, 300)
 pictures = [flexor.draw(hero, pose, size=size, style=s) for s in styles.values()]
 save("styles.png", join_pictures(pictures, list(styles), columns=7))
 
+small = "roll", "thumb", "index", "middle", "ring", "pinky"
+large = [one for one in hero.skeleton.names if not any(word in one for word in small)]
+views = {
+    "sections": DrawStyle(show=("sections",)),
+    "areas": DrawStyle(show=("areas",)),
+    "ties": DrawStyle(show=("ties",)),
+    "limits": DrawStyle(show=("limits",), joints=large),
+}
+size = (300, 430)
+near = direction_of(math.radians(20), math.radians(9))
+camera = flexor.Drawer(hero, size).fit(pose, direction=near, margin=0.04)
+pictures = [flexor.draw(hero, pose, camera, size, style=s) for s in views.values()]
+save("views.png", join_pictures(pictures, list(views), columns=4))
+
 better, _ = flexor.repair(hero, links=3, has_measures=False)
 nodes = [hero.skeleton.index(name) for name in ("l-knee", "l-elbow")]
 shown = draw_joints(hero, better, nodes, (240, 210), 2)

@@ -154,6 +154,21 @@ def test_twins_have_one_hue_and_are_told_apart(mannequin: Scene) -> None:
         )
 
 
+def test_left_is_left_whichever_way_it_faces(mannequin: Scene) -> None:
+    def turned(names: tuple[str, ...]) -> Scene:
+        return replace(mannequin, skeleton=replace(mannequin.skeleton, names=names))
+
+    swap = {"l": "r", "r": "l"}
+    names = tuple(
+        swap[name[0]] + name[1:] if name[1:2] == "-" else name
+        for name in mannequin.skeleton.names
+    )
+    for scene in (mannequin, turned(names)):
+        colours, known = colour_bones(scene), scene.skeleton.names
+        light = [lab(colours.of_node[known.index(f"{side}-knee")])[0] for side in "lr"]
+        assert light[0] > light[1] + 25
+
+
 def test_the_same_colours_every_time(mannequin: Scene) -> None:
     one, other = colour_bones(mannequin), colour_bones(mannequin)
     np.testing.assert_array_equal(one.of_node, other.of_node)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints
 from flexor.errors import SettingError
 from flexor.maths.colour import linear_from_srgb
-from flexor.scene.character.mirror_pairs import mirror_pairs
+from flexor.scene.character.mirror_pairs import find_mirror
 from flexor.scene.character.skeleton import rest_world
 from flexor.scene.character.tree import nearest
 from flexor.scene.scene import Scene
@@ -224,17 +224,14 @@ def _twins(scene: Scene, joints: NDArray[np.bool_]) -> tuple[Ints, NDArray[np.bo
     is_left = np.zeros(len(joints), bool)
     rows = np.flatnonzero(joints)
     frames = rest_world(scene.skeleton)[rows]
+    names = [scene.skeleton.names[row] for row in rows]
     try:
-        found = mirror_pairs([scene.skeleton.names[row] for row in rows], frames)
-    except SettingError:  # names that mean no sides
+        mirror = find_mirror(names, frames)
+    except SettingError:  # no joints by whose names sides are known
         return twins, is_left
-    twins[rows] = rows[found]
-    places = frames[:, :, 3]
-    for row, twin in zip(rows.tolist(), twins[rows].tolist(), strict=True):
-        if twin > row:
-            one, other = places[rows == row][0], places[rows == twin][0]
-            axis = int(np.argmax(np.abs(one - other)))
-            is_left[row if one[axis] > other[axis] else twin] = True
+    twins[rows] = rows[mirror.twins]
+    across = frames[:, mirror.axis, 3] * mirror.sign
+    is_left[rows] = across > across[mirror.twins]
     return twins, is_left
 
 
