@@ -289,7 +289,7 @@ def given_out(share: float, radii: float) -> float:
     )
     body, surface, bones, _ = shape_of(scene)
     way = np.array([1.0, 0, 0])
-    chain = Chain(1, 0, 2, 1, np.zeros(3), way, 1.0, 1.0, 1.0, way, 0.0)
+    chain = Chain(1, 0, 2, 1, 0, np.zeros(3), way, 1.0, 1.0, 1.0, way, 1.0, 0.0)
     return float(link_weights(body, bones, [chain], surface).dense(3)[0, 2])
 
 

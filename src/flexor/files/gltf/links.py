@@ -52,6 +52,7 @@ class _Record:
     axis: tuple[float, float, float] | None
     pointer: str
     is_sure: bool = True
+    is_swing: bool = False
 
 
 def read_links(
@@ -84,7 +85,7 @@ def read_links(
     for row, record in records.items():
         joint, fault = matcher.find(row, record)
         if fault is None:
-            made = Link(joint, record.fraction, record.axis)
+            made = Link(joint, record.fraction, record.axis, record.is_swing)
             # Alone: which nodes are links the matcher knows.
             fault = find_link_fault(row, {row: made}, skeleton.parents)
         if fault is None:
@@ -124,11 +125,12 @@ def _read_records(
                 joint = link.row("joint", len(nodes), "node")
             fraction = link.child("fraction").as_number()
             axis = _read_axis(link)
+            is_swing = link.flag("swing")
         except AssetError as error:
             findings.append(_refusal(error.pointer, error.text))
             refused.add(row)
             continue
-        records[row] = _Record(joint, fraction, axis, link.pointer)
+        records[row] = _Record(joint, fraction, axis, link.pointer, is_swing=is_swing)
     return records, refused
 
 
@@ -291,6 +293,8 @@ def add_link(
     }
     if link.axis is not None:
         body["axis"] = list(link.axis)
+    if link.is_swing:
+        body["swing"] = True
     made = dict(_with(node, "extras", {KEY: body}))
     extensions = made.get("extensions")
     if not has_clips and NAME not in (extensions or {}):
