@@ -36,7 +36,7 @@ __all__ = ["choose_links"]
 
 ROUNDS = 6  # of taking links away and trying again
 HOLDS = 0.05  # a weight that holds skin
-STEP = np.radians(36)  # of twist from link to link at most: 0.95 of the radius stays
+STEP = np.radians(30)  # of twist from link to link at most: 0.96 of the radius stays
 LEAST_TWISTS = 2
 SEEN = 1e-3  # of the skin around a joint, in clips: what twist links may cost
 AT_TIP = 0.8  # of a bone: what hangs on it from here on hangs on its tip
@@ -318,11 +318,28 @@ def _spoilt(
         elif (is_worse(new, first) and new.score > plain.score) or (
             new.seen > plain.seen + seen
         ):
-            above = int(parents[row])
-            near = {row, above, *np.flatnonzero(parents == row).tolist()}
-            near |= set(np.flatnonzero(parents == above).tolist())
-            spoilt |= near & set(chosen)
+            spoilt |= _nearest(parents, row, set(chosen))
     return spoilt
+
+
+def _nearest(parents: Ints, row: int, chosen: set[int]) -> set[int]:
+    """Those of the chosen joints that are next to a joint in the tree: it, the one
+    above and that one's others below, its own below; else those that are next to these.
+    """
+    above = int(parents[row])
+    near = {row, above, *np.flatnonzero(parents == row).tolist()}
+    near |= set(np.flatnonzero(parents == above).tolist())
+    while chosen and not near & chosen:
+        ring = np.array(sorted(near))
+        wider = (
+            near
+            | set(parents[ring[ring >= 0]].tolist())
+            | set(np.flatnonzero(np.isin(parents, ring)).tolist())
+        )
+        if wider == near:
+            break
+        near = wider
+    return near & chosen
 
 
 def _tell(left: Mapping[str, list[str]]) -> Iterator[Finding]:

@@ -47,6 +47,7 @@ NOTHING = 1e-6  # a weight that is not worth a tie, and what a sum may be off by
 # What is tried: how far links reach, and how much of them the parent keeps.
 VARIANTS = ((1.0, 0.0), (1.6, 0.0), (1.0, 1.0))
 TINY = 1e-30
+MOST_BARE = 0.3  # of a bone, at either end, that its twist leaves to links there
 LEAST_HALF = 1e-4  # of the body's size: no half of a chain is shorter
 
 # What hangs on the child or on the parent by this much (from a little to wholly) and
@@ -91,8 +92,8 @@ class Chain:
     around the joint; twists: of links along its bone, which come after them; base,
     axis: float64 (3,), the joint and the way through it, unit; up, down: how far the
     chain reaches before and beyond the joint, metres; radius: of the limb there,
-    metres; across: float64 (3,), the child's X axis; length: of the child, metres;
-    fade: see LinkSettings.
+    metres; across: float64 (3,), the child's X axis; wound: where along it the child's
+    twist begins and ends, metres; fade: see LinkSettings.
     """
 
     joint: int
@@ -106,12 +107,13 @@ class Chain:
     down: float
     radius: float
     across: Doubles
-    length: float
+    wound: tuple[float, float]
     fade: float
 
     def along(self, points: NDArray[np.floating]) -> Doubles:
-        """How far along the child points (R, 3) are: 0 at its base, 1 at its tip."""
-        far = (points - self.base) @ self.across / max(self.length, TINY)
+        """The part of the child's twist that belongs to points (R, 3)."""
+        start, end = self.wound
+        far = ((points - self.base) @ self.across - start) / max(end - start, TINY)
         placed: Doubles = np.clip(far, 0, 1)
         return placed
 
@@ -151,7 +153,25 @@ def link_chains(
         if (own.count or own.twists) and parent >= 0:
             chains.append(_chain(body, bones, sections, joint, first, own))
             first += own.count + own.twists
-    return chains
+    by_joint = {chain.joint: chain for chain in chains}
+    return [
+        replace(chain, wound=_wound(chain, by_joint, bones)) if chain.twists else chain
+        for chain in chains
+    ]
+
+
+def _wound(
+    chain: Chain, chains: Mapping[int, Chain], bones: Bones
+) -> tuple[float, float]:
+    """Where a bone's twist begins and ends: between the links at both of its ends.
+
+    Those at its base have none of it, those at its tip all.
+    """
+    length = float(bones.lengths[chain.joint])
+    after = chains.get(int(bones.tips[chain.joint]))
+    start = chain.down if chain.count else 0.0
+    stop = after.up if after is not None and after.count else 0.0
+    return min(start, MOST_BARE * length), length - min(stop, MOST_BARE * length)
 
 
 def _chain(
@@ -187,7 +207,7 @@ def _chain(
         max(min(half, float(lengths[joint]) / 2), least),
         max(radius, least),
         axes[joint].copy(),
-        float(lengths[joint]),
+        (0.0, float(lengths[joint])),
         VARIANTS[0][1] if settings.fade is None else settings.fade,
     )
 
@@ -250,7 +270,7 @@ def _wind(
 ) -> Iterator[tuple[NDArray[np.intp], Ints, Doubles]]:
     """What joints hold along their bones goes to their twist links: see `_changed`.
 
-    At the base of a bone nothing of the joint's twist is left, at its tip all of it is.
+    At the base of a bone none of the joint's twist is left, at its tip all of it is.
     """
     sums = np.maximum(pull.weights.sum(1, np.float64), TINY)
     for chain in chains:

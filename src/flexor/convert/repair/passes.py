@@ -199,7 +199,7 @@ class RepairWords(TypedDict, total=False):
             int,
             0,
             "Links along each bone that share its joint's twist, as a forearm does; at "
-            "most so many, 5 do.",
+            "most so many, 6 do.",
             unit="links",
             bounds=Bounds(0, 64, "0 to 64"),
             option=Option("--twists", low=0, high=64, after="links"),

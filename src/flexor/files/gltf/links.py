@@ -37,6 +37,7 @@ KEY = "flexor_link"
 # the four of a rotation. Blender is off by 2e-6.
 SAME = 1e-4
 LINK_NAME = re.compile(r"(.+)-link([1-9]\d{0,3})(?:-\d+)?(?:\.\d{3})?", re.DOTALL)
+TWIST_NAME = re.compile(r"(.+)-twist[1-9]\d{0,3}(?:-\d+)?(?:\.\d{3})?", re.DOTALL)
 AGAIN = re.compile(r"\.\d{3}")  # what Blender puts behind a name that is taken
 
 
@@ -144,9 +145,11 @@ def _read_axis(link: Checked) -> tuple[float, float, float] | None:
 def _read_names(skeleton: Skeleton, known: set[int]) -> dict[int, _Record]:
     """What names say of nodes that are not `known`: link k of n takes k / (n + 1).
 
-    All n must be there.
+    All n must be there. Beside twist links they leave out the twist about an axis that
+    names do not tell: their tracks move them.
     """
     groups: dict[tuple[int, str], dict[int, list[int]]] = {}
+    twisted = set()
     for row, (name, parent) in enumerate(
         zip(skeleton.names, skeleton.parents.tolist(), strict=True)
     ):
@@ -154,9 +157,14 @@ def _read_names(skeleton: Skeleton, known: set[int]) -> dict[int, _Record]:
         if found is not None:
             mine = groups.setdefault((parent, found[1]), {})
             mine.setdefault(int(found[2]), []).append(row)
+        found = TWIST_NAME.fullmatch(name)
+        if found is not None:
+            twisted.add((parent, found[1]))
     records = {}
-    for (_, joint), mine in groups.items():
+    for (parent, joint), mine in groups.items():
         count = len(mine)
+        if (parent, joint) in twisted:
+            continue
         if max(mine) != count or any(len(rows) > 1 for rows in mine.values()):
             continue
         for number, (row,) in mine.items():
