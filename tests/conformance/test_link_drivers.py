@@ -78,12 +78,16 @@ def moved_hero(rng: np.random.Generator, *, has_twists: bool) -> Character:
     skeleton = scene.skeleton
     if has_twists:
         axis = (0.6, 0.0, 0.8)
+        made = (
+            lambda link: link,
+            lambda link: Link(link.joint, link.fraction - 0.25, axis),
+            lambda link: Link(link.joint, link.fraction, axis, is_swing=True),
+        )
         links = {
-            node: Link(link.joint, link.fraction - 0.25, axis)
-            if link.joint % 2
-            else link
-            for node, link in skeleton.links.items()
+            node: made[link.joint % 3](link) for node, link in skeleton.links.items()
         }
+        kinds = {(link.axis is None, link.is_swing) for link in links.values()}
+        assert len(kinds) == 3
         skeleton = replace(skeleton, links=links)
     times = np.array(TIMES, np.float32)
     tracks = []
@@ -159,9 +163,12 @@ def test_three_drives_links(
 
 
 @pytest.mark.slow
-def test_blender_drives_links(tmp_path: Path, rng: np.random.Generator) -> None:
+@pytest.mark.parametrize("has_twists", [False, True])
+def test_blender_drives_links(
+    tmp_path: Path, rng: np.random.Generator, has_twists: bool
+) -> None:
     blender()
-    hero = moved_hero(rng, has_twists=False)
+    hero = moved_hero(rng, has_twists=has_twists)
     bare, saved = tmp_path / "bare.glb", tmp_path / "saved.glb"
     write_gltf(hero.scene, bare)
     flexor.save(hero, saved)

@@ -60,6 +60,22 @@ def shares(
     return up, own
 
 
+def reach(
+    body: Body, bones: Bones, sections: Sections, c: int, factor: float | None
+) -> tuple[float, float]:
+    """How far the chain of joint c reaches before and beyond it."""
+    p = int(body.parents[c])
+    length = 1.0 if factor is None else factor
+    radii = [math.sqrt(float(sections.radii[c, 0].prod()))]
+    if bones.tips[p] == c:
+        radii.append(math.sqrt(float(sections.radii[p, 1].prod())))
+    total = length * (0.3 * bones.lengths[c] + 1.5 * min(radii))
+    apart = math.dist(bones.bases[c], bones.bases[p])
+    least = 1e-4 * body.size
+    up = max(min(total / 2, max(bones.lengths[p], apart) / 2), least)
+    return up, max(min(total / 2, bones.lengths[c] / 2), least)
+
+
 def place(
     body: Body, bones: Bones, sections: Sections, c: int, length: float, point: Any
 ) -> float:
@@ -68,14 +84,7 @@ def place(
     cos = float(bones.axes[p] @ bones.axes[c])
     axis = bones.axes[c] + max(0.0, cos) * bones.axes[p]
     axis = axis / math.sqrt(float(axis @ axis))
-    radii = [math.sqrt(float(sections.radii[c, 0].prod()))]
-    if bones.tips[p] == c:
-        radii.append(math.sqrt(float(sections.radii[p, 1].prod())))
-    total = length * (0.3 * bones.lengths[c] + 1.5 * min(radii))
-    apart = math.dist(bones.bases[c], bones.bases[p])
-    least = 1e-4 * body.size
-    up = max(min(total / 2, max(bones.lengths[p], apart) / 2), least)
-    down = max(min(total / 2, bones.lengths[c] / 2), least)
+    up, down = reach(body, bones, sections, c, length)
     x = float((point - bones.bases[c]) @ axis)
     s = 0.5 + x / (2 * (up if x < 0 else down))
     return min(max(s, 0.0), 1.0)
@@ -157,3 +166,42 @@ def link_row(
         new[c] += given[-1]
         links += [g * (1 - fade) for g in given[1:-1]]
     return new + links
+
+
+def wind_row(
+    body: Body,
+    bones: Bones,
+    sections: Sections,
+    settings: Mapping[int, LinkSettings],
+    vertex: int,
+    bent: list[float],
+) -> list[float]:
+    """The weights of one vertex with twist links: of the S joints, then joint by joint
+    of the links around it and of those along its bone.
+
+    bent: what `link_row` gives.
+    """
+    count = len(body.parents)
+    new, links = bent[:count], bent[count:]
+    whole: list[float] = []
+    for c in sorted(settings):
+        n, twists = settings[c].count, settings[c].twists
+        if int(body.parents[c]) < 0:
+            continue
+        whole += links[:n]
+        links = links[n:]
+        tip = int(bones.tips[c])
+        if not twists or tip < 0:
+            continue
+        length = bones.lengths[c]
+        start = reach(body, bones, sections, c, settings[c].length)[1] if n else 0.0
+        stop = 0.0
+        if tip in settings and settings[tip].count:
+            stop = reach(body, bones, sections, tip, settings[tip].length)[0]
+        start, end = min(start, 0.3 * length), length - min(stop, 0.3 * length)
+        x = float((body.positions[vertex] - bones.bases[c]) @ bones.axes[c])
+        part = min(max((x - start) / max(end - start, 1e-30), 0.0), 1.0) * twists
+        given = [max(0.0, 1 - abs(part - k)) * new[c] for k in range(twists + 1)]
+        whole += given[:-1]
+        new[c] = given[-1]
+    return new + whole

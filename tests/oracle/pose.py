@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,7 @@ def follow_links(skeleton: Skeleton, moves: Any, turns: Any, sizes: Any) -> None
     """
     for node, link in skeleton.links.items():
         joint, u = link.joint, link.fraction
-        if link.axis is not None:
+        if link.axis is not None and not link.is_swing:
             moves[node], sizes[node] = moves[joint], sizes[joint]
             turns[node] = twist_link(link, skeleton.rotations[joint], turns[joint])
             continue
@@ -95,6 +96,8 @@ def follow_links(skeleton: Skeleton, moves: Any, turns: Any, sizes: Any) -> None
         start = skeleton.rotations[joint].astype(np.float64)
         start = start / np.linalg.norm(start)
         end = turns[joint] / np.linalg.norm(turns[joint])
+        if link.is_swing:
+            end = twist_link(replace(link, fraction=0), start, end)
         # `slerp` turns its first argument round: here the rest is to keep its sign.
         end = -end if float(start @ end) < 0 else end
         turns[node] = slerp(start, end, u)

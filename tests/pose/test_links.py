@@ -48,19 +48,27 @@ def linked(rng: Rng, plain: Skeleton, counts: list[int]) -> Skeleton:
 
 
 def with_axes(rng: Rng, skeleton: Skeleton, part: float = 0.5) -> Skeleton:
-    """The skeleton with that part of its links twist links, about axes of all sorts."""
+    """The skeleton with that part of its links of twist or swing, about axes of all
+    sorts.
+    """
     links = dict(skeleton.links)
     for node, link in links.items():
         if rng.random() < part:
             axis = rng.normal(size=3)
             axis = tuple((axis / np.linalg.norm(axis)).tolist())
-            fraction = 0.0 if rng.random() < 0.3 else link.fraction
-            links[node] = Link(link.joint, fraction, axis)
+            is_swing = bool(rng.random() < 0.4)
+            fraction = link.fraction if is_swing or rng.random() < 0.7 else 0.0
+            links[node] = Link(link.joint, fraction, axis, is_swing)
     return replace(skeleton, links=links)
 
 
 def one_joint(
-    rotation: Any, fraction: float, rest: Any = NO_TURN, axis: Any = None
+    rotation: Any,
+    fraction: float,
+    rest: Any = NO_TURN,
+    axis: Any = None,
+    *,
+    is_swing: bool = False,
 ) -> Any:
     """The link's rotation for one of a joint; the rest's length is left as it is."""
     skeleton = Skeleton(
@@ -69,7 +77,7 @@ def one_joint(
         np.zeros((2, 3)),
         np.array([rest, rest]),
         np.ones((2, 3)),
-        links={1: Link(0, fraction, axis)},
+        links={1: Link(0, fraction, axis, is_swing)},
     )
     layout = make_layout(plain_scene(skeleton))
     local = layout.rest[None].copy()
@@ -259,6 +267,32 @@ def test_a_twist_link_takes_a_part_of_the_twist(
             got = one_joint(sign * joint, fraction, rest, AXIS)
             side = np.sign(got @ wanted)
             np.testing.assert_allclose(side * got, wanted, atol=6e-6)
+
+
+@pytest.mark.parametrize("fraction", [0.25, 0.5, 0.75, 1 - 1e-6])
+@pytest.mark.parametrize("twist", [-170, -30, 0, 1e-3, 60, 170])
+def test_a_swing_link_takes_a_part_of_the_swing(
+    fraction: float, twist: float, rng: Rng
+) -> None:
+    """And none of the twist, whatever the rest is."""
+    (rest,) = random_rotations(rng, 1)
+    for degrees in (0, 30, 90, 150, 175):
+        swing = turned(across(AXIS), degrees)
+        joint = oracle.product(rest, oracle.product(swing, turned(AXIS, twist)))
+        wanted = oracle.product(rest, turned(across(AXIS), degrees * fraction))
+        for sign in (1, -1):
+            got = one_joint(sign * joint, fraction, rest, AXIS, is_swing=True)
+            side = np.sign(got @ wanted)
+            np.testing.assert_allclose(side * got, wanted, atol=6e-6)
+
+
+def test_swing_links_are_finite_and_unit(rng: Rng) -> None:
+    for rotation in ([0, 0, 0, 0], [0, 0.6, 0.8, 0], [1, 0, 0, 0], [1, 0, 0, 1e-8]):
+        for rest in (NO_TURN, [0, 0.6, 0.8, 0]):
+            got = one_joint(rotation, 0.5, rest, AXIS, is_swing=True)
+            assert np.isfinite(got).all()
+            if any(rotation):
+                np.testing.assert_allclose(np.linalg.norm(got), 1, atol=1e-6)
 
 
 def test_a_swing_alone_is_the_joint(rng: Rng) -> None:

@@ -311,7 +311,7 @@ def _rule_notes(rules: Sequence[JointRule]) -> Iterator[tuple[str, str]]:
     """What differs at the joints of each rule."""
     for rule in rules:
         words = dataclasses.asdict(rule)
-        said = [f"{key} {words[key]}" for key in ("count", "length", "fade")]
+        said = [f"{key} {words[key]}" for key in ("count", "twists", "length", "fade")]
         given = [text for text in said if not text.endswith("None")]
         yield f"links of {rule.pattern}", ", ".join(given)
 

@@ -3,7 +3,8 @@
 The lanes of links stand together: first the first link of each joint, then the second
 of those that have two, and so on. So eight neighbouring lanes follow eight neighbouring
 columns, and a joint is looked at once however many links it has. Twist links come after
-the others in the same way, with columns of their own: a block is of one kind.
+the others in the same way, with columns of their own, and swing links after them: a
+block is of one kind.
 """
 
 from __future__ import annotations
@@ -15,15 +16,14 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Doubles, Floats, Ints
 from flexor.maths import exact, quaternions
-from flexor.pose.kernels.layout import AXIS_ROWS, DEGREES, LANES
-from flexor.scene.character.skeleton import Skeleton
+from flexor.pose.kernels.layout import AXIS_ROWS, BEND, DEGREES, LANES, SWING, TWIST
+from flexor.scene.character.skeleton import Link, Skeleton
 
 __all__ = ["LinkTables", "order_lanes", "pack_links"]
 
 # For each group of lanes: its joints, those with the most links first, each with its
 # links, the smallest fraction first; all of one kind.
 Groups = list[dict[int, list[int]]]
-NO_AXIS = -1
 Axis = tuple[float, float, float]
 
 
@@ -31,7 +31,7 @@ Axis = tuple[float, float, float]
 class LinkTables:
     """The links of a skeleton; shapes as in the kernel `follow_links`.
 
-    joints: int32 (C,); blocks: int32 (B, 4); rest, curves, axes: float32, flat.
+    joints: int32 (C,); blocks: int32 (B, 5); rest, curves, axes: float32, flat.
     """
 
     joints: Ints
@@ -52,16 +52,16 @@ def order_lanes(skeleton: Skeleton) -> tuple[Ints, Groups]:
     parents, links = skeleton.parents.tolist(), skeleton.links
     above = [0] * len(parents)  # links above each node
     plain: list[list[int]] = [[]]
-    levels: list[tuple[dict[int, list[int]], dict[int, list[int]]]] = [({}, {})]
+    levels: list[Groups] = [[{}, {}, {}]]
     for node in skeleton.order.tolist():
         parent = parents[node]
         if parent >= 0:
             above[node] = above[parent] + (parent in links)
         if above[node] == len(plain):
             plain.append([])
-            levels.append(({}, {}))
+            levels.append([{}, {}, {}])
         if node in links:
-            kind = levels[above[node]][links[node].axis is not None]
+            kind = levels[above[node]][kind_of(links[node])]
             kind.setdefault(links[node].joint, []).append(node)
         else:
             plain[above[node]].append(node)
@@ -91,7 +91,7 @@ def _turns(group: dict[int, list[int]]) -> list[list[int]]:
 def pack_links(skeleton: Skeleton, lane_of_node: Ints, groups: Groups) -> LinkTables:
     """Lay the links out for lanes of that order."""
     joints: list[int] = []
-    blocks: list[tuple[int, int, int, int]] = []
+    blocks: list[tuple[int, int, int, int, int]] = []
     fractions: list[float] = []
     twisted: list[tuple[int, Axis]] = []  # joint and axis, eight a block
     for group in groups:
@@ -108,13 +108,13 @@ def pack_links(skeleton: Skeleton, lane_of_node: Ints, groups: Groups) -> LinkTa
                 width = min(LANES, end - lane - i)
                 own = [skeleton.links[n] for n in turn[i : i + LANES]]
                 own += own[-1:] * (LANES - len(own))
-                axes = [(k.joint, k.axis) for k in own if k.axis is not None]
-                blocks.append(
-                    (first + i, lane + i, width, len(twisted) if axes else NO_AXIS)
-                )
+                kind = kind_of(own[0])
+                blocks.append((first + i, lane + i, width, kind, len(twisted)))
                 # A twist link gives back what it does not take.
-                fractions += [1 - k.fraction if axes else k.fraction for k in own]
-                twisted += axes
+                fractions += [
+                    1 - k.fraction if kind == TWIST else k.fraction for k in own
+                ]
+                twisted += [(k.joint, k.axis) for k in own if k.axis is not None]
     rows = np.array(joints, np.int32)
     parts = (
         skeleton.translations[rows],
@@ -123,11 +123,18 @@ def pack_links(skeleton: Skeleton, lane_of_node: Ints, groups: Groups) -> LinkTa
     )
     return LinkTables(
         lane_of_node[rows],
-        np.array(blocks, np.int32).reshape(-1, 4),
+        np.array(blocks, np.int32).reshape(-1, 5),
         np.concatenate(parts, 1).T.astype(np.float32).ravel(),
         _curves(np.array(fractions)).astype(np.float32).ravel(),
         _axes(skeleton, twisted),
     )
+
+
+def kind_of(link: Link) -> int:
+    """BEND, TWIST or SWING."""
+    if link.axis is None:
+        return BEND
+    return SWING if link.is_swing else TWIST
 
 
 _NO_TURN = np.array([0.0, 0, 0, 1])
@@ -144,7 +151,7 @@ def _unit_rests(skeleton: Skeleton, nodes: Ints) -> Doubles:
 
 
 def _axes(skeleton: Skeleton, twisted: list[tuple[int, Axis]]) -> Floats:
-    """Rows of every block of twist links (B, 7, 8), flat: the axis, and rest * axis.
+    """Rows of every block of links with axes (B, 7, 8), flat: axis, and rest * axis.
 
     The part of a rotation q about the axis, seen from the rest, is q's product with the
     latter: the four numbers of conj(rest) * q along those of the axis.

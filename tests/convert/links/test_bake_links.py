@@ -85,13 +85,19 @@ def errors_of(skeleton: Skeleton, baked: Clip, times: Any) -> dict[str, float]:
 
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("kind", ["bend", "twist"])
+@pytest.mark.parametrize("kind", ["bend", "twist", "swing"])
 def test_baked_tracks_move_as_links_do(
     rng: np.random.Generator, path: Path, interpolation: Interpolation, kind: str
 ) -> None:
     skeleton = linked_skeleton(rng)
     if kind == "twist":
         skeleton = twisted(skeleton)
+    if kind == "swing":
+        links = {
+            node: replace(link, axis=(0.0, 0.6, 0.8), is_swing=True)
+            for node, link in skeleton.links.items()
+        }
+        skeleton = replace(skeleton, links=links)
     times = random_times(rng, 6)
     if path == "rotation":
         keys = small_turns(rng, skeleton.rotations[1].astype(np.float64), 6)

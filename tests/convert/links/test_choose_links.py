@@ -19,10 +19,11 @@ from flexor.convert.shape.deform_body import (
     deform_body,
 )
 from flexor.convert.shape.facts import SceneFacts
+from flexor.convert.shape.judge_joints import is_worse
 from flexor.pose.layout import make_layout
 from flexor.scene.character.clip import Clip, Track
 from flexor.scene.scene import Scene
-from tests.convert.shape.tubes import skinned_scene, tube_scene
+from tests.convert.shape.tubes import forearm_scene, skinned_scene, tube_scene, turn
 
 
 def every(body: Body) -> dict[int, LinkSettings]:
@@ -122,6 +123,62 @@ def test_edges_that_tear_in_a_clip_take_the_links_away() -> None:
     names, told = chosen(moved)
     assert name not in names
     assert name in told["they would look no better"]
+
+
+def twisting(degrees: float) -> dict[str, Clip]:
+    keys = np.array([turn([1, 0, 0], angle) for angle in (0, degrees)], np.float32)
+    track = Track(1, "rotation", np.array([0, 1], np.float32), keys)
+    return {"twist": Clip("twist", (track,))}
+
+
+def wound(scene: Scene, **settings: int) -> dict[str, int]:
+    """How many twist links each joint gets."""
+    facts = SceneFacts(scene)
+    own = LinkSettings(**settings)
+    wanted = [dict.fromkeys(range(len(b.body.joints)), own) for b in facts.bodies]
+    skeleton = choose_links(facts, wanted)[0].scene.skeleton
+    found: dict[str, int] = {}
+    for link in skeleton.links.values():
+        if link.axis is not None and not link.is_swing:
+            name = skeleton.names[link.joint]
+            found[name] = found.get(name, 0) + 1
+    return found
+
+
+@pytest.mark.parametrize(
+    ("degrees", "twists", "expected"),
+    [(120, 6, 3), (80, 6, 3), (45, 6, 0), (120, 2, 2), (120, 0, 0)],
+)
+def test_bones_that_twist_get_as_many_twist_links_as_they_need(
+    degrees: float, twists: int, expected: int
+) -> None:
+    """A step of 30 degrees each, of a quarter more than the clip turns it by, 90 at
+    most.
+    """
+    scene = forearm_scene(clips=twisting(degrees))
+    found = wound(scene, count=0, twists=twists)
+    assert found == ({"forearm": expected} if expected else {})
+
+
+def test_where_links_for_a_bend_share_the_twist_no_others_do() -> None:
+    assert not wound(forearm_scene(clips=twisting(60)), count=3, twists=6)
+
+
+def test_bones_with_something_on_their_way_get_no_twist_links() -> None:
+    clips = twisting(120)
+    assert wound(forearm_scene(clips=clips, more=[7.0]), count=0, twists=6)
+    assert not wound(forearm_scene(clips=clips, more=[3.0]), count=0, twists=6)
+
+
+def test_the_automatic_repair_puts_them_in(assets: Any) -> None:
+    """The arms of a man wind up, and links for bends do not share that out."""
+    better, report = flexor.repair(flexor.load(assets / "CesiumMan.glb"))
+    twisted = {link.joint for link in better.skeleton.links.values() if link.axis}
+    names = {better.skeleton.names[joint] for joint in twisted}
+    assert {"Skeleton_arm_joint_L__4_", "Skeleton_arm_joint_R"} <= names
+    for joint in report.joints:
+        if joint.looked is not None and joint.looks is not None:
+            assert not is_worse(joint.looks, joint.looked)
 
 
 def test_poses_and_skins_of_clips() -> None:

@@ -24,7 +24,7 @@ from flexor.convert.shape.surface import Surface
 from flexor.errors import SettingError
 from flexor.scene.scene import Scene
 from tests.convert.shape.tubes import skinned_scene, tube, tube_scene
-from tests.oracle.links import link_row
+from tests.oracle.links import link_row, wind_row
 
 Shape = tuple[Body, Surface, Bones, Sections]
 
@@ -43,16 +43,18 @@ def linked_rows(shape: Shape, own: dict[int, LinkSettings]) -> Any:
     body, surface, bones, sections = shape
     chains = link_chains(body, bones, sections, own)
     pull = link_weights(body, bones, chains, surface)
-    total = len(body.joints) + sum(chain.count for chain in chains)
+    total = len(body.joints) + sum(chain.count + chain.twists for chain in chains)
     return pull.dense(total)
 
 
 def expected_rows(shape: Shape, own: dict[int, LinkSettings]) -> Any:
     body, surface, bones, sections = shape
     normals = surface.normals[surface.point_of_vertex].astype(np.float64)
-    return np.array(
-        [link_row(body, bones, sections, own, normals[v], v) for v in range(len(body))]
-    )
+    rows = []
+    for v in range(len(body)):
+        bent = link_row(body, bones, sections, own, normals[v], v)
+        rows.append(wind_row(body, bones, sections, own, v, bent))
+    return np.array(rows)
 
 
 def random_scene(rng: np.random.Generator, joints: int, *, flat: bool = False) -> Scene:
@@ -85,6 +87,7 @@ def test_weights_are_those_of_the_plain_loops(
             count=int(rng.integers(0, 5)),
             length=float(rng.uniform(0.3, 3)),
             fade=float(rng.uniform(0, 1)),
+            twists=int(rng.integers(0, 4)),
         )
         for row in range(joints)
         if row != 2
@@ -95,12 +98,13 @@ def test_weights_are_those_of_the_plain_loops(
 
 def test_weights_of_the_mannequin_are_those_of_the_plain_loops() -> None:
     shape = shape_of(flexor.samples.mannequin().scene)
-    own = dict.fromkeys(range(len(shape[0].joints)), LinkSettings())
+    own = dict.fromkeys(range(len(shape[0].joints)), LinkSettings(twists=4))
     got = linked_rows(shape, own)
     body, surface, bones, sections = shape
     normals = surface.normals[surface.point_of_vertex].astype(np.float64)
     for v in range(0, len(body), 61):
-        want = link_row(body, bones, sections, own, normals[v], v)
+        bent = link_row(body, bones, sections, own, normals[v], v)
+        want = wind_row(body, bones, sections, own, v, bent)
         np.testing.assert_allclose(got[v], want, atol=5e-6)
 
 
@@ -289,7 +293,7 @@ def given_out(share: float, radii: float) -> float:
     )
     body, surface, bones, _ = shape_of(scene)
     way = np.array([1.0, 0, 0])
-    chain = Chain(1, 0, 2, 1, np.zeros(3), way, 1.0, 1.0, 1.0, way, 0.0)
+    chain = Chain(1, 0, 2, 1, 0, np.zeros(3), way, 1.0, 1.0, 1.0, way, (0.0, 1.0), 0.0)
     return float(link_weights(body, bones, [chain], surface).dense(3)[0, 2])
 
 

@@ -57,6 +57,7 @@ def test_the_keywords_are_those_that_programs_use() -> None:
         "ease": False,
         "mirror": None,
         "links": 0,
+        "twists": 0,
         "always": False,
         "prune": 0.0,
         "max_influences": None,

@@ -24,7 +24,7 @@ def test_nothing_asked_for_is_the_automatic_recipe() -> None:
     chosen = asked_or_automatic(make_settings({}))
     assert chosen.passes() == ("rogues", "ease", "links")
     assert {name: chosen.values[name] for name in AUTOMATIC} == AUTOMATIC
-    assert AUTOMATIC == {"rogues": True, "ease": True, "links": 3}
+    assert AUTOMATIC == {"rogues": True, "ease": True, "links": 3, "twists": 6}
 
 
 def test_what_is_no_pass_goes_with_the_automatic_recipe() -> None:

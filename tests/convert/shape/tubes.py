@@ -105,6 +105,33 @@ def tube_scene(width: float = 0.0, *, clips: dict[str, Clip] | None = None) -> S
     )
 
 
+def forearm_scene(
+    *, clips: dict[str, Clip] | None = None, more: Sequence[float] = ()
+) -> Scene:
+    """A tube of radius 1 on an upper arm, a forearm and a hand of 8 each.
+
+    more: where along the forearm other joints hang that hold a little of its skin.
+    """
+    rings = np.linspace(-8, 16, 121)
+    positions, normals, faces = tube(rings)
+    x = positions[:, 0]
+    fore, hand = np.clip(0.5 + x / 2, 0, 1), np.clip(0.5 + (x - 8) / 2, 0, 1)
+    held = [1 - fore, fore * (1 - hand), fore * hand]
+    for at in more:
+        own = 0.4 * np.clip(1 - np.abs(x - at), 0, 1)
+        held = [*(one * (1 - own) for one in held), own]
+    return skinned_scene(
+        [(-8, 0, 0), (0, 0, 0), (8, 0, 0), *((at, 0, 0) for at in more)],
+        [-1, 0, 1, *(1 for _ in more)],
+        positions,
+        faces,
+        np.stack(held, 1),
+        normals=normals,
+        names=["arm", "forearm", "hand", *(f"more{i}" for i in range(len(more)))],
+        clips=clips,
+    )
+
+
 def link(
     scene: Scene, settings: Sequence[Mapping[int, LinkSettings]]
 ) -> tuple[Scene, list[Finding]]:

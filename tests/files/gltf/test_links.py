@@ -157,6 +157,7 @@ def test_links_come_back(tmp_path: Path, ending: str, rng: np.random.Generator) 
     plain = replace(plain, **parts)
     links = {node: Link(joint, float(rng.uniform(0.01, 0.99))) for node in others}
     links[others[0]] = Link(joint, 0.0, (0.0, 0.6, 0.8))
+    links[others[2]] = Link(joint, 0.3, (0.0, 0.6, 0.8), is_swing=True)
     carried: dict[int, Any] = {
         joint: {"extras": "text"},
         others[1]: {"extras": {"b": 1}},

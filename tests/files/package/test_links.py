@@ -83,6 +83,16 @@ def test_without_twist_links_older_releases_read_it(path: Path) -> None:
     assert "link_axes" not in file.entries
 
 
+def test_swing_links_come_back(tmp_path: Path) -> None:
+    scene = twisted_scene()
+    links = {**scene.skeleton.links, 5: Link(0, 0.25, (0, 1, 0), is_swing=True)}
+    scene = replace(scene, skeleton=replace(scene.skeleton, links=links))
+    place = tmp_path / "swung.flexor"
+    write_package(plain_package(scene), place)
+    assert dict(read_package(place).scene.skeleton.links) == links
+    assert tensors.open_tensors(place).metadata["version"] == "3"
+
+
 @pytest.mark.parametrize(
     ("axes", "words"),
     [

@@ -16,6 +16,7 @@ from flexor.pose.clips.track_values import (
     one_sign,
     sample_track,
     slerp,
+    way_of,
 )
 from flexor.scene.character.clip import Clip, Track
 from flexor.scene.character.skeleton import Link, Skeleton
@@ -96,11 +97,12 @@ def _is_still(track: Track, skeleton: Skeleton, tolerance: float) -> bool:
 
 def _bake_vector(track: Track, rest: Doubles, node: int, link: Link) -> Track:
     """A place or scale on the way from its rest (3,): exact for every interpolation."""
-    if link.axis is not None:
+    part = way_of(link)
+    if part == 1:
         return replace(track, node=node)
-    values = track.values.astype(np.float64) * link.fraction
+    values = track.values.astype(np.float64) * part
     keys = values[:, 1] if track.interpolation == "CUBICSPLINE" else values
-    keys += rest * (1 - link.fraction)
+    keys += rest * (1 - part)
     return Track(
         node, track.path, track.times, values.astype("f4"), track.interpolation
     )

@@ -3,12 +3,13 @@
 Links are put in by place along a joint. That is wrong where the bone above does not
 hold the skin on the other side, and on meshes too coarse for it; so it is tried: each
 joint with several lengths, then all that became better at once, until none is worse.
+Twist links are tried then, in the same way, at joints whose bone leads to the next.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,10 @@ __all__ = ["choose_links"]
 
 ROUNDS = 6  # of taking links away and trying again
 HOLDS = 0.05  # a weight that holds skin
+STEP = np.radians(30)  # of twist from link to link at most: 0.96 of the radius stays
+LEAST_TWISTS = 2
+SEEN = 1e-3  # of the skin around a joint, in clips: what twist links may cost
+AT_TIP = 0.8  # of a bone: what hangs on it from here on hangs on its tip
 
 Wanted = dict[int, LinkSettings]
 Scores = list[dict[int, JointScore]]
@@ -76,21 +81,16 @@ def choose_links(
     twins = [
         _twins(own.body, asked) for own, asked in zip(facts.bodies, wanted, strict=True)
     ]
-    chosen = _best(facts, wanted, plans, (before, twins), most)
-    for _ in range(ROUNDS):
-        after = _judge(_tried(facts, chosen, most), plans)
-        spoilt = [
-            _spoilt(own, chosen[number], (first[number], before[number]), after[number])
-            for number, own in enumerate(facts.bodies)
-        ]
-        if not any(spoilt):
-            break
-        for own, rows, pairs in zip(chosen, spoilt, twins, strict=True):
-            for row in rows:
-                own.pop(row, None)
-                own.pop(int(pairs[row]), None)
-    else:
-        chosen = [{} for _ in chosen]
+    trial = _Trial(facts, plans, twins, first, most)
+    bends = [
+        {row: replace(settings, twists=0) for row, settings in own.items()}
+        for own in wanted
+    ]
+    none: list[Wanted] = [{} for _ in bends]
+    chosen, scores = _settled(trial, none, _best(trial, bends, before), before)
+    wound = _with_twists(trial, chosen, wanted, scores)
+    if any(wound):
+        chosen, _ = _settled(trial, chosen, wound, scores, seen=SEEN)
     for known, asked, own in zip(facts.bodies, wanted, chosen, strict=True):
         rest = [known.body.names[row] for row in asked if row not in own]
         left.setdefault("they would look no better", []).extend(rest)
@@ -99,16 +99,121 @@ def choose_links(
     return linked, [*findings, *_tell(left)]
 
 
-def _tried(facts: SceneFacts, settings: Sequence[Wanted], most: int) -> SceneFacts:
-    """The scene with links, as it will be."""
-    linked, _ = link_bones(facts, settings)
-    if not most:
-        return linked
-    pulls = {
-        number: limit_influences(own.body.pull, most)
-        for number, own in enumerate(linked.bodies)
-    }
-    return linked.with_pulls(pulls)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Trial:
+    """What links are tried on.
+
+    plans: how each body is judged; twins: of each joint, with which it is judged as
+    one, since both sides of a body are to be linked alike; first: the scores before any
+    repair; most: see choose_links.
+    """
+
+    facts: SceneFacts
+    plans: Sequence[JudgePlan]
+    twins: Sequence[Ints]
+    first: Scores
+    most: int
+
+    def scores(self, settings: Sequence[Wanted]) -> Scores:
+        """The scores with links."""
+        return _judge(self._linked(settings), self.plans)
+
+    def _linked(self, settings: Sequence[Wanted]) -> SceneFacts:
+        """The scene with links, as it will be."""
+        linked, _ = link_bones(self.facts, settings)
+        if not self.most:
+            return linked
+        pulls = {
+            number: limit_influences(own.body.pull, self.most)
+            for number, own in enumerate(linked.bodies)
+        }
+        return linked.with_pulls(pulls)
+
+
+def _settled(
+    trial: _Trial,
+    plain: Sequence[Wanted],
+    more: Sequence[Wanted],
+    before: Scores,
+    *,
+    seen: float = np.inf,
+) -> tuple[list[Wanted], Scores]:
+    """What is left of more links when joints that look no better, or spoil others, have
+    gone back to what they had, and the scores with that.
+
+    plain: the links before, with which the scores were `before`; more: other links of
+    some joints; seen: no joint may look worse in clips by more than this.
+    """
+    rest = [dict(own) for own in more]
+    for _ in range(ROUNDS):
+        chosen = [{**old, **new} for old, new in zip(plain, rest, strict=True)]
+        after = trial.scores(chosen)
+        spoilt = [
+            _spoilt(
+                own, rest[number], (trial.first[number], before[number]), scores, seen
+            )
+            for number, (own, scores) in enumerate(
+                zip(trial.facts.bodies, after, strict=True)
+            )
+        ]
+        if not any(spoilt):
+            return chosen, after
+        for new, rows, pairs in zip(rest, spoilt, trial.twins, strict=True):
+            for row in rows:
+                new.pop(row, None)
+                new.pop(int(pairs[row]), None)
+    return [dict(old) for old in plain], before
+
+
+def _with_twists(
+    trial: _Trial, chosen: Sequence[Wanted], wanted: Sequence[Wanted], before: Scores
+) -> list[Wanted]:
+    """Settings with twist links, of joints that look better with them; before: the
+    scores with the chosen links.
+    """
+    tried: list[Wanted] = []
+    for own, plan, links, asked in zip(
+        trial.facts.bodies, trial.plans, chosen, wanted, strict=True
+    ):
+        tried.append({})
+        for row in _leading(own) & asked.keys():
+            count = min(_twists(plan, row), asked[row].twists)
+            if count:
+                plain = links.get(row, LinkSettings(count=0))
+                tried[-1][row] = replace(plain, twists=count)
+    if not any(tried):
+        return tried
+    whole = [{**old, **new} for old, new in zip(chosen, tried, strict=True)]
+    new, old = (_paired(one, trial.twins) for one in (trial.scores(whole), before))
+    return [
+        {
+            row: settings
+            for row, settings in own.items()
+            if row in old[number] and is_better(new[number][row], old[number][row])
+        }
+        for number, own in enumerate(tried)
+    ]
+
+
+def _twists(plan: JudgePlan, row: int) -> int:
+    """How many twist links a joint needs for how far it is tried to twist."""
+    mine = (plan.poses.rows == row) & (plan.poses.axes == 0)
+    angle = float(np.abs(plan.poses.angles[mine]).max(initial=0))
+    return max(int(np.ceil(angle / STEP - 1e-6)), LEAST_TWISTS) if angle else 0
+
+
+def _leading(own: BodyFacts) -> set[int]:
+    """Joints (rows) whose bone leads to another that holds skin, with none before."""
+    body, bones = own.body, own.shape_by_place.bones
+    holding = set(np.unique(body.pull.joints[body.pull.weights > 0]).tolist())
+    found = set()
+    for row, tip in enumerate(bones.tips.tolist()):
+        below = np.flatnonzero(body.parents == row)
+        ends = [child for child in below.tolist() if child in holding]
+        along = bones.local(row, bones.bases[ends])[:, 0]
+        if tip in ends and (along >= AT_TIP * bones.lengths[row]).all():
+            found.add(row)
+    return found
 
 
 def _judge(facts: SceneFacts, plans: Sequence[JudgePlan]) -> Scores:
@@ -119,33 +224,26 @@ def _judge(facts: SceneFacts, plans: Sequence[JudgePlan]) -> Scores:
     ]
 
 
-def _best(
-    facts: SceneFacts,
-    wanted: Sequence[Wanted],
-    plans: Sequence[JudgePlan],
-    known_before: tuple[Scores, Sequence[Ints]],
-    most: int,
-) -> list[Wanted]:
+def _best(trial: _Trial, wanted: Sequence[Wanted], without: Scores) -> list[Wanted]:
     """For each joint that some links make better, the best of those tried.
 
-    known_before: scores without links, and the twin of each joint, with which it is
-    judged as one: both sides of a body are to be linked alike.
+    without: the scores without links.
     """
-    without, twins = known_before
-    before = _paired(without, twins)
+    before = _paired(without, trial.twins)
     best: Scores = [{} for _ in wanted]
     chosen: list[Wanted] = [{} for _ in wanted]
     for length, fade in VARIANTS:
-        trial = [
+        variants = [
             {row: _variant(own, length, fade) for row, own in mine.items()}
             for mine in wanted
         ]
         known = [
-            {row: own for row, own in mine.items() if own is not None} for mine in trial
+            {row: own for row, own in mine.items() if own is not None and own.count}
+            for mine in variants
         ]
         if not any(known):
             continue
-        scores = _paired(_judge(_tried(facts, known, most), plans), twins)
+        scores = _paired(trial.scores(known), trial.twins)
         for number, mine in enumerate(known):
             for row, own in mine.items():
                 new, old = scores[number].get(row), before[number].get(row)
@@ -203,10 +301,11 @@ def _spoilt(
     chosen: Wanted,
     before: tuple[Mapping[int, JointScore], Mapping[int, JointScore]],
     after: Mapping[int, JointScore],
+    seen: float,
 ) -> set[int]:
     """Rows whose links are to go: no better, or next to a joint that is worse.
 
-    before: the scores at first, and those without links.
+    before: the scores at first, and those without links; seen: see `_settled`.
     """
     spoilt = set()
     parents = facts.body.parents
@@ -216,12 +315,31 @@ def _spoilt(
             continue
         if row in chosen and new.score >= plain.score:
             spoilt.add(row)
-        elif is_worse(new, first) and new.score > plain.score:
-            above = int(parents[row])
-            near = {row, above, *np.flatnonzero(parents == row).tolist()}
-            near |= set(np.flatnonzero(parents == above).tolist())
-            spoilt |= near & set(chosen)
+        elif (is_worse(new, first) and new.score > plain.score) or (
+            new.seen > plain.seen + seen
+        ):
+            spoilt |= _nearest(parents, row, set(chosen))
     return spoilt
+
+
+def _nearest(parents: Ints, row: int, chosen: set[int]) -> set[int]:
+    """Those of the chosen joints that are next to a joint in the tree: it, the one
+    above and that one's others below, its own below; else those that are next to these.
+    """
+    above = int(parents[row])
+    near = {row, above, *np.flatnonzero(parents == row).tolist()}
+    near |= set(np.flatnonzero(parents == above).tolist())
+    while chosen and not near & chosen:
+        ring = np.array(sorted(near))
+        wider = (
+            near
+            | set(parents[ring[ring >= 0]].tolist())
+            | set(np.flatnonzero(np.isin(parents, ring)).tolist())
+        )
+        if wider == near:
+            break
+        near = wider
+    return near & chosen
 
 
 def _tell(left: Mapping[str, list[str]]) -> Iterator[Finding]:

@@ -18,8 +18,8 @@ from flexor.convert.links.link_weights import (
 from flexor.convert.shape.body import Body, Pull, with_pulls
 from flexor.convert.shape.facts import BodyFacts, SceneFacts
 from flexor.errors import SettingError
-from flexor.maths import quaternions, transforms
-from flexor.pose.clips.track_values import slerp
+from flexor.maths import exact, quaternions, transforms
+from flexor.pose.clips.track_values import follow_turns, way_of
 from flexor.scene.character.skeleton import Link, Skeleton
 from flexor.scene.character.weights import Skin
 from flexor.scene.finding import Finding
@@ -30,15 +30,20 @@ __all__ = ["LinkSettings", "link_bones", "own_meshes"]
 MOST_JOINTS = 65535  # of a skin: joints in weights are uint16
 # A joint whose rest is no further than this from where it was bound is taken as bound.
 BOUND = 1e-4
+FLAT = 1e-18  # of what has no volume
 
 
 @dataclass(slots=True)
 class _Nodes:
-    """Link nodes that are to be added, in order: (joint's node, fraction) and names."""
+    """Link nodes that are to be added, in order, with their names.
+
+    axes: about which joints (nodes) that have twist links twist, in their own frame.
+    """
 
     first: int
-    rows: dict[tuple[int, float], int] = field(default_factory=dict)
+    rows: dict[Link, int] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
+    axes: dict[int, tuple[float, float, float]] = field(default_factory=dict)
 
 
 def link_bones(
@@ -49,10 +54,11 @@ def link_bones(
     settings: for each body those of its joints, by row; joints that are not named get
     no links, nor do those with no joint above them, those that have links already and
     links themselves. Link k of n is a new node beside the joint's, at its rest, that
-    moves k / (n + 1) of the joint's way; if the joint's node hangs on a node that is no
-    joint, that one carries the links too. Old nodes keep their numbers. Bodies that
-    hang on the same nodes share the links. Clips stay as they are: links follow by
-    themselves, and tracks are made of that when a file is written for others.
+    moves k / (n + 1) of the joint's way, of a joint with twist links without its twist;
+    twist link k of n takes (k - 1) / n of the twist. If the joint's node hangs on a
+    node that is no joint, that one carries the links too. Old nodes keep their numbers.
+    Bodies that hang on the same nodes share the links. Clips stay as they are: links
+    follow by themselves, and tracks are made of that when a file is written for others.
     """
     scene, bodies = facts.scene, facts.bodies
     if len(settings) != len(bodies):
@@ -69,14 +75,19 @@ def link_bones(
         free, odd = own_meshes(scene, body)
         findings += odd
         chains, pull = _link_body(linked, free, wanted)
-        if len(body.joints) + sum(chain.count for chain in chains) > MOST_JOINTS:
+        total = sum(chain.count + chain.twists for chain in chains)
+        if len(body.joints) + total > MOST_JOINTS:
             raise SettingError(
                 f"links: a skin would have more than {MOST_JOINTS} joints; "
                 "ask for fewer links"
             )
-        added = _add_nodes(nodes, scene.skeleton, body, chains)
         skeleton, world = scene.skeleton, facts.world
-        binds = [_link_binds(skeleton, body, chain, world) for chain in chains]
+        made = [_links_of(nodes, skeleton, body, chain) for chain in chains]
+        added = _add_nodes(nodes, skeleton, made)
+        binds = [
+            _link_binds(skeleton, body, chain, own, world)
+            for chain, own in zip(chains, made, strict=True)
+        ]
         findings += _fitted(body, chains, binds)
         for row in body.skins:
             skins[row] = _extend_skin(skins[row], chains, added, binds)
@@ -105,7 +116,8 @@ def _wanted(
             last = len(body.joints) - 1
             raise SettingError(f"links: no joint {row} in the body; the last is {last}")
         node = int(body.joints[row])
-        if not own.count or body.parents[row] < 0 or node in links or twice[row]:
+        is_asked = own.count or own.twists
+        if not is_asked or body.parents[row] < 0 or node in links or twice[row]:
             continue
         if node in linked:
             text = "has links already; left as it is"
@@ -140,35 +152,66 @@ def _link_body(
     return chains, link_weights(free, shape.bones, chains, shape.surface)
 
 
-def _add_nodes(
-    nodes: _Nodes, skeleton: Skeleton, body: Body, chains: list[Chain]
-) -> Ints:
-    """Nodes of all links of these chains, those that are there already included."""
+def _links_of(
+    nodes: _Nodes, skeleton: Skeleton, body: Body, chain: Chain
+) -> list[Link]:
+    """The links of a chain, those around its joint first."""
+    joint, count, twists = int(body.joints[chain.joint]), chain.count, chain.twists
+    parts = [k / (count + 1) for k in range(1, count + 1)]
+    if not twists:
+        return [Link(joint, part) for part in parts]
+    # Bodies on the same joints share their links.
+    axis = nodes.axes.setdefault(joint, _axis_in_joint(skeleton, body, chain))
+    bends = [Link(joint, part, axis, True) for part in parts]
+    return bends + [Link(joint, k / twists, axis) for k in range(twists)]
+
+
+def _axis_in_joint(
+    skeleton: Skeleton, body: Body, chain: Chain
+) -> tuple[float, float, float]:
+    """The way of a chain's bone, from where it was bound, in the frame of its joint."""
+    matrix = body.frames[chain.joint, :, :3]
+    if abs(np.linalg.det(matrix)) <= FLAT:
+        return 1.0, 0.0, 0.0
+    # A joint is scaled before it is turned.
+    scale = skeleton.scales[body.joints[chain.joint]].astype(np.float64)
+    way = exact.solve(matrix, chain.across[:, None])[:, 0] * scale
+    x, y, z = (way / max(exact.norm(way), FLAT)).tolist()
+    return x, y, z
+
+
+def _add_nodes(nodes: _Nodes, skeleton: Skeleton, made: list[list[Link]]) -> Ints:
+    """Nodes of all links of some chains, those that are there already included."""
     taken = {*skeleton.names, *nodes.names}
     rows = []
-    for chain in chains:
-        joint = int(body.joints[chain.joint])
-        for k in range(1, chain.count + 1):
-            key = (joint, k / (chain.count + 1))
-            if key not in nodes.rows:
-                stem = f"{skeleton.names[joint]}-link{k}"
-                name, number = stem, 2
+    for chain in made:
+        for link in chain:
+            if link not in nodes.rows:
+                word = "link" if link.axis is None or link.is_swing else "twist"
+                alike = [other for other in chain if _is_alike(other, link)]
+                name = f"{skeleton.names[link.joint]}-{word}{alike.index(link) + 1}"
+                stem, number = name, 2
                 while name in taken:
                     name, number = f"{stem}-{number}", number + 1
                 taken.add(name)
-                nodes.rows[key] = nodes.first + len(nodes.names)
+                nodes.rows[link] = nodes.first + len(nodes.names)
                 nodes.names.append(name)
-            rows.append(nodes.rows[key])
+            rows.append(nodes.rows[link])
     return np.array(rows, np.int32)
+
+
+def _is_alike(one: Link, other: Link) -> bool:
+    return (one.axis is None or one.is_swing) == (other.axis is None or other.is_swing)
 
 
 def _link_binds(
     skeleton: Skeleton,
     body: Body,
     chain: Chain,
+    links: list[Link],
     world: NDArray[np.float64],
 ) -> NDArray[np.float64] | None:
-    """Bind matrices (count, 3, 4) of a joint's links; None for the joint's own.
+    """Bind matrices (n, 3, 4) of a joint's n links; None for the joint's own.
 
     world: (J, 3, 4), world_from_node at rest.
     Links part the way from the joint's rest, the skin hangs on where the joint was
@@ -201,12 +244,12 @@ def _link_binds(
     move, turn, scale = _as_signed(*transforms.decompose(bound), skeleton.scales[joint])
     rest_turn = skeleton.rotations[joint].astype(np.float64)
     rest_turn /= np.linalg.norm(rest_turn) or 1
-    binds = np.empty((chain.count, 3, 4))
-    for k in range(chain.count):
-        u = (k + 1) / (chain.count + 1)
+    binds = np.empty((len(links), 3, 4))
+    for k, link in enumerate(links):
+        u = way_of(link)
         blend = transforms.compose(
             move + (skeleton.translations[joint] - move) * u,
-            slerp(turn, rest_turn, np.array(u)),
+            follow_turns(link, turn, rest_turn),
             scale + (skeleton.scales[joint] - scale) * u,
         )
         binds[k] = transforms.multiply(transforms.multiply(from_rest, blend), mesh)
@@ -257,7 +300,8 @@ def _extend_skin(
     """The skin with the links after its joints."""
     rows = [skin.inverse_binds]
     for chain, own in zip(chains, binds, strict=True):
-        theirs = skin.inverse_binds[[chain.joint] * chain.count]
+        count = chain.count + chain.twists
+        theirs = skin.inverse_binds[[chain.joint] * count]
         rows.append(theirs if own is None else own.astype(np.float32))
     fitted = any(own is not None for own in binds)
     return replace(
@@ -271,9 +315,9 @@ def _extend_skin(
 def _grown(scene: Scene, nodes: _Nodes, skins: list[Skin]) -> Scene:
     """The scene with its new nodes and skins."""
     old = scene.skeleton
-    joints = np.array([joint for joint, _ in nodes.rows], np.int32)
+    joints = np.array([link.joint for link in nodes.rows], np.int32)
     rows = np.concatenate([np.arange(len(old), dtype=np.int32), joints])
-    links = {row: Link(*key) for key, row in nodes.rows.items()}
+    links = {row: link for link, row in nodes.rows.items()}
     skeleton = Skeleton(
         (*old.names, *nodes.names),
         old.parents[rows],

@@ -14,12 +14,14 @@ So bones further up need nothing of their own: where a vertex hangs on a grandpa
 on a grandchild but not on the bone between, the grandparent's weight faces the upper of
 the two joints, the grandchild's the lower one, and each is given out by place; the bone
 between gets its share if the vertex lies there.
+
+What a joint then holds along its bone is given to its twist links, by place too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +46,8 @@ __all__ = [
 NOTHING = 1e-6  # a weight that is not worth a tie, and what a sum may be off by
 # What is tried: how far links reach, and how much of them the parent keeps.
 VARIANTS = ((1.0, 0.0), (1.6, 0.0), (1.0, 1.0))
+TINY = 1e-30
+MOST_BARE = 0.3  # of a bone, at either end, that its twist leaves to links there
 LEAST_HALF = 1e-4  # of the body's size: no half of a chain is shorter
 
 # What hangs on the child or on the parent by this much (from a little to wholly) and
@@ -55,21 +59,25 @@ ON_CHILD, ON_PARENT, FAR = (0.6, 0.85), (0.9, 1.0), (1.4, 2.2)
 class LinkSettings:
     """How a joint is linked.
 
-    count: how many links, 0 for none; length: factor on how far along the bones they
-    reach by default; fade: how much of what would be given to links stays with the
-    parent where the surface lies across the bone, 0 for nothing to 1 for all. None:
-    what looks best, where links are chosen; else as in the first of VARIANTS.
+    count: how many links around it share its bend, 0 for none; length: factor on how
+    far along the bones they reach by default; fade: how much of what would be given to
+    links stays with the parent where the surface lies across the bone, 0 for nothing to
+    1 for all. None: what looks best, where links are chosen; else as in the first of
+    VARIANTS. twists: how many links along its bone share its twist, 0 for none; bones
+    that do not end in another joint get none. Where links are chosen: at most so many.
     """
 
     count: int = 3
     length: float | None = None
     fade: float | None = None
+    twists: int = 0
 
     def __post_init__(self) -> None:
-        if isinstance(self.count, bool) or not isinstance(self.count, int):
-            raise SettingError(f"link count: {self.count!r}, expected a whole number")
-        if not 0 <= self.count <= 64:
-            raise SettingError(f"link count: {self.count}, expected 0 to 64")
+        for word, count in (("count", self.count), ("twists", self.twists)):
+            if isinstance(count, bool) or not isinstance(count, int):
+                raise SettingError(f"link {word}: {count!r}, expected a whole number")
+            if not 0 <= count <= 64:
+                raise SettingError(f"link {word}: {count}, expected 0 to 64")
         if self.length is not None and not 0 < self.length < 1e6:
             raise SettingError(f"link length: {self.length}, expected more than 0")
         if self.fade is not None and not 0 <= self.fade <= 1:
@@ -80,23 +88,34 @@ class LinkSettings:
 class Chain:
     """Where the links of one joint stand.
 
-    joint, parent: rows of the body; first: the row of the first link; count: of links;
-    base, axis: float64 (3,), the joint and the way through it, unit; up, down: how far
-    the chain reaches before and beyond the joint, metres; radius: of the limb there,
-    metres; across: float64 (3,), the child's X axis; fade: see LinkSettings.
+    joint, parent: rows of the body; first: the row of the first link; count: of links
+    around the joint; twists: of links along its bone, which come after them; base,
+    axis: float64 (3,), the joint and the way through it, unit; up, down: how far the
+    chain reaches before and beyond the joint, metres; radius: of the limb there,
+    metres; across: float64 (3,), the child's X axis; wound: where along it the child's
+    twist begins and ends, metres; fade: see LinkSettings.
     """
 
     joint: int
     parent: int
     first: int
     count: int
+    twists: int
     base: Doubles
     axis: Doubles
     up: float
     down: float
     radius: float
     across: Doubles
+    wound: tuple[float, float]
     fade: float
+
+    def along(self, points: NDArray[np.floating]) -> Doubles:
+        """The part of the child's twist that belongs to points (R, 3)."""
+        start, end = self.wound
+        far = ((points - self.base) @ self.across - start) / max(end - start, TINY)
+        placed: Doubles = np.clip(far, 0, 1)
+        return placed
 
     def place(self, points: NDArray[np.floating]) -> Doubles:
         """Where points (R, 3) are: 0 with the parent, 0.5 at the joint, 1 with the
@@ -129,10 +148,30 @@ def link_chains(
     first = len(body.joints)
     for joint in sorted(settings):
         own, parent = settings[joint], int(body.parents[joint])
-        if own.count and parent >= 0:
+        if bones.tips[joint] < 0:
+            own = replace(own, twists=0)
+        if (own.count or own.twists) and parent >= 0:
             chains.append(_chain(body, bones, sections, joint, first, own))
-            first += own.count
-    return chains
+            first += own.count + own.twists
+    by_joint = {chain.joint: chain for chain in chains}
+    return [
+        replace(chain, wound=_wound(chain, by_joint, bones)) if chain.twists else chain
+        for chain in chains
+    ]
+
+
+def _wound(
+    chain: Chain, chains: Mapping[int, Chain], bones: Bones
+) -> tuple[float, float]:
+    """Where a bone's twist begins and ends: between the links at both of its ends.
+
+    Those at its base have none of it, those at its tip all.
+    """
+    length = float(bones.lengths[chain.joint])
+    after = chains.get(int(bones.tips[chain.joint]))
+    start = chain.down if chain.count else 0.0
+    stop = after.up if after is not None and after.count else 0.0
+    return min(start, MOST_BARE * length), length - min(stop, MOST_BARE * length)
 
 
 def _chain(
@@ -161,12 +200,14 @@ def _chain(
         parent,
         first,
         settings.count,
+        settings.twists,
         bases[joint].copy(),
         axis / np.linalg.norm(axis),
         max(min(half, reach / 2), least),
         max(min(half, float(lengths[joint]) / 2), least),
         max(radius, least),
         axes[joint].copy(),
+        (0.0, float(lengths[joint])),
         VARIANTS[0][1] if settings.fade is None else settings.fade,
     )
 
@@ -201,6 +242,8 @@ def link_weights(
     tied = _gather_ties(body, bones, pull)
     changes: list[tuple[NDArray[np.intp], Ints, Doubles]] = []
     for chain in chains:
+        if not chain.count:
+            continue
         up, own = _exchange(tied, chain, count)
         rows = np.flatnonzero((up + own > 0) & free)
         if not len(rows):
@@ -218,7 +261,33 @@ def link_weights(
             rows_of = rows[some]
             named = np.full(len(rows_of), name, np.int32)
             changes.append((rows_of, named, amounts[some]))
-    return _changed(body.pull, changes)
+    bent = _changed(body.pull, changes)
+    return _changed(bent, list(_wind(body, chains, bent, free)))
+
+
+def _wind(
+    body: Body, chains: list[Chain], pull: Pull, free: NDArray[np.bool_]
+) -> Iterator[tuple[NDArray[np.intp], Ints, Doubles]]:
+    """What joints hold along their bones goes to their twist links: see `_changed`.
+
+    At the base of a bone none of the joint's twist is left, at its tip all of it is.
+    """
+    sums = np.maximum(pull.weights.sum(1, np.float64), TINY)
+    for chain in chains:
+        if not chain.twists:
+            continue
+        is_own = pull.joints == chain.joint
+        held = np.where(is_own, pull.weights, 0).sum(1, np.float64) / sums
+        rows = np.flatnonzero((held > NOTHING) & free)
+        steps = chain.along(body.positions[rows]) * chain.twists
+        lower = np.minimum(steps.astype(np.int32), chain.twists - 1)
+        part = steps - lower
+        first = chain.first + chain.count
+        above = np.where(lower + 1 < chain.twists, first + lower + 1, chain.joint)
+        own = np.full(len(rows), chain.joint, np.int32)
+        yield rows, own, -held[rows]
+        yield rows, (first + lower).astype(np.int32), (1 - part) * held[rows]
+        yield rows, above.astype(np.int32), part * held[rows]
 
 
 def rests_alone(pull: Pull, surface: Surface) -> NDArray[np.bool_]:

@@ -24,6 +24,7 @@ class JointRule:
 
     pattern: str
     count: int | None = None
+    twists: int | None = None
     length: float | None = None
     fade: float | None = None
 
@@ -32,6 +33,7 @@ def links_pass(
     task: SceneTask,
     *,
     links: int,
+    twists: int,
     links_length: float | None,
     links_fade: float | None,
     always: bool,
@@ -40,12 +42,14 @@ def links_pass(
 ) -> tuple[SceneFacts, list[Finding]]:
     """The scene with links at the chosen joints of its bodies.
 
-    links, links_length, links_fade: count, length and fade of every joint's, see
-    LinkSettings; rules: for some joints, of which the last that fits counts; always:
-    also at joints that look no better with them; max_influences: see `limit_pass`.
+    links, twists, links_length, links_fade: of every joint, see LinkSettings; rules:
+    for some joints, of which the last that fits counts; always: also at joints that
+    look no better with them; max_influences: see `limit_pass`.
     """
     task.note("putting in links")
-    every = LinkSettings(count=links, length=links_length, fade=links_fade)
+    every = LinkSettings(
+        count=links, twists=twists, length=links_length, fade=links_fade
+    )
     used = set()
     wanted: list[dict[int, LinkSettings]] = []
     for facts, chosen in zip(task.facts.bodies, task.rows, strict=True):
@@ -56,7 +60,7 @@ def links_pass(
                 if fnmatchcase(facts.body.names[row], rule.pattern):
                     used.add(rule.pattern)
                     settings = _ruled(settings, rule)
-            if settings.count:
+            if settings.count or settings.twists:
                 own[row] = settings
         wanted.append(own)
     for rule in rules:
@@ -72,6 +76,7 @@ def links_pass(
 def _ruled(links: LinkSettings, rule: JointRule) -> LinkSettings:
     return LinkSettings(
         count=links.count if rule.count is None else rule.count,
+        twists=links.twists if rule.twists is None else rule.twists,
         length=links.length if rule.length is None else rule.length,
         fade=links.fade if rule.fade is None else rule.fade,
     )

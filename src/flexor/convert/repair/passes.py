@@ -186,9 +186,24 @@ class RepairWords(TypedDict, total=False):
                 ),
             ),
             is_on=lambda values: (
-                values["links"] > 0 or any(rule.count for rule in values["rules"])
+                values["links"] > 0
+                or values["twists"] > 0
+                or any(rule.count or rule.twists for rule in values["rules"])
             ),
-            told="{links} a joint",
+            told="{links} a joint, at most {twists} along its bone for its twist",
+        ),
+    ]
+    twists: Annotated[
+        int,
+        Setting(
+            int,
+            0,
+            "Links along each bone that share its joint's twist, as a forearm does; at "
+            "most so many, 6 do.",
+            unit="links",
+            bounds=Bounds(0, 64, "0 to 64"),
+            option=Option("--twists", low=0, high=64, after="links"),
+            word="links.twists",
         ),
     ]
     always: Annotated[
@@ -226,7 +241,7 @@ class RepairWords(TypedDict, total=False):
             "the file has, but at least 4.",
             unit="joints",
             bounds=Bounds(0, INF, "0 or more"),
-            option=Option("--max-influences", low=0, after="links"),
+            option=Option("--max-influences", low=0, after="twists"),
             word="max_influences",
         ),
         Pass(
@@ -262,7 +277,7 @@ class RepairWords(TypedDict, total=False):
             option=Option(
                 "--joints",
                 text="Only joints of this name, such as '*Arm*'; may be repeated.",
-                after="links",
+                after="twists",
             ),
             word="joints",
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from inspect import signature
 from typing import Any
@@ -22,6 +23,7 @@ from flexor.convert.repair.task import (
     refuse_pattern,
 )
 from flexor.convert.shape.body import Body, Pull, rows_of
+from flexor.convert.shape.chained import hang_in_chains
 from flexor.convert.shape.facts import SceneFacts
 from flexor.convert.weights.bind_scene import bind_scene
 from flexor.convert.weights.check_flight import find_flight
@@ -31,6 +33,11 @@ from flexor.scene.finding import Finding
 from flexor.scene.scene import Scene
 
 __all__ = ["repair_scene", "rigid_meshes"]
+
+FLAT = (
+    "no joint gets links, as all hang on one node: what of a turn is a joint's own and "
+    "what came from the joint before it is not told"
+)
 
 
 def repair_scene(
@@ -52,7 +59,9 @@ def repair_scene(
     if "regenerate" in passes:
         scene, findings = bind_scene(scene)
     rigid = rigid_meshes(scene, settings.values["rigid"])
-    given = facts = SceneFacts(scene, rigid)
+    hung = hang_in_chains(scene)
+    is_flat = hung is not scene
+    given = facts = SceneFacts(hung, rigid)
     if source is not None:
         passes = ("transfer", *passes)
         note("taking weights over")
@@ -72,13 +81,22 @@ def repair_scene(
             findings += find_flight(facts, mended)
         facts = mended  # how the old weights looked says nothing about the new
     task = SceneTask(mended, facts, rows, note)
-    linked = _run_on_scene("links", task, settings, findings)
+    linked = mended
+    if not is_flat:
+        linked = _run_on_scene("links", task, settings, findings)
+    elif any(settings.due("links")):
+        findings.append(Finding("info", "links-left-out", "links", FLAT))
     whole = _limit(SceneTask(linked, facts, rows, note), influences, settings)
-    task = SceneTask(whole, facts, rows, note)
-    repaired = _run_on_scene("surfaces", task, settings, findings)
     if has_measures:
         note("bending joints")
     report = report_repair(given, whole, passes, findings, has_measures=has_measures)
+    if is_flat:
+        pulls = {number: own.body.pull for number, own in enumerate(whole.bodies)}
+        whole = SceneFacts(scene, rigid).with_pulls(pulls)
+    task = SceneTask(whole, facts, rows, note)
+    late: list[Finding] = []
+    repaired = _run_on_scene("surfaces", task, settings, late)
+    report = replace(report, findings=(*report.findings, *late))
     return repaired.scene, report
 
 

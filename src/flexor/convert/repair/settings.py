@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 # What is done when nothing is asked for: each is kept only where it looks better.
-AUTOMATIC = {"rogues": True, "ease": True, "links": 3}
+AUTOMATIC = {"rogues": True, "ease": True, "links": 3, "twists": 6}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 Every joint is turned alone, as far as it may, and the clips are played (or all joints
 turned at random where there are none). What is counted is skin that is folded, torn or
 squeezed (see `strain`), as an area beside that of the skin around the joint; and what a
-bend leaves of the volume there, since skin that collapses is not strained by it.
+bend leaves of the volume there and a twist of the width, since skin that collapses is
+not strained by it.
 Volume alone would not do: a crumpled elbow can keep all of it.
 """
 
@@ -20,6 +21,7 @@ from flexor.convert.shape.facts import BodyFacts, SceneFacts
 from flexor.convert.shape.joint_poses import JointPoses, plan_poses, random_poses
 from flexor.convert.shape.joint_regions import Region, joint_regions, region_volume
 from flexor.convert.shape.measure_joints import moving_joints
+from flexor.convert.shape.slices import least_width, slice_region
 from flexor.convert.shape.strain import StrainForm, find_strain, make_form
 
 __all__ = [
@@ -33,11 +35,14 @@ __all__ = [
 ]
 
 BATCH = 16  # poses at once
-LEFT = 0.9  # of the volume: what is left of a joint that bends well
+# Of the volume, and of the area of a slice when a joint twists: what is left where it
+# looks well.
+LEFT, SLICE = 0.9, 0.8
 CLIPS = 4.0  # how much more poses of clips count than those of trials
 # Of the skin around a joint, and of what looked bad before: if more than this looks bad
 # that did not, it is worse.
 WORSE = 0.02
+TWIST = 0  # the axis of trials about the bone
 LESS, LEAST = 0.97, 0.005  # times a score, and less by this: what is clearly better
 
 
@@ -51,7 +56,7 @@ class JudgePlan:
     below, and of its own below; what is further away is strained by rigs whose feet do
     not hang on their legs, and is seen in clips; rows: int32 (R,), the joints that are
     judged; areas: float64 (R,), of the skin around each, square metres; poses: in which
-    each is tried; regions: for the volume, by row.
+    each is tried; regions: for the volume, by row; slices: of their points, by row.
     """
 
     form: StrainForm
@@ -61,6 +66,7 @@ class JudgePlan:
     areas: Doubles
     poses: JointPoses
     regions: Mapping[int, Region]
+    slices: Mapping[int, Ints]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +74,11 @@ class JointScore:
     """How bad the skin around a joint looks, 0 for faultless.
 
     row, node, name: the joint's; tried: the mean over the poses in which it is tried of
-    the area that looks bad, beside that of the skin around it, and of the volume that
-    is missing; seen: the area alone, in poses of clips or at random; folds, torn,
-    squeezed: edges and triangles, the mean over the trials; left: the least share of
-    the volume in any of them, None where the skin is no solid.
+    the area that looks bad, beside that of the skin around it, and of what is missing
+    of the volume, or of a slice where it twists; seen: the area alone, in poses of
+    clips or at random; folds, torn, squeezed: edges and triangles, the mean over the
+    trials; left: the least share of the volume in any of them, None where the skin is
+    no solid.
     """
 
     row: int
@@ -139,6 +146,7 @@ def plan_judging(facts: SceneFacts, own: BodyFacts) -> JudgePlan:
         owners = rows[np.argmin(away / thick[rows], axis=1)]
     growth = np.sqrt(form.areas.sum() / max(own.area, 1e-30))
     owned = np.bincount(owners, form.areas, len(body.joints))[rows]
+    regions = joint_regions(body, own.by_place, bones, sections, links)
     return JudgePlan(
         form,
         owners,
@@ -146,7 +154,8 @@ def plan_judging(facts: SceneFacts, own: BodyFacts) -> JudgePlan:
         rows,
         np.maximum(4 * np.pi * (thick[rows] * growth) ** 2, owned),
         plan_poses(facts, body, bones, rows),
-        joint_regions(body, own.by_place, bones, sections, links),
+        regions,
+        {row: slice_region(one, own.by_place, bones) for row, one in regions.items()},
     )
 
 
@@ -185,11 +194,18 @@ def judge_body(facts: SceneFacts, own: BodyFacts, plan: JudgePlan) -> Judged:
             joints[here, 0] += sums[0][at] / plan.areas[here] * share
             for column in range(1, 4):
                 joints[here, column] += sums[column][at] * share
-            volume = volumes.get(row, 0.0)
+            volume, missing = volumes.get(row, 0.0), 0.0
             if abs(volume) > 1e-30:
                 now = _volumes(own, plan.regions[row], places[at : at + 1])[0] / volume
                 left[here] = min(left[here], now)
-                joints[here, 0] += max(LEFT - now, 0.0) * share
+                missing = max(LEFT - now, 0.0)
+            if row in plan.slices and plan.poses.axes[start + at] == TWIST:
+                points = own.by_place.vertex_of_point[plan.regions[row].points]
+                width = least_width(
+                    plan.slices[row], rest[0, points], places[at, points]
+                )
+                missing = max(SLICE - width * width, missing)
+            joints[here, 0] += missing * share
     poses = facts.poses if len(facts.poses) else random_poses(facts)
     seen, totals = np.zeros(len(plan.form.faces)), np.zeros(3)
     for start in range(0, len(poses), BATCH):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
 from flexor.convert.shape.body import Body, Pull, merge_same
+from flexor.convert.shape.chained import hang_in_chains
 from flexor.convert.shape.facts import BodyFacts, SceneFacts
 from flexor.convert.shape.hard_parts import hard_joints
 from flexor.convert.shape.judge_joints import JointScore, judge_body, plan_judging
@@ -128,6 +129,7 @@ def check_weights(
     """
     findings = [finding for finding in scene.findings if finding.code in MENDED]
     bodies = []
+    scene = hang_in_chains(scene)
     facts = SceneFacts(scene, rigid)
     for own in facts.bodies:
         linked, plain = own.body, _without_links(scene, own)

@@ -37,6 +37,7 @@ KEY = "flexor_link"
 # the four of a rotation. Blender is off by 2e-6.
 SAME = 1e-4
 LINK_NAME = re.compile(r"(.+)-link([1-9]\d{0,3})(?:-\d+)?(?:\.\d{3})?", re.DOTALL)
+TWIST_NAME = re.compile(r"(.+)-twist[1-9]\d{0,3}(?:-\d+)?(?:\.\d{3})?", re.DOTALL)
 AGAIN = re.compile(r"\.\d{3}")  # what Blender puts behind a name that is taken
 
 
@@ -52,6 +53,7 @@ class _Record:
     axis: tuple[float, float, float] | None
     pointer: str
     is_sure: bool = True
+    is_swing: bool = False
 
 
 def read_links(
@@ -84,7 +86,7 @@ def read_links(
     for row, record in records.items():
         joint, fault = matcher.find(row, record)
         if fault is None:
-            made = Link(joint, record.fraction, record.axis)
+            made = Link(joint, record.fraction, record.axis, record.is_swing)
             # Alone: which nodes are links the matcher knows.
             fault = find_link_fault(row, {row: made}, skeleton.parents)
         if fault is None:
@@ -124,11 +126,12 @@ def _read_records(
                 joint = link.row("joint", len(nodes), "node")
             fraction = link.child("fraction").as_number()
             axis = _read_axis(link)
+            is_swing = link.flag("swing")
         except AssetError as error:
             findings.append(_refusal(error.pointer, error.text))
             refused.add(row)
             continue
-        records[row] = _Record(joint, fraction, axis, link.pointer)
+        records[row] = _Record(joint, fraction, axis, link.pointer, is_swing=is_swing)
     return records, refused
 
 
@@ -142,9 +145,11 @@ def _read_axis(link: Checked) -> tuple[float, float, float] | None:
 def _read_names(skeleton: Skeleton, known: set[int]) -> dict[int, _Record]:
     """What names say of nodes that are not `known`: link k of n takes k / (n + 1).
 
-    All n must be there.
+    All n must be there. Beside twist links they leave out the twist about an axis that
+    names do not tell: their tracks move them.
     """
     groups: dict[tuple[int, str], dict[int, list[int]]] = {}
+    twisted = set()
     for row, (name, parent) in enumerate(
         zip(skeleton.names, skeleton.parents.tolist(), strict=True)
     ):
@@ -152,9 +157,14 @@ def _read_names(skeleton: Skeleton, known: set[int]) -> dict[int, _Record]:
         if found is not None:
             mine = groups.setdefault((parent, found[1]), {})
             mine.setdefault(int(found[2]), []).append(row)
+        found = TWIST_NAME.fullmatch(name)
+        if found is not None:
+            twisted.add((parent, found[1]))
     records = {}
-    for (_, joint), mine in groups.items():
+    for (parent, joint), mine in groups.items():
         count = len(mine)
+        if (parent, joint) in twisted:
+            continue
         if max(mine) != count or any(len(rows) > 1 for rows in mine.values()):
             continue
         for number, (row,) in mine.items():
@@ -291,6 +301,8 @@ def add_link(
     }
     if link.axis is not None:
         body["axis"] = list(link.axis)
+    if link.is_swing:
+        body["swing"] = True
     made = dict(_with(node, "extras", {KEY: body}))
     extensions = made.get("extensions")
     if not has_clips and NAME not in (extensions or {}):

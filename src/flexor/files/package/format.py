@@ -9,8 +9,8 @@ Versions, of which every one has a file in tests/data/packages:
 
 1. Scene and envelopes.
 2. Packed clips. A file without any is still written as version 1.
-3. Twist links, which older releases would take for other links. A file without any is
-   still written as version 1 or 2.
+3. Twist and swing links, which older releases would take for other links. A file
+   without any is still written as version 1 or 2.
 
 A reader takes its own version and all before it. It ignores arrays and texts it does
 not know: what adds to a file needs no new version, what changes the meaning does. So

@@ -80,6 +80,7 @@ WANTED = Wanted(
         "links": ("I32", (2,)),
         "link_fractions": ("F64", ()),
         "link_axes": ("F64", (3,)),
+        "link_swings": ("I32", ()),
         "weight_nodes": ("I32", ()),
         "skin_joints": ("I32", ()),
         "primitives": ("I32", (9,)),
@@ -226,10 +227,13 @@ def _read_links(
     axes: list[Any] = arrays["link_axes"].tolist() or [[0.0] * 3] * len(rows)
     if len(rows) != len(axes):
         raise file.error("link_axes", f"{len(axes)} for {len(rows)} links")
+    swings = set(arrays["link_swings"].tolist())
     links = {
-        node: Link(joint, fraction, tuple(axis) if any(axis) else None)
+        node: Link(joint, fraction, tuple(axis) if any(axis) else None, node in swings)
         for (node, joint), fraction, axis in zip(rows, fractions, axes, strict=True)
     }
+    if swings - links.keys():
+        raise file.error("link_swings", "names a node that is no link")
     if len(links) != len(rows):
         raise file.error("links", "a node stands there twice")
     for node in links:

@@ -154,6 +154,9 @@ def _pack_nodes(scene: Scene, arrays: Arrays) -> None:
     if any(link.axis for link in links.values()):
         axes = [link.axis or (0.0, 0.0, 0.0) for link in links.values()]
         arrays["link_axes"] = np.array(axes, np.float64)
+    swings = [node for node, link in links.items() if link.is_swing]
+    if swings:
+        arrays["link_swings"] = np.array(swings, np.int32)
     for name, rows, values, shape in (
         ("matrices", "matrix_nodes", skeleton.matrices, (-1, 3, 4)),
         ("node_weights", "weight_nodes", scene.node_weights, (-1,)),

@@ -27,6 +27,7 @@ __all__ = [
     "sample_track",
     "share_times",
     "slerp",
+    "way_of",
 ]
 
 AnyClip = Clip | PackedClip
@@ -133,7 +134,7 @@ def local_rows(
     for node, link in skeleton.links.items():
         for rows, rest in ((moves, rests[0]), (sizes, rests[2])):
             start = rest[link.joint].astype(np.float64)
-            part = link.fraction if link.axis is None else 1.0
+            part = way_of(link)
             rows[:, node] = start + (rows[:, link.joint] - start) * part
         start = quaternions.normalise(rests[1][link.joint].astype(np.float64))
         turns[:, node] = follow_turns(link, start, turns[:, link.joint])
@@ -146,8 +147,9 @@ def follow_turns(link: Link, rest: Doubles, turns: Doubles) -> Doubles:
     rest: (4,), the joint's, unit.
     """
     fractions = np.full(turns.shape[:-1], link.fraction)
+    start = np.broadcast_to(rest, turns.shape)
     if link.axis is None:
-        return slerp(np.broadcast_to(rest, turns.shape), turns, fractions)
+        return slerp(start, turns, fractions)
     across = quaternions.multiply(rest, np.array([*link.axis, 0.0]))
     cosines, sines = (turns * rest).sum(-1), (turns * across).sum(-1)
     sines = np.where(cosines < 0, -sines, sines)
@@ -158,8 +160,14 @@ def follow_turns(link: Link, rest: Doubles, turns: Doubles) -> Doubles:
     back[..., :3] = -(sines / lengths)[..., None] * np.array(link.axis)
     back[..., 3] = cosines / lengths
     still = np.broadcast_to(np.array([0.0, 0, 0, 1]), turns.shape)
-    twisted: Doubles = quaternions.multiply(turns, slerp(still, back, 1 - fractions))
-    return twisted
+    given_back = np.ones(fractions.shape) if link.is_swing else 1 - fractions
+    twisted: Doubles = quaternions.multiply(turns, slerp(still, back, given_back))
+    return slerp(start, twisted, fractions) if link.is_swing else twisted
+
+
+def way_of(link: Link) -> float:
+    """The part of its joint's way that a link moves and grows, from its rest."""
+    return link.fraction if link.axis is None or link.is_swing else 1.0
 
 
 def slerp(a: Doubles, b: Doubles, u: Doubles) -> Doubles:

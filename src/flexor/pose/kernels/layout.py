@@ -42,9 +42,11 @@ AS_LANES = -1
 TURNS = 13
 
 # --- links ---
+# Kinds: of the whole movement; of the twist, with all of the swing; of the swing alone.
+BEND, TWIST, SWING = range(3)
 # Coefficients of one polynomial.
 DEGREES = 9
-# The rows of eight that a block of twist links has beside: the axis, and the rest
+# The rows of eight that a block of links with axes has beside: the axis, and the rest
 # rotation times the axis.
 AXIS_ROWS = 7
 

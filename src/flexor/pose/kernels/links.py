@@ -16,6 +16,9 @@ since the rest, the twist is (d.xyz along the axis, d.w) made unit; these two nu
 are products of q with two fixed quaternions, rest * axis and rest. The way back is the
 slerp from no turn to the inverse of the twist, by the same polynomials. A swing of half
 a turn has no twist: there the floor under d.w lets it go to none, and to no noise.
+
+A swing link is between the rest and its joint without any of the twist; the cosine
+between these two is the length of (d.xyz along the axis, d.w).
 """
 
 from __future__ import annotations
@@ -37,13 +40,13 @@ from flexor.maths.kernels.lanes import (
     store8,
     take,
 )
-from flexor.pose.kernels.layout import AXIS_ROWS, DEGREES
+from flexor.pose.kernels.layout import AXIS_ROWS, BEND, DEGREES, TWIST
 
 if TYPE_CHECKING:
     from flexor.arrays import Eight, Floats, Ints, Whole
 
 # Columns of the table of blocks.
-COLUMN, LANE, WIDTH, AXIS = range(4)
+COLUMN, LANE, WIDTH, KIND, AXIS = range(5)
 # The rows of eight that a block has: the fraction, then the coefficients of the
 # polynomials for the joint and of those for its rest, each from the highest on. Of a
 # twist link the fraction is what it gives back, its joint is the inverse of the twist,
@@ -122,6 +125,21 @@ def _blend8(
         here, there = row * columns + c, first + row * step
         q = fma8(load8(work, here), joint, load8(rest, here) * still)
         store8(to, there, q)
+    _move8(fraction, rest, work, columns, c, to, step, first)
+
+
+@inline
+def _move8(
+    fraction: Eight,
+    rest: Floats,
+    work: Floats,
+    columns: Whole,
+    c: Whole,
+    to: Floats,
+    step: Whole,
+    first: Whole,
+) -> None:
+    """Places and scales of eight columns that fraction of the way from the rest."""
     for row in range(3):
         for part in (row, row + 7):
             here, there = part * columns + c, first + part * step
@@ -186,6 +204,50 @@ def _twist8(
             store8(to, first + part * step, load8(work, part * columns + c))
 
 
+@inline
+def _swing8(
+    curves: Floats,
+    at: Whole,
+    axes: Floats,
+    axis: Whole,
+    rest: Floats,
+    work: Floats,
+    columns: Whole,
+    c: Whole,
+    to: Floats,
+    step: Whole,
+    first: Whole,
+) -> None:
+    """Blend joints of eight columns that are turned back about axes[axis:] before."""
+    x, y = load8(work, 3 * columns + c), load8(work, 4 * columns + c)
+    z, w = load8(work, 5 * columns + c), load8(work, 6 * columns + c)
+    cosine = _dot8(rest, 3 * columns + c, columns, x, y, z, w)
+    cosine = max8(cosine, splat8(np.float32(FLOOR)))
+    sine = _dot8(axes, axis + 24, 8, x, y, z, w)
+    zero, one = splat8(np.float32(0)), splat8(np.float32(1))
+    length = sqrt8(fma8(sine, sine, cosine * cosine))
+    inverse = one / length
+    u, v = cosine * inverse, sine * inverse
+    a, b = load8(axes, axis) * v, load8(axes, axis + 8) * v
+    d = load8(axes, axis + 16) * v
+    away = max8(one - length, zero)
+    joint = _weight8(curves, at + 8, away)
+    still = _weight8(curves, at + 8 * (1 + DEGREES), away)
+    i = fma8(x, u, fma8(z, b, zero - fma8(w, a, y * d)))
+    j = fma8(y, u, fma8(x, d, zero - fma8(w, b, z * a)))
+    k = fma8(z, u, fma8(y, a, zero - fma8(w, d, x * b)))
+    r = fma8(w, u, fma8(x, a, fma8(y, b, z * d)))
+    at_rest = 3 * columns + c
+    store8(to, first + 3 * step, fma8(i, joint, load8(rest, at_rest) * still))
+    at_rest += columns
+    store8(to, first + 4 * step, fma8(j, joint, load8(rest, at_rest) * still))
+    at_rest += columns
+    store8(to, first + 5 * step, fma8(k, joint, load8(rest, at_rest) * still))
+    at_rest += columns
+    store8(to, first + 6 * step, fma8(r, joint, load8(rest, at_rest) * still))
+    _move8(load8(curves, at), rest, work, columns, c, to, step, first)
+
+
 @jit(
     "void(i4[::1], i4[:, ::1], f4[::1], f4[::1], f4[::1], out f4[::1], out f4[:, ::1])",
 )
@@ -200,11 +262,11 @@ def follow_links(
 ) -> None:
     """Put the links of N characters between their joints' rest and their joints.
 
-    joints: (C,) lane of the joint in each column, C a multiple of 8; blocks: (B, 4)
-    first column, first lane and number of lanes of up to eight links, and which of the
-    twist links the first is, below 0 for other links; rest: (10 * C,) transforms of the
-    columns at rest, rotations unit; curves: (B * BLOCK * 8,); axes: of the twist links,
-    (7 * 8) a block; work: (11 * C + 80,) work space; local: (N, 10 * L).
+    joints: (C,) lane of the joint in each column, C a multiple of 8; blocks: (B, 5)
+    first column, first lane and number of lanes of up to eight links, their kind, and
+    which of the links with axes the first is; rest: (10 * C,) transforms of the columns
+    at rest, rotations unit; curves: (B * BLOCK * 8,); axes: of the links that have
+    some, (7 * 8) a block; work: (11 * C + 80,) work space; local: (N, 10 * L).
     """
     lanes, columns = local.shape[1] // 10, len(joints)
     aside = (COSINE + 1) * columns
@@ -214,30 +276,20 @@ def follow_links(
         for b in range(len(blocks)):
             c, lane = np.int64(blocks[b, COLUMN]), np.int64(blocks[b, LANE])
             width, at = np.int64(blocks[b, WIDTH]), 8 * BLOCK * b
+            kind = np.int64(blocks[b, KIND])
             axis = AXIS_ROWS * np.int64(blocks[b, AXIS])
-            if width == 8:
-                if axis < 0:
-                    _blend8(curves, at, rest, work, columns, c, mine, lanes, lane)
-                else:
-                    _twist8(
-                        curves,
-                        at,
-                        axes,
-                        axis,
-                        rest,
-                        work,
-                        columns,
-                        c,
-                        mine,
-                        lanes,
-                        lane,
-                    )
-                continue
-            # Behind these are lanes of others.
-            if axis < 0:
-                _blend8(curves, at, rest, work, columns, c, work, 8, aside)
+            # Behind fewer than eight are lanes of others.
+            is_whole = width == 8
+            to, step = (mine, lanes) if is_whole else (work, 8)
+            first = lane if is_whole else aside
+            if kind == BEND:
+                _blend8(curves, at, rest, work, columns, c, to, step, first)
+            elif kind == TWIST:
+                _twist8(curves, at, axes, axis, rest, work, columns, c, to, step, first)
             else:
-                _twist8(curves, at, axes, axis, rest, work, columns, c, work, 8, aside)
-            for row in range(10):
-                for i in range(width):
-                    put(mine, row * lanes + lane + i, take(work, aside + 8 * row + i))
+                _swing8(curves, at, axes, axis, rest, work, columns, c, to, step, first)
+            if not is_whole:
+                for row in range(10):
+                    for i in range(width):
+                        got = take(work, aside + 8 * row + i)
+                        put(mine, row * lanes + lane + i, got)

@@ -33,11 +33,16 @@ class Link:
     With one, a twist link: it stands where the joint does and turns as the joint does,
     but takes only `fraction` of what the joint has turned about the axis since its
     rest, from 0 to less than 1. axis: a unit vector in the joint's own frame.
+
+    With one and is_swing, a swing link: a bend link that leaves the twist to others. It
+    goes `fraction` of the way from the joint's rest to where a twist link of fraction 0
+    is.
     """
 
     joint: int
     fraction: float
     axis: tuple[float, float, float] | None = None
+    is_swing: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,9 +168,11 @@ def find_link_fault(
         return f"joint {link.joint} is a link itself"
     if parents[link.joint] != parents[node]:
         return f"joint {link.joint} has another parent"
+    if link.axis is None and link.is_swing:
+        return "a swing link needs the axis of the twist that it leaves out"
+    if (link.axis is None or link.is_swing) and not 0 < link.fraction < 1:
+        return f"fraction {link.fraction}: must be more than 0 and less than 1"
     if link.axis is None:
-        if not 0 < link.fraction < 1:
-            return f"fraction {link.fraction}: must be more than 0 and less than 1"
         return None
     if not 0 <= link.fraction < 1:
         return f"fraction {link.fraction}: must be 0 or more and less than 1"
@@ -183,4 +190,4 @@ def _plain_link(link: Link) -> Link:
     if link.axis is not None:
         # As many as there are: how many there must be is checked with the rest.
         axis = cast("tuple[float, float, float]", tuple(float(x) for x in link.axis))
-    return Link(int(link.joint), float(link.fraction), axis)
+    return Link(int(link.joint), float(link.fraction), axis, bool(link.is_swing))

@@ -41,8 +41,9 @@ def constraint_json(link: Link) -> dict[str, Any]:
     """What drives a link: a rotation constraint.
 
     A twist link takes all of the turn: constraints know the swing with all of the
-    twist, or the twist without the swing, which would tear the skin.
+    twist, or the twist without the swing, which would tear the skin. So a swing link
+    takes its part of all of it, too.
     """
-    weight = link.fraction if link.axis is None else 1.0
+    weight = link.fraction if link.axis is None or link.is_swing else 1.0
     rotation = {"source": link.joint, "weight": weight}
     return {"specVersion": "1.0", "constraint": {"rotation": rotation}}
