@@ -15,6 +15,7 @@ from flexor.convert.links.link_weights import (
     link_chains,
     link_weights,
 )
+from flexor.convert.links.same_rest import with_same_rest
 from flexor.convert.shape.body import Body, Pull, with_pulls
 from flexor.convert.shape.facts import BodyFacts, SceneFacts
 from flexor.errors import SettingError
@@ -95,6 +96,8 @@ def link_bones(
     if not nodes.rows:
         return facts, findings
     grown = _grown(scene, nodes, skins)
+    groups = [own.body.skins for own in bodies]
+    grown = with_same_rest(grown, nodes.rows.values(), groups)
     grown = with_pulls(grown, pulls, [own.body for own in bodies])
     return facts.with_scene(grown), findings
 
