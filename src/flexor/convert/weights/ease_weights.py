@@ -14,7 +14,7 @@ import numpy as np
 from flexor.arrays import Bools, Floats, Ints
 from flexor.convert.links.link_weights import rests_alone
 from flexor.convert.repair.task import BodyTask, Mended
-from flexor.convert.shape.body import Body, Pull, merge_same, rows_of
+from flexor.convert.shape.body import Body, Pull, merge_same, rows_of, same_rows
 from flexor.convert.shape.deform_body import bind_body, deform_body
 from flexor.convert.shape.facts import BodyFacts, SceneFacts
 from flexor.convert.shape.hard_parts import points_near, sliding_joints
@@ -27,6 +27,7 @@ from flexor.convert.weights.edit_weights import limit_influences, most_joints
 from flexor.convert.weights.keep_better import mended_where_better
 from flexor.convert.weights.kernels import ease as kernel
 from flexor.convert.weights.layout import ROOM, EaseMesh, EaseRules, EaseWork
+from flexor.convert.weights.mend_rogues import mend_rogues
 from flexor.maths import transforms
 
 __all__ = ["ease_pass", "ease_weights"]
@@ -48,12 +49,21 @@ def ease_pass(task: BodyTask, *, max_influences: int | None) -> Mended:
     most = most_joints(max_influences, task.influences)
     task.note(f"easing {len(task.body):,} vertices")
     pull = ease_weights(scene, own, plan.form, plan.poses, most=most)
+    pull = _whole(own, pull)
     if task.joints is not None:
         held = np.isin(task.body.pull.joints, task.joints) & (
             task.body.pull.weights > 0
         )
         pull = rows_of(pull, task.body.pull, ~np.any(held, axis=1))
     return mended_where_better(task, plan, pull, most)
+
+
+def _whole(own: BodyFacts, pull: Pull) -> Pull:
+    """The weights without ties that easing cut off: of points whose neighbours do not
+    hang on that joint any more.
+    """
+    mended = mend_rogues(own.with_pull(pull)).pull
+    return rows_of(mended, pull, same_rows(pull, own.body.pull))
 
 
 def ease_weights(
