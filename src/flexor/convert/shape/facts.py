@@ -19,6 +19,7 @@ from flexor.convert.shape.body import (
     Pull,
     body_surface,
     gather_bodies,
+    merge_same,
     with_pulls,
 )
 from flexor.convert.shape.deform_body import clip_poses
@@ -28,7 +29,7 @@ from flexor.maths.once import once
 from flexor.pose.ik.human_limits import human_limits
 from flexor.pose.layout import Layout, make_layout
 from flexor.scene.character.limits import Limits
-from flexor.scene.character.skeleton import rest_world
+from flexor.scene.character.skeleton import Link, rest_world
 from flexor.scene.human.human import find_human
 from flexor.scene.scene import Scene
 
@@ -76,6 +77,17 @@ class BodyFacts:
     def with_pull(self, pull: Pull) -> BodyFacts:
         """The body with other weights."""
         return BodyFacts(replace(self.body, pull=pull), self.own_form)
+
+    def without_links(self, links: Mapping[int, Link]) -> BodyFacts:
+        """The body with what its links pull hung on their joints, as it was before it
+        had them; links: of its scene, by node.
+        """
+        rows = self.body.joint_rows(links)
+        if (rows == np.arange(len(rows))).all():
+            return self
+        pull = self.body.pull
+        names = np.where(pull.joints >= 0, rows[pull.joints], -1).astype(np.int32)
+        return self.with_pull(merge_same(names, pull.weights))
 
     @property
     def by_place(self) -> Surface:

@@ -131,12 +131,13 @@ def is_better(new: JointScore, old: JointScore) -> bool:
 
 
 def plan_judging(facts: SceneFacts, own: BodyFacts) -> JudgePlan:
-    """What there is to judge of a body of a scene."""
+    """What there is to judge of a body of a scene, links or none."""
+    links = facts.scene.skeleton.links
+    rest = _deform(facts, own, facts.layout.rest[None])[0]
+    own = own.without_links(links)
     body, shape = own.body, own.shape_by_place
     bones, sections = shape.bones, shape.sections
-    links = facts.scene.skeleton.links
     rows = np.array(moving_joints(facts.scene, body), np.int32)
-    rest = _deform(facts, own, facts.layout.rest[None])[0]
     form = make_form(body, own.by_place, rest)
     thick = np.maximum(sections.thickness[:, 0], 1e-30)
     owners = np.zeros(len(form.faces), np.int32)

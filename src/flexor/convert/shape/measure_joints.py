@@ -80,9 +80,10 @@ class MeasurePlan:
 
 
 def plan_measures(scene: Scene, facts: BodyFacts) -> MeasurePlan:
-    """What there is to measure of a body of a scene."""
-    bones, sections = facts.shape.bones, facts.shape.sections
+    """What there is to measure of a body of a scene, links or none."""
     links = scene.skeleton.links
+    facts = facts.without_links(links)
+    bones, sections = facts.shape.bones, facts.shape.sections
     regions = joint_regions(facts.body, facts.by_place, bones, sections, links)
     return MeasurePlan(bones, regions)
 

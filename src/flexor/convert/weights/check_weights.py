@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints
-from flexor.convert.shape.body import Body, Pull, merge_same
+from flexor.convert.shape.body import Body, Pull
 from flexor.convert.shape.chained import hang_in_chains
-from flexor.convert.shape.facts import BodyFacts, SceneFacts
+from flexor.convert.shape.facts import SceneFacts
 from flexor.convert.shape.hard_parts import hard_joints
 from flexor.convert.shape.judge_joints import JointScore, judge_body, plan_judging
 from flexor.convert.shape.measure_joints import (
@@ -24,6 +24,7 @@ from flexor.convert.shape.sections import Shape
 from flexor.convert.shape.surface import Surface
 from flexor.convert.shape.thickness import point_thickness
 from flexor.convert.weights.mend_rogues import Rogues, mend_rogues
+from flexor.scene.character.skeleton import Link
 from flexor.scene.finding import Finding
 from flexor.scene.scene import Scene
 
@@ -132,7 +133,7 @@ def check_weights(
     scene = hang_in_chains(scene)
     facts = SceneFacts(scene, rigid)
     for own in facts.bodies:
-        linked, plain = own.body, _without_links(scene, own)
+        linked, plain = own.body, own.without_links(scene.skeleton.links)
         body, shape = plain.body, plain.shape
         measures: list[JointMeasure] = []
         judged = None
@@ -141,7 +142,7 @@ def check_weights(
             measures = measure_joints(facts, own, plan)
             judged = judge_body(facts, own, plan_judging(facts, own))
         hard = hard_joints(shape.pull, shape.surface, len(body.joints))
-        rogues = mend_rogues(plain)
+        rogues = _without_linked(mend_rogues(plain), linked, scene.skeleton.links)
         counts = np.count_nonzero(linked.pull.weights, axis=1)
         numbers, many = np.unique(counts, return_counts=True)
         one = BodyCheck(
@@ -168,15 +169,18 @@ def check_weights(
     return WeightCheck(tuple(bodies), tuple(findings))
 
 
-def _without_links(scene: Scene, facts: BodyFacts) -> BodyFacts:
-    """The body with what links pull hung on their joints."""
-    body = facts.body
-    rows = body.joint_rows(scene.skeleton.links)
-    if (rows == np.arange(len(rows))).all():
-        return facts
-    pull = body.pull
-    names = np.where(pull.joints >= 0, rows[pull.joints], -1)
-    return facts.with_pull(merge_same(names, pull.weights))
+def _without_linked(rogues: Rogues, body: Body, links: Mapping[int, Link]) -> Rogues:
+    """The patches but those on links: what these hold was given to them by place.
+
+    body: as it is, with its links.
+    """
+    is_link = np.isin(body.joints, list(links))
+    named = body.pull.joints
+    held = is_link[np.maximum(named, 0)] & (named >= 0) & (body.pull.weights > 0)
+    on_links = np.zeros(len(rogues.surface), bool)
+    on_links[rogues.surface.point_of_vertex[held.any(1)]] = True
+    kept = tuple(one for one in rogues.patches if not on_links[one.points].all())
+    return replace(rogues, patches=kept)
 
 
 def _is_tiny(pull: Pull) -> NDArray[np.bool_]:
