@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
 import typer
 
 from flexor.cli.progress import show_progress, show_status, tidy_when_ended
-from flexor.cli.texts import parse_size, say_names
+from flexor.cli.texts import parse_size, say_lost_links, say_names
 from flexor.errors import SettingError
 from flexor.files.text.moves import read_log
 from flexor.output.frames import check_size
 from flexor.output.movie import MOVIES, is_folder
 
 if TYPE_CHECKING:
+    from flexor.api.character import Character
     from flexor.games.game import Game
     from flexor.scene.stage.moves import InputLog
 
@@ -148,11 +149,21 @@ def make_game(choice: Choice) -> Game:
     if choice.game == "goal":
         from flexor.games.goal.game import make_goal_game
 
-        return make_goal_game(choice.character, choice.seed)
+        goal = make_goal_game(choice.character, choice.seed)
+        _say_links(choice.character, goal.body.hero)
+        return goal
     from flexor.games.arena.arena import make_arena
 
     versus = cast(Against, choice.versus or "opponent")
-    return make_arena(choice.character, choice.seed, versus, moves=choice.moves)
+    arena = make_arena(choice.character, choice.seed, versus, moves=choice.moves)
+    _say_links(choice.character, arena.stage.cast[0].hero)
+    return arena
+
+
+def _say_links(file: Path | None, hero: Character) -> None:
+    """Which links of a character's file do not fit."""
+    if file is not None:
+        say_lost_links(file.name, hero.findings)
 
 
 def _say_headless(choice: Choice) -> str:

@@ -15,6 +15,7 @@ from typer.core import TyperCommand
 from flexor.cli.progress import show_status, tidy_when_ended
 from flexor.cli.tables.columns import say_count
 from flexor.cli.tables.repair import print_check, print_report
+from flexor.cli.texts import say_lost_links
 from flexor.convert.repair.passes import TABLE
 from flexor.convert.repair.rows import Setting
 from flexor.convert.repair.settings import (
@@ -232,12 +233,12 @@ def _repair(
     written: list[Path],
 ) -> RepairReport:
     """Repair a file; writes nothing before all is made, and what it wrote to a list."""
-    from flexor.api.load_save import load, save
+    from flexor.api.load_save import save
     from flexor.api.repair.repair import run_repair
 
     with show_status("reading") as say:
-        before = load(file)
-        source = None if weights_from is None else load(weights_from)
+        before = _load(file)
+        source = None if weights_from is None else _load(weights_from)
         skins = (p.skin for mesh in before.meshes for p in mesh.primitives)
         has_skin = any(skin is not None for skin in skins)
         if source is None and not has_skin and not _binds(settings, before):
@@ -258,6 +259,15 @@ def _repair(
             save(after, to)
             written.append(to)
     return report
+
+
+def _load(file: Path) -> Character:
+    """The character of a file; links of it that do not fit are said."""
+    from flexor.api.load_save import load
+
+    character = load(file)
+    say_lost_links(file.name, character.findings)
+    return character
 
 
 def _binds(settings: RepairSettings, character: Character) -> bool:
@@ -317,7 +327,20 @@ def _rule_notes(rules: Sequence[JointRule]) -> Iterator[tuple[str, str]]:
 
 
 def _as_json(value: Any) -> Any:
-    return dataclasses.asdict(value)
+    """What JSON can say of dataclasses, with the scores of joints."""
+    from flexor.convert.shape.judge_joints import JointScore
+
+    if isinstance(value, dict):
+        return {key: _as_json(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_as_json(one) for one in value]
+    if not dataclasses.is_dataclass(value):
+        return value
+    fields = (field.name for field in dataclasses.fields(value))
+    told = {name: _as_json(getattr(value, name)) for name in fields}
+    if isinstance(value, JointScore):
+        told["score"] = value.score
+    return told
 
 
 def _check(file: Path, as_json: bool, most: float | None) -> None:
@@ -325,12 +348,11 @@ def _check(file: Path, as_json: bool, most: float | None) -> None:
 
     most: the largest score of a joint that is let through, None for any.
     """
-    from flexor.api.load_save import load
     from flexor.convert.repair.recipe import rigid_meshes
     from flexor.convert.weights.check_weights import check_weights
 
     with tidy_when_ended(), show_status("checking"):
-        scene = load(file).scene
+        scene = _load(file).scene
         found = check_weights(scene, rigid_meshes(scene))
     if as_json:
         typer.echo(json.dumps(_as_json(found), indent=1))

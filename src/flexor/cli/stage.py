@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flexor.cli.progress import show_progress, show_status, tidy_when_ended
-from flexor.cli.texts import parse_size
+from flexor.cli.texts import parse_size, say_lost_links
 from flexor.errors import SettingError
 from flexor.files.text.moves import read_log
 from flexor.output.image import IMAGES, save_image
@@ -76,6 +76,9 @@ def stage(
     with tidy_when_ended():
         with show_status("characters"):
             own = _open(file)
+        for body in own.cast:
+            who = Path(own.plan.cast[body.rows[0]].file).name
+            say_lost_links(who, body.hero.findings)
         _say_cast(own)
         if log is not None and log.count > len(own):
             raise SettingError(
