@@ -34,6 +34,7 @@ from flexor.scene.scene import Scene
 
 __all__ = ["repair_scene", "rigid_meshes"]
 
+NO_SKIN = "no skin hangs on joints, so nothing was mended"
 FLAT = (
     "no joint gets links, as all hang on one node: what of a turn is a joint's own and "
     "what came from the joint before it is not told"
@@ -68,6 +69,9 @@ def repair_scene(
         facts, found = transfer_weights(SceneFacts(source), given)
         findings += found
         given = given if given.bodies else facts
+    if not facts.bodies:
+        passes = ()
+        findings.append(Finding("warning", "no-skin", "meshes", NO_SKIN))
     patterns: Sequence[str] = settings.values["joints"]
     rows = tuple(_chosen(own.body, patterns) for own in facts.bodies)
     if patterns and not any(len(chosen) for chosen in rows):

@@ -171,11 +171,13 @@ def _compare(
     measures: list[dict[int, JointMeasure]] = [{}, {}]
     looks: list[dict[int, JointScore]] = [{}, {}]
     if has_measures:
-        plan, judge_plan = (
-            plan_measures(before.scene, bodies[0]),
-            plan_judging(before, bodies[0]),
-        )
+        # What had no weights moved no skin that could tell what is to be measured.
+        is_new = not is_bound(old)
+        told, one = (after, bodies[1]) if is_new else (before, bodies[0])
+        plan, judge_plan = plan_measures(told.scene, one), plan_judging(told, one)
         for at, facts in enumerate((before, after)):
+            if is_new and not at:
+                continue
             found = measure_joints(facts, bodies[at], plan)
             measures[at] = {one.node: one for one in found}
             judged = judge_body(facts, bodies[at], judge_plan)
