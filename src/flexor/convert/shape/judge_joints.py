@@ -97,6 +97,7 @@ class Judged:
 
     hurt: float64 (F,), how bad each triangle looks: the mean over the trials of a
     joint, added up over joints, and that over the poses of clips, which count more.
+    trials: float64 (N,), how bad the skin looks in each pose of the plan, as `tried`.
     """
 
     joints: tuple[JointScore, ...]
@@ -104,6 +105,7 @@ class Judged:
     torn: float
     squeezed: float
     hurt: Doubles
+    trials: Doubles
 
     @property
     def strains(self) -> tuple[float, float, float]:
@@ -159,7 +161,7 @@ def judge_body(facts: SceneFacts, own: BodyFacts, plan: JudgePlan) -> Judged:
     joints = np.zeros((len(plan.rows), 4))
     counts = np.maximum(np.bincount(plan.poses.rows, minlength=len(own.body.joints)), 1)
     left = np.full(len(plan.rows), np.inf)
-    hurt = np.zeros(len(plan.form.faces))
+    hurt, trials = np.zeros(len(plan.form.faces)), np.zeros(len(plan.poses))
     volumes = {
         row: float(_volumes(own, region, rest)[0])
         for row, region in plan.regions.items()
@@ -182,14 +184,15 @@ def judge_body(facts: SceneFacts, own: BodyFacts, plan: JudgePlan) -> Judged:
         )
         for at, row in enumerate(tried.tolist()):
             here, share = row_at[row], 1 / counts[row]
-            joints[here, 0] += sums[0][at] / plan.areas[here] * share
+            trials[start + at] = sums[0][at] / plan.areas[here]
             for column in range(1, 4):
                 joints[here, column] += sums[column][at] * share
             volume = volumes.get(row, 0.0)
             if abs(volume) > 1e-30:
                 now = _volumes(own, plan.regions[row], places[at : at + 1])[0] / volume
                 left[here] = min(left[here], now)
-                joints[here, 0] += max(LEFT - now, 0.0) * share
+                trials[start + at] += max(LEFT - now, 0.0)
+            joints[here, 0] += trials[start + at] * share
     poses = facts.poses if len(facts.poses) else random_poses(facts)
     seen, totals = np.zeros(len(plan.form.faces)), np.zeros(3)
     for start in range(0, len(poses), BATCH):
@@ -222,7 +225,7 @@ def judge_body(facts: SceneFacts, own: BodyFacts, plan: JudgePlan) -> Judged:
         for at, row in enumerate(plan.rows.tolist())
     )
     folds, torn, squeezed = totals.tolist()
-    return Judged(scores, folds, torn, squeezed, hurt)
+    return Judged(scores, folds, torn, squeezed, hurt, trials)
 
 
 def _near(parents: Ints) -> Bools:
