@@ -19,7 +19,7 @@ from flexor.api.repair.strained_skin import StrainedSkin, moved_skin
 from flexor.api.skins import SkinnedPrimitive
 from flexor.arrays import Bools, Doubles, Floats, Pixels
 from flexor.draw.backend import open_backend
-from flexor.draw.drawlist import DrawList
+from flexor.draw.drawlist import DrawItem, DrawLines, DrawList
 from flexor.draw.scene.build import Dress, build_items, dress_scene
 from flexor.draw.scene.style import DrawStyle
 from flexor.draw.scene.upload import upload_scene
@@ -182,14 +182,14 @@ def _film(
     largest = _largest(view, camera, new, moved)
     films: tuple[list[Pixels], ...] = ([], [], [])
     for frame in range(frames):
-        films[0].append(drawers[0].draw(old, frame, camera))
+        films[0].append(drawers[0].draw(drawers[0].shape(old, frame), camera))
         advance()
         if not largest:
             continue
-        films[1].append(drawers[1].draw(new, frame, camera))
+        films[1].append(drawers[1].draw(drawers[1].shape(new, frame), camera))
         advance()
         shares = [far[frame] / (largest * view.body) for far in moved]
-        picture = drawers[1].draw(new, frame, camera, shares)
+        picture = drawers[1].draw(drawers[1].shape(new, frame, shares), camera)
         films[2].append(_outlined(picture, films[0][-1]))
         advance()
     first, second, third = (tuple(film) for film in films)
@@ -217,9 +217,13 @@ def _camera(
     cameras = view_cameras(view, size, np.concatenate(points), np.concatenate(shares))
     target = init_target((round(TRY_HEIGHT * size[0] / size[1]), TRY_HEIGHT))
 
+    both = [
+        (one, one.shape(p, still)) for one, p in zip(drawers, (old, new), strict=True)
+    ]
+
     def draw(camera: Camera) -> tuple[Pixels, Pixels]:
-        one = drawers[0].draw(old, still, camera, target=target)
-        return one, drawers[1].draw(new, still, camera, target=target)
+        one, other = (drawer.draw(own, camera, target) for drawer, own in both)
+        return one, other
 
     way = old.world[still, view.node, :, :3].astype(np.float64) @ np.array(trial.way)
     way /= max(float(np.linalg.norm(way)), 1e-30)
@@ -239,6 +243,9 @@ def _largest(
         return 0.0
     changed = every[every > SAME / 4]
     return max(float(np.quantile(changed, NEARLY_ALL)), SAME)
+
+
+_Shape = tuple[tuple[DrawItem, ...], tuple[DrawLines, ...]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -273,28 +280,27 @@ class _Drawer:
         skins = hero.deform_many(poses)
         return _Posed(skins, self._strained.strain(skins), poses.world)
 
-    def draw(
-        self,
-        posed: _Posed,
-        frame: int,
-        camera: Camera,
-        moved: Sequence[Floats] | None = None,
-        target: Target | None = None,
-    ) -> Pixels:
+    def shape(
+        self, posed: _Posed, frame: int, moved: Sequence[Floats] | None = None
+    ) -> _Shape:
         """One frame: what is strained stands out, or how far all moved if that is said.
 
         moved: (V,) of each part, 1 for the last colour.
         """
         values = [bad[frame] for bad in posed.bad] if moved is None else moved
         stops = (CLAY, BAD) if moved is None else MOVED
-        dress = _dressed(self._dress, [_ramp(stops, one) for one in values])
-        items, lines = build_items(
-            dress,
+        return build_items(
+            _dressed(self._dress, [_ramp(stops, own) for own in values]),
             [skin.positions[frame] for skin in posed.skins],
             [skin.normals[frame] for skin in posed.skins],
             posed.world[frame],
         )
-        drawn = DrawList(camera, items, lines, _lights(camera), NOTHING)
+
+    def draw(
+        self, shape: _Shape, camera: Camera, target: Target | None = None
+    ) -> Pixels:
+        """A picture of a frame."""
+        drawn = DrawList(camera, *shape, _lights(camera), NOTHING)
         return self._backend.draw(drawn, target or self._target).copy()
 
 

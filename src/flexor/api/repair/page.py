@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["repair_page"]
 
-SIZE = (480, 420)  # pixels of a picture, as it is drawn and as it is on the page
+SIZE = (440, 384)  # pixels of a picture, as it is drawn and as it is on the page
 MOST_BYTES = 12_000_000  # when the page has so many, no other joint is drawn
 MOST_FINDINGS, OPEN_FINDINGS = 200, 6
 MOST_ROWS = 30  # of joints in a table that is open
@@ -44,7 +44,7 @@ def repair_page(
     title: str,
     notes: Sequence[tuple[str, str]],
     names: Sequence[str] = (),
-    most_joints: int = 16,
+    most_joints: int = 12,
     most_bytes: int = MOST_BYTES,
     advance: Callable[[], None] = lambda: None,
 ) -> bytes:

@@ -75,7 +75,7 @@ summary { cursor: pointer; padding: 6px 0 }
 .head { display: flex; flex-wrap: wrap; gap: 2px 14px; align-items: baseline }
 .views { display: grid; gap: 10px; margin-top: 10px;
   grid-template-columns: 1fr 1fr 1fr }
-.views.alone { grid-template-columns: 1fr; max-width: 480px }
+.views.alone { grid-template-columns: 1fr; max-width: 440px }
 @media (max-width: 720px) { .views { grid-template-columns: 1fr 1fr; gap: 6px }
   .views figure:nth-child(3) { grid-column: 1 / -1 } }
 figure { margin: 0; min-width: 0 }
