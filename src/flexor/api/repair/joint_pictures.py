@@ -59,7 +59,7 @@ STUDIO = (
 FRAMES = 13  # from one end of a joint's range to the other
 TRY_HEIGHT = 88  # pixels of the pictures by which a camera is chosen
 FAINT = 0.15  # of the range of colours: two pixels that differ by less look alike
-SEEN_WHOLE = 0.7  # how much the way it turns counts beside what differs
+SIDEWAYS = 1.0  # how much better the side is from which a turn is seen best
 SAME = 2e-4  # of the body: a skin that moved less than this did not
 NEARLY_ALL = 0.99  # of the skin in the pictures has moved less than the last colour
 LINE = 2  # pixels: outlines that are nearer than this are the same
@@ -138,7 +138,7 @@ def choose_camera(
 
     cameras: and how well liked each is; draw: small pictures before and after; way:
     (3,), the axis of a bend in world space, None for a twist. A bend is seen best along
-    its axis, a twist from beside the bone: that decides where nothing differs.
+    its axis, a twist from beside the bone: that decides where as much differs.
     """
     seen, sides = [], []
     for camera, _ in cameras:
@@ -147,9 +147,9 @@ def choose_camera(
         back = camera.axes()[2]
         along = abs(float(back @ (view.world[:, 0] if way is None else way)))
         sides.append(1 - along if way is None else along)
-    most = max(max(seen), 1e-9)
+    most = max(seen)
     ranks = [
-        liked * (amount / most + SEEN_WHOLE * side)
+        liked * (amount / most if most else 1.0) * (1 + SIDEWAYS * side)
         for (_, liked), amount, side in zip(cameras, seen, sides, strict=True)
     ]
     return cameras[int(np.argmax(ranks))][0]
