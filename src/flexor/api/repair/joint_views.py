@@ -33,9 +33,9 @@ AROUND = 12  # directions around, at each height
 # at characters from the front and a little from above.
 HEIGHTS = ((12.0, 1.0), (42.0, 0.92), (75.0, 0.75), (-22.0, 0.8))
 FRONT = 0.08  # how much better the front is liked than the back
-# What is drawn far from the joint makes the picture this much higher or less high.
-LEAST_ZOOM, MOST_ZOOM = 1.0, 1.6
-SHARE, ROOM = 90, 2.6  # of what is to be seen (percent) within 1 / 2.6 of the height
+# How far from the joint there is something to see makes pictures higher or less high.
+LEAST_ZOOM, MOST_ZOOM = 0.5, 1.6
+SHARE, ROOM = 90, 3.0  # of what is to be seen (percent) within a third of the height
 ASIDE = 0.2  # of the height: how far from the joint the middle of a picture may be
 MOST_POINTS = 30_000  # to see how thick a joint is
 LEAST_POINTS = 6  # fewer say nothing about a joint
@@ -122,8 +122,8 @@ def view_cameras(
         order = np.argsort(rows)
         sums = np.cumsum(own[order])
         reach = rows[order][np.searchsorted(sums, sums[-1] * SHARE / 100)]
-        zoom = float(np.clip(ROOM * reach / height, LEAST_ZOOM, MOST_ZOOM))
-        height *= zoom
+        least = min(max(LEAST_ZOOM * height, LEAST_HEIGHT * view.body), height)
+        height = float(np.clip(ROOM * reach, least, MOST_ZOOM * height))
         aside = (points[is_near] * own[:, None]).sum(0) / own.sum() - view.place
         length = max(float(np.linalg.norm(aside)), 1e-30)
         middle = view.place + aside * min(0.5, ASIDE * height / length)

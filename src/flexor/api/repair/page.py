@@ -33,6 +33,7 @@ SIZE = (440, 384)  # pixels of a picture, as it is drawn and as it is on the pag
 MOST_BYTES = 12_000_000  # when the page has so many, no other joint is drawn
 MOST_FINDINGS, OPEN_FINDINGS = 200, 6
 MOST_ROWS = 30  # of joints in a table that is open
+LONGEST_BAR = 1.0  # the score from which a bar is as long as any
 LOOKS_BAD = 0.05  # the least score of a joint that is drawn though it did not change
 
 
@@ -205,7 +206,7 @@ def _joints(rows: Sequence[JointChange], shown: set[int]) -> Iterator[str]:
         return
     kept = [joint for joint in rows if _is_drawn(joint, ())]
     others = [joint for joint in rows if not _is_drawn(joint, ())]
-    most = max(max(worst_score(joint) for joint in rows), 0.1)
+    most = min(max(*(worst_score(joint) for joint in rows), 0.1), LONGEST_BAR)
     if kept:
         yield "<h2>Joints, the worst first</h2>"
         yield (

@@ -22,6 +22,7 @@ __all__ = ["NONE", "escaped", "joint_section", "joint_table", "verdict", "worst_
 
 QUALITY, METHOD = 80, 2  # of WebP; a tenth of the size of PNG
 LONGEST = 160  # letters of a name
+LITTLE = 0.01  # a share of skin that looks bad of which nothing is seen
 SAME = 0.005  # measures that differ by less are as good
 NONE = "\u2013"
 ARROW = "\u2192"
@@ -112,20 +113,21 @@ def joint_section(joint: JointChange, film: JointFilm, shown: tuple[int, int]) -
     return (
         f'<section class="card" id="joint-{joint.node}">'
         f'<div class="head"><h3>{name}</h3><span>{_score(joint)}</span></div>'
-        f'<p class="quiet">{_pose(joint.trial, said[film.still])}</p>'
+        f'<p class="quiet">{_pose(joint, joint.trial, said[film.still])}</p>'
         f'<div class="views{alone}">{"".join(views)}</div>'
         f"{_slider(joint, film, said)}"
         f'<ul class="said quiet">{facts}</ul></section>'
     )
 
 
-def _pose(trial: JointTrial, still: str) -> str:
+def _pose(joint: JointChange, trial: JointTrial, still: str) -> str:
     """In which pose a joint is shown first."""
     way = ", ".join(f"{round(part, 2) + 0.0:.2f}" for part in trial.way)
-    return (
-        f"First shown {still} about ({way}) of its own axes; bad there "
-        f"{trial.before:.2f} {ARROW} {trial.after:.2f}"
-    )
+    seen = max((look.seen for look in (joint.looked, joint.looks) if look), default=0)
+    told = f"bad there {trial.before:.2f} {ARROW} {trial.after:.2f}"
+    if max(trial.before, trial.after) < LITTLE < seen:
+        told = "it looks bad in clips, or with others at random, not turned alone"
+    return f"First shown {still} about ({way}) of its own axes; {told}"
 
 
 def _facts(joint: JointChange) -> list[str]:
