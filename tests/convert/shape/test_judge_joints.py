@@ -93,6 +93,8 @@ def test_a_candy_wrapper_and_the_same_tube_with_links() -> None:
     assert joint.squeezed + joint.folds + joint.torn > 0
     assert joint.seen > 0
     assert wrapped.squeezed > 0
+    assert len(wrapped.trials) == len(plan.poses)
+    assert joint.tried == pytest.approx(wrapped.trials.mean())
     linked, _ = judge(with_links(scene), plan)
     assert linked.joints[0].score < 0.5 * joint.score
     assert is_better(linked.joints[0], joint)

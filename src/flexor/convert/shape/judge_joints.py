@@ -28,6 +28,7 @@ __all__ = [
     "JointScore",
     "JudgePlan",
     "Judged",
+    "TrialScore",
     "is_better",
     "is_worse",
     "judge_body",
@@ -42,6 +43,7 @@ CLIPS = 4.0  # how much more poses of clips count than those of trials
 # Of the skin around a joint, and of what looked bad before: if more than this looks bad
 # that did not, it is worse.
 WORSE = 0.02
+SPIKE = 0.22  # the same of a single trial
 TWIST = 0  # the axis of trials about the bone
 LESS, LEAST = 0.97, 0.005  # times a score, and less by this: what is clearly better
 
@@ -70,6 +72,19 @@ class JudgePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class TrialScore:
+    """How bad the skin around a joint looks in one of its trials.
+
+    axis: 0 for a twist about its bone, 1 and 2 for bends; angle: radians; bad: as
+    `tried` of a JointScore, of this pose alone.
+    """
+
+    axis: int
+    angle: float
+    bad: float
+
+
+@dataclass(frozen=True, slots=True)
 class JointScore:
     """How bad the skin around a joint looks, 0 for faultless.
 
@@ -78,7 +93,7 @@ class JointScore:
     of the volume, or of a slice where it twists; seen: the area alone, in poses of
     clips or at random; folds, torn, squeezed: edges and triangles, the mean over the
     trials; left: the least share of the volume in any of them, None where the skin is
-    no solid.
+    no solid; trials: each of them, in the order of the plan.
     """
 
     row: int
@@ -90,6 +105,7 @@ class JointScore:
     torn: float
     squeezed: float
     left: float | None
+    trials: tuple[TrialScore, ...] = ()
 
     @property
     def score(self) -> float:
@@ -104,6 +120,7 @@ class Judged:
 
     hurt: float64 (F,), how bad each triangle looks: the mean over the trials of a
     joint, added up over joints, and that over the poses of clips, which count more.
+    trials: float64 (N,), how bad the skin looks in each pose of the plan, as `tried`.
     """
 
     joints: tuple[JointScore, ...]
@@ -111,6 +128,7 @@ class Judged:
     torn: float
     squeezed: float
     hurt: Doubles
+    trials: Doubles
 
     @property
     def strains(self) -> tuple[float, float, float]:
@@ -119,15 +137,26 @@ class Judged:
 
 
 def is_worse(new: JointScore, old: JointScore) -> bool:
-    """Whether a joint looks worse than before, by what can be seen."""
-    is_seen = new.seen > old.seen + WORSE / CLIPS
-    return is_seen or new.score > old.score + WORSE * max(old.score, 1.0)
+    """Whether a joint looks worse than before, by what can be seen.
+
+    Altogether, or in a single trial: what is gained in one pose does not pay for what
+    is spoilt in another.
+    """
+    if new.seen > old.seen + WORSE / CLIPS:
+        return True
+    if new.score > old.score + WORSE * max(old.score, 1.0):
+        return True
+    return any(
+        mine.bad > was.bad + SPIKE * max(was.bad, 1.0)
+        for mine, was in zip(new.trials, old.trials, strict=False)
+    )
 
 
 def is_better(new: JointScore, old: JointScore) -> bool:
     """Whether a joint looks clearly better than before, and in clips not worse."""
     is_less = new.score < LESS * old.score - LEAST
-    return is_less and new.seen <= old.seen + LEAST / CLIPS
+    is_kept = new.seen <= old.seen + LEAST / CLIPS
+    return is_less and is_kept and not is_worse(new, old)
 
 
 def plan_judging(facts: SceneFacts, own: BodyFacts) -> JudgePlan:
@@ -168,7 +197,7 @@ def judge_body(facts: SceneFacts, own: BodyFacts, plan: JudgePlan) -> Judged:
     joints = np.zeros((len(plan.rows), 4))
     counts = np.maximum(np.bincount(plan.poses.rows, minlength=len(own.body.joints)), 1)
     left = np.full(len(plan.rows), np.inf)
-    hurt = np.zeros(len(plan.form.faces))
+    hurt, trials = np.zeros(len(plan.form.faces)), np.zeros(len(plan.poses))
     volumes = {
         row: float(_volumes(own, region, rest)[0])
         for row, region in plan.regions.items()
@@ -191,7 +220,7 @@ def judge_body(facts: SceneFacts, own: BodyFacts, plan: JudgePlan) -> Judged:
         )
         for at, row in enumerate(tried.tolist()):
             here, share = row_at[row], 1 / counts[row]
-            joints[here, 0] += sums[0][at] / plan.areas[here] * share
+            trials[start + at] = sums[0][at] / plan.areas[here]
             for column in range(1, 4):
                 joints[here, column] += sums[column][at] * share
             volume, missing = volumes.get(row, 0.0), 0.0
@@ -205,7 +234,8 @@ def judge_body(facts: SceneFacts, own: BodyFacts, plan: JudgePlan) -> Judged:
                     plan.slices[row], rest[0, points], places[at, points]
                 )
                 missing = max(SLICE - width * width, missing)
-            joints[here, 0] += missing * share
+            trials[start + at] += missing
+            joints[here, 0] += trials[start + at] * share
     poses = facts.poses if len(facts.poses) else random_poses(facts)
     seen, totals = np.zeros(len(plan.form.faces)), np.zeros(3)
     for start in range(0, len(poses), BATCH):
@@ -234,11 +264,19 @@ def judge_body(facts: SceneFacts, own: BodyFacts, plan: JudgePlan) -> Judged:
             float(joints[at, 2]),
             float(joints[at, 3]),
             float(left[at]) if np.isfinite(left[at]) else None,
+            tuple(
+                TrialScore(
+                    int(plan.poses.axes[one]),
+                    float(plan.poses.angles[one]),
+                    float(trials[one]),
+                )
+                for one in np.flatnonzero(plan.poses.rows == row).tolist()
+            ),
         )
         for at, row in enumerate(plan.rows.tolist())
     )
     folds, torn, squeezed = totals.tolist()
-    return Judged(scores, folds, torn, squeezed, hurt)
+    return Judged(scores, folds, torn, squeezed, hurt, trials)
 
 
 def _near(parents: Ints) -> Bools:
