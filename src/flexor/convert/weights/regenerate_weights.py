@@ -27,6 +27,7 @@ from flexor.convert.weights.bone_heat import (
     largest_weights,
     make_laplacian,
     solve_heat,
+    turn_outward,
 )
 from flexor.convert.weights.choose_bones import BoneLines, choose_joints, make_lines
 from flexor.scene.finding import Finding
@@ -113,16 +114,17 @@ def _heat_weights(body: Body, surface: Surface, joints: Ints | None) -> Pull:
     lines = _lines(body, form, joints)
     seams = find_seams(points, faces, surface.pieces, size)
     pieces = join_pieces(surface.pieces, seams)
-    homes = bones_of_pieces(points, faces, pieces, lines)
+    homes, is_seat = bones_of_pieces(points, faces, pieces, lines)
     names = [body.names[row] for row in lines.rows.tolist()]
     spare_skin(homes, names, points, pieces, size)
     is_boneless = np.asarray(~homes.any(1))
     homes[is_boneless] = True
-    normals = face_normals(points, faces, surface.normals.astype(np.float64))
+    faces = turn_outward(points, faces, surface.normals.astype(np.float64))
+    normals = face_normals(points, faces)
     solid = make_solid(points, faces)
-    heat = find_heat(points, normals, pieces, homes, lines, solid)
+    heat = find_heat(points, faces, normals, pieces, homes, lines, solid)
     weights = solve_heat(*make_laplacian(points, faces, seams), heat, len(lines.rows))
-    stiffen_pieces(weights, points, pieces, is_boneless, size)
+    stiffen_pieces(weights, points, pieces, is_boneless, is_seat, size)
     is_rigid = np.zeros(len(points), bool)
     is_rigid[surface.point_of_vertex[body.rigid]] = True
     stiffen_rigid(weights, pieces, is_rigid)
