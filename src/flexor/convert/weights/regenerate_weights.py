@@ -30,6 +30,8 @@ from flexor.convert.weights.bone_heat import (
     turn_outward,
 )
 from flexor.convert.weights.choose_bones import BoneLines, choose_joints, make_lines
+from flexor.errors import SettingError
+from flexor.scene.character.mirror_pairs import mirror_pairs
 from flexor.scene.finding import Finding
 
 __all__ = ["body_lines", "regenerate_pass", "regenerate_weights"]
@@ -101,10 +103,22 @@ def _lines(body: Body, form: _Form, joints: Ints | None) -> BoneLines:
     triangles = form.points[form.faces]
     is_inside = np.abs(winding_numbers(heads, triangles)) > INSIDE
     is_inside |= cKDTree(form.points).query(heads)[0] < CLOSE * body.size
+    # What holds on one side of a body holds on the other, but for a hair's breadth.
+    twins = _twins(body)
+    is_inside |= is_inside[twins]
     parents = find_chains(heads, body.parents, is_inside, body.size)
     if joints is None:
         joints = choose_joints(triangles, heads, parents, body.size)
+        joints = np.union1d(joints, twins[joints]).astype(np.int32)
     return make_lines(form.points, heads, parents, joints, body.size)
+
+
+def _twins(body: Body) -> Ints:
+    """For each joint its twin on the other side, else itself: int32 (S,)."""
+    try:
+        return mirror_pairs(body.names, body.frames)
+    except SettingError:  # posed, or a side of it is missing
+        return np.arange(len(body.names), dtype=np.int32)
 
 
 def _heat_weights(body: Body, surface: Surface, joints: Ints | None) -> Pull:
