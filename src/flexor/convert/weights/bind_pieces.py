@@ -48,8 +48,11 @@ def bones_of_pieces(
     if count <= 1:
         return np.ones((count, len(lines.rows)), bool), np.ones(count, bool)
     turns = _turns(points, faces, pieces, lines.bases, lines.ends)
-    inside = _turns(points, faces, pieces, lines.starts, lines.ends) > INSIDE
     whole = turns > INSIDE
+    inside = whole.copy()
+    limbs = np.flatnonzero((lines.starts != lines.bases).any(1))
+    starts, ends = lines.starts[limbs], lines.ends[limbs]
+    inside[:, limbs] = _turns(points, faces, pieces, starts, ends) > INSIDE
     is_lost = inside.mean(2).max(0) <= LEAST
     inside[:, is_lost] = whole[:, is_lost]
     held = inside.mean(2)
