@@ -21,6 +21,7 @@ from flexor.api.repair.sections import (
     worst_score,
 )
 from flexor.api.repair.style import SCRIPT, style_sheet
+from flexor.convert.shape.chained import hang_in_chains
 from flexor.errors import SettingError
 from flexor.scene.finding import Finding
 
@@ -66,7 +67,8 @@ def repair_page(
     sections: list[str] = []
     shown: list[int] = []
     length = 0
-    drawn = draw_joints(before, after, trials, SIZE, most_joints, advance=advance)
+    pair = (_hung(before), _hung(after))
+    drawn = draw_joints(*pair, trials, SIZE, most_joints, advance=advance)
     for film in drawn:
         shown.append(film.node)
         sections.append(joint_section(wanted[film.node], film, SIZE))
@@ -89,6 +91,12 @@ def repair_page(
         f"</main><script>{SCRIPT}</script></body></html>\n",
     ]
     return "\n".join(parts).encode("utf-8", "replace")
+
+
+def _hung(character: Character) -> Character:
+    """The character as its joints are judged: those of flat rigs in chains."""
+    scene = hang_in_chains(character.scene)
+    return character if scene is character.scene else Character(scene)
 
 
 def _worst_first(joints: Iterable[JointChange]) -> list[JointChange]:
