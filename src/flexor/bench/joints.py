@@ -147,7 +147,7 @@ def forearm_left(facts: SceneFacts, node: int) -> float | None:
         local = bones.local(row, own.body.positions)
         along = local[:, 0] / bones.lengths[row]
         out = np.hypot(local[:, 1], local[:, 2])
-        middle = (along > 0.1) & (along < 0.9) & (out < 0.3 * bones.lengths[row])
+        middle = (along > 0.1) & (along < 0.9) & (out < 0.5 * bones.lengths[row])
         if not middle.any():
             continue
         near = out < THICK * np.median(out[middle])
