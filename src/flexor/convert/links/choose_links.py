@@ -315,8 +315,9 @@ def _spoilt(
             continue
         if row in chosen and new.score >= plain.score:
             spoilt.add(row)
-        elif (is_worse(new, first) and new.score > plain.score) or (
-            new.seen > plain.seen + seen
+        elif new.seen > plain.seen + seen or (
+            is_worse(new, first)
+            and (new.score > plain.score or not is_worse(plain, first))
         ):
             spoilt |= _nearest(parents, row, set(chosen))
     return spoilt

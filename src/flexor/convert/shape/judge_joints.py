@@ -22,7 +22,7 @@ from flexor.convert.shape.joint_poses import JointPoses, plan_poses, random_pose
 from flexor.convert.shape.joint_regions import Region, joint_regions, region_volume
 from flexor.convert.shape.measure_joints import moving_joints
 from flexor.convert.shape.slices import least_width, slice_region
-from flexor.convert.shape.strain import StrainForm, find_strain, make_form
+from flexor.convert.shape.strain import Strain, StrainForm, find_strain, make_form
 
 __all__ = [
     "JointScore",
@@ -192,83 +192,26 @@ def judge_body(facts: SceneFacts, own: BodyFacts, plan: JudgePlan) -> Judged:
     """How the body of a scene looks; plan: of this body, with or without links."""
     rest = _deform(facts, own, facts.layout.rest[None])
     base = find_strain(plan.form, rest)
-    at_rest = base.bad[0]
-    row_at = {row: at for at, row in enumerate(plan.rows.tolist())}
-    joints = np.zeros((len(plan.rows), 4))
-    counts = np.maximum(np.bincount(plan.poses.rows, minlength=len(own.body.joints)), 1)
-    left = np.full(len(plan.rows), np.inf)
-    hurt, trials = np.zeros(len(plan.form.faces)), np.zeros(len(plan.poses))
-    volumes = {
-        row: float(_volumes(own, region, rest)[0])
-        for row, region in plan.regions.items()
-    }
-    for start in range(0, len(plan.poses), BATCH):
-        part = slice(start, start + BATCH)
-        local = plan.poses.local(facts.layout, own.body, part)
-        places = _deform(facts, own, local)
-        found = find_strain(plan.form, places)
-        tried = plan.poses.rows[part]
-        is_near = plan.near[tried][:, plan.owners]
-        bad = np.where(is_near, np.maximum(found.bad - at_rest, 0), 0)
-        hurt += (1 / counts[tried]) @ bad
-        folded = found.folded & ~base.folded & is_near[:, plan.form.sides[:, 0]]
-        sums = (
-            bad @ plan.form.areas,
-            np.count_nonzero(folded, axis=1),
-            np.count_nonzero(found.torn & ~base.torn & is_near, axis=1),
-            np.count_nonzero(found.squeezed & ~base.squeezed & is_near, axis=1),
-        )
-        for at, row in enumerate(tried.tolist()):
-            here, share = row_at[row], 1 / counts[row]
-            trials[start + at] = sums[0][at] / plan.areas[here]
-            for column in range(1, 4):
-                joints[here, column] += sums[column][at] * share
-            volume, missing = volumes.get(row, 0.0), 0.0
-            if abs(volume) > 1e-30:
-                now = _volumes(own, plan.regions[row], places[at : at + 1])[0] / volume
-                left[here] = min(left[here], now)
-                missing = max(LEFT - now, 0.0)
-            if row in plan.slices and plan.poses.axes[start + at] == TWIST:
-                points = own.by_place.vertex_of_point[plan.regions[row].points]
-                width = least_width(
-                    plan.slices[row], rest[0, points], places[at, points]
-                )
-                missing = max(SLICE - width * width, missing)
-            trials[start + at] += missing
-            joints[here, 0] += trials[start + at] * share
-    poses = facts.poses if len(facts.poses) else random_poses(facts)
-    seen, totals = np.zeros(len(plan.form.faces)), np.zeros(3)
-    for start in range(0, len(poses), BATCH):
-        found = find_strain(
-            plan.form, _deform(facts, own, poses[start : start + BATCH])
-        )
-        bad = np.maximum(found.bad - at_rest, 0)
-        seen += bad.sum(0, np.float64)
-        totals += (
-            np.count_nonzero(found.folded & ~base.folded),
-            np.count_nonzero(found.torn & ~base.torn),
-            np.count_nonzero(found.squeezed & ~base.squeezed),
-        )
-    totals /= max(len(poses), 1)
-    hurt += CLIPS * seen / max(len(poses), 1)
-    seen *= plan.form.areas / max(len(poses), 1)
-    owned = np.bincount(plan.owners, seen, len(own.body.joints))
+    tried = _try_joints(facts, own, plan, (rest, base))
+    seen, totals = _see_poses(facts, own, plan, base)
+    hurt = tried.hurt + CLIPS * seen
+    owned = np.bincount(plan.owners, seen * plan.form.areas, len(own.body.joints))
     scores = tuple(
         JointScore(
             row,
             int(own.body.joints[row]),
             own.body.names[row],
-            float(joints[at, 0]),
+            float(tried.joints[at, 0]),
             float(owned[row] / plan.areas[at]),
-            float(joints[at, 1]),
-            float(joints[at, 2]),
-            float(joints[at, 3]),
-            float(left[at]) if np.isfinite(left[at]) else None,
+            float(tried.joints[at, 1]),
+            float(tried.joints[at, 2]),
+            float(tried.joints[at, 3]),
+            float(tried.left[at]) if np.isfinite(tried.left[at]) else None,
             tuple(
                 TrialScore(
                     int(plan.poses.axes[one]),
                     float(plan.poses.angles[one]),
-                    float(trials[one]),
+                    float(tried.trials[one]),
                 )
                 for one in np.flatnonzero(plan.poses.rows == row).tolist()
             ),
@@ -276,7 +219,122 @@ def judge_body(facts: SceneFacts, own: BodyFacts, plan: JudgePlan) -> Judged:
         for at, row in enumerate(plan.rows.tolist())
     )
     folds, torn, squeezed = totals.tolist()
-    return Judged(scores, folds, torn, squeezed, hurt, trials)
+    return Judged(scores, folds, torn, squeezed, hurt, tried.trials)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tried:
+    """What the trials of R joints came to.
+
+    joints: float64 (R, 4), what looks bad, edges folded, triangles torn and squeezed,
+    the mean over a joint's trials; left: float64 (R,), the least share of the volume,
+    infinite where it has none; trials, hurt: see Judged, `hurt` of trials alone.
+    """
+
+    joints: Doubles
+    left: Doubles
+    trials: Doubles
+    hurt: Doubles
+
+
+def _try_joints(
+    facts: SceneFacts, own: BodyFacts, plan: JudgePlan, at_rest: tuple[Floats, Strain]
+) -> _Tried:
+    """Turn each joint as planned; at_rest: the vertices (1, V, 3) and their strain."""
+    rest, base = at_rest
+    row_at = {row: at for at, row in enumerate(plan.rows.tolist())}
+    counts = np.maximum(np.bincount(plan.poses.rows, minlength=len(own.body.joints)), 1)
+    found = _Tried(
+        np.zeros((len(plan.rows), 4)),
+        np.full(len(plan.rows), np.inf),
+        np.zeros(len(plan.poses)),
+        np.zeros(len(plan.form.faces)),
+    )
+    volumes = {
+        row: float(_volumes(own, region, rest)[0])
+        for row, region in plan.regions.items()
+    }
+    for start in range(0, len(plan.poses), BATCH):
+        part = slice(start, start + BATCH)
+        places = _deform(facts, own, plan.poses.local(facts.layout, own.body, part))
+        strain = find_strain(plan.form, places)
+        tried = plan.poses.rows[part]
+        is_near = plan.near[tried][:, plan.owners]
+        bad = np.where(is_near, np.maximum(strain.bad - base.bad[0], 0), 0)
+        found.hurt[:] += (1 / counts[tried]) @ bad
+        folded = strain.folded & ~base.folded & is_near[:, plan.form.sides[:, 0]]
+        sums = (
+            bad @ plan.form.areas,
+            np.count_nonzero(folded, axis=1),
+            np.count_nonzero(strain.torn & ~base.torn & is_near, axis=1),
+            np.count_nonzero(strain.squeezed & ~base.squeezed & is_near, axis=1),
+        )
+        for at, row in enumerate(tried.tolist()):
+            here, share = row_at[row], 1 / counts[row]
+            left = _volume_left(own, plan, row, volumes, places[at : at + 1])
+            found.left[here] = min(found.left[here], left)
+            missing = max(LEFT - left, 0.0)
+            if plan.poses.axes[start + at] == TWIST:
+                missing = max(_slice_lost(own, plan, row, rest[0], places[at]), missing)
+            found.trials[start + at] = sums[0][at] / plan.areas[here] + missing
+            found.joints[here, 0] += found.trials[start + at] * share
+            for column in range(1, 4):
+                found.joints[here, column] += sums[column][at] * share
+    return found
+
+
+def _volume_left(
+    own: BodyFacts,
+    plan: JudgePlan,
+    row: int,
+    volumes: Mapping[int, float],
+    places: Floats,
+) -> float:
+    """The share of the volume around a joint that is left; infinite without any.
+
+    volumes: at rest, by row; places: of all vertices, (1, V, 3).
+    """
+    volume = volumes.get(row, 0.0)
+    if abs(volume) <= 1e-30:
+        return float("inf")
+    return float(_volumes(own, plan.regions[row], places)[0] / volume)
+
+
+def _slice_lost(
+    own: BodyFacts, plan: JudgePlan, row: int, rest: Floats, places: Floats
+) -> float:
+    """What is missing of the slice around a joint that has lost most of its area.
+
+    rest, places: of all vertices, (V, 3).
+    """
+    if row not in plan.slices:
+        return 0.0
+    points = own.by_place.vertex_of_point[plan.regions[row].points]
+    width = least_width(plan.slices[row], rest[points], places[points])
+    return max(SLICE - width * width, 0.0)
+
+
+def _see_poses(
+    facts: SceneFacts, own: BodyFacts, plan: JudgePlan, base: Strain
+) -> tuple[Doubles, Doubles]:
+    """How bad each triangle (F,) looks in poses of clips, or at random, and edges
+    folded, triangles torn and squeezed (3,); all the mean of the poses.
+
+    base: the strain at rest.
+    """
+    poses = facts.poses if len(facts.poses) else random_poses(facts)
+    seen, totals = np.zeros(len(plan.form.faces)), np.zeros(3)
+    for start in range(0, len(poses), BATCH):
+        places = _deform(facts, own, poses[start : start + BATCH])
+        strain = find_strain(plan.form, places)
+        seen += np.maximum(strain.bad - base.bad[0], 0).sum(0, np.float64)
+        totals += (
+            np.count_nonzero(strain.folded & ~base.folded),
+            np.count_nonzero(strain.torn & ~base.torn),
+            np.count_nonzero(strain.squeezed & ~base.squeezed),
+        )
+    count = max(len(poses), 1)
+    return seen / count, totals / count
 
 
 def _near(parents: Ints) -> Bools:
