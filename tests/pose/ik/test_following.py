@@ -12,6 +12,7 @@ from flexor.pose.ik.ccd import CcdSettings, CcdState, init_ccd, solve_ccd
 from flexor.pose.ik.reach import Effector, make_reach
 from flexor.pose.layout import Layout
 from flexor.pose.model_space import init_world, world_from_local
+from tests.pose.ik.benched import arms
 from tests.pose.ik.chains import (
     angles_between,
     box_limits,
@@ -242,3 +243,29 @@ def test_limits_out_of_reach_come_to_rest_far_from_home() -> None:
             state, np.repeat(pose, 20, 0), np.tile(targets, (120, 1, 1)), settings
         )
         assert np.degrees(angles_between(turns[-1], turns[-2]).max()) < 0.01
+
+
+@pytest.mark.parametrize("passes", [1, 6])
+def test_two_hands_follow_with_a_trunk_between_them(passes: int) -> None:
+    """With one pass by the step of all bones; with more the trunk stays nearer home."""
+    rng = np.random.default_rng(8)
+    layout = arms()
+    reach = make_reach(layout, [Effector("b4", "b0"), Effector("b7", "b0")])
+    state = init_ccd(reach, 8)
+    pose = np.tile(layout.rest, (8, 1))
+    world = world_from_local(init_world(layout, 8), pose)
+    rest = places_of(layout, pose)[:, [4, 7]]
+    phase = rng.uniform(0, 6, (8, 2, 3))
+    settings = CcdSettings(passes, incremental=True)
+    off, trunk = [], []
+    for frame in range(300):
+        local = pose.copy()
+        targets = rest * [0.8, 1, 1] + 0.1 * np.sin(1.5 * frame / RATE + phase)
+        solve_ccd(state, local, world, targets, settings)
+        off.append(state.off.max(1) * 1e3)
+        turns = rotations_of(layout, local)[:, :2]
+        trunk.append(angles_between(turns, [0, 0, 0, 1.0]).sum(1))
+    assert np.max(off[30:]) < 2
+    assert np.median(off[30:]) < 0.5
+    bent = np.degrees(np.mean(trunk[30:]))
+    assert bent < (50 if passes == 1 else 33)

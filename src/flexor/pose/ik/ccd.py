@@ -26,7 +26,8 @@ class CcdSettings:
     """passes: at most so many over all bones; tolerance: metres, near enough;
     incremental: start from the last solution instead of the pose that is given; home:
     then bones go that part of the way back to the pose that is given in each solve, 0
-    to 1, as far as that leaves the effectors where they are: so they do not wander off.
+    to 1, so that they do not wander off: as far as that leaves the effector where it
+    is, or before the passes that win it back, where there are several goals.
     """
 
     passes: int = 30

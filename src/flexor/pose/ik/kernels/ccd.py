@@ -7,7 +7,10 @@ for a single free chain that is not long enough yet, stretching: all bones turn 
 the goal by one part, found so that the chain becomes exactly as long as it must be.
 
 What goes on from its last solution is nearly there: first comes one step of all bones
-that follows the goals and goes home where it may; mostly it is all there is to do.
+that follows the goal and goes home where it may; mostly it is all there is to do. For
+several goals that step bends trunks where arms would do. So where there is time for
+passes, all bones go home by a part, and passes bring the ends back, the last bones
+first; one pass alone would leave half of that.
 """
 
 from __future__ import annotations
@@ -39,7 +42,7 @@ from flexor.pose.ik.kernels.descent import (
 )
 from flexor.pose.ik.kernels.goals import bring_goals, bring_near, put_off
 from flexor.pose.ik.kernels.least import step_all, step_home, step_within
-from flexor.pose.ik.kernels.pace import store_turns
+from flexor.pose.ik.kernels.pace import store_turns, toward
 from flexor.pose.ik.kernels.steps import (
     bend,
     centre,
@@ -266,12 +269,13 @@ def _load(
     point_lanes: Ints,
     local: Floats,
     last: Floats,
+    keeps: Real,
     has_home: bool,
     pulls: Doubles,
     work: Doubles,
 ) -> None:
-    """Bones as they stand in the pose; or there is their home, and those that turn are
-    as they were left.
+    """Bones as they stand in the pose; those that turn a part of the way, `keeps`, to
+    how they were left; or, if the pose is their home, as they were left.
     """
     lanes = len(local) // 10
     for k in range(len(point_lanes)):
@@ -294,6 +298,11 @@ def _load(
             x, y = np.float64(last[4 * b]), np.float64(last[4 * b + 1])
             z, w = np.float64(last[4 * b + 2]), last[4 * b + 3]
             x, y, z, w = make_unit(x, y, z, w)
+        elif table[b, WEIGHT] > 0 and keeps > 0:
+            lx, ly = np.float64(last[4 * b]), np.float64(last[4 * b + 1])
+            lz, lw = np.float64(last[4 * b + 2]), last[4 * b + 3]
+            lx, ly, lz, lw = make_unit(lx, ly, lz, lw)
+            x, y, z, w = toward(x, y, z, w, lx, ly, lz, lw, keeps)
         if table[b, WEIGHT] > 0 and bones[b, KIND] != FREE:
             x, y, z, w = clamp(table, b, x, y, z, w)
         work[b, NOW], work[b, NOW + 1] = x, y
@@ -366,10 +375,13 @@ def solve_reach(
     for n in range(len(local)):
         mine, before = local[n], memory.last[n]
         m = places[n] if base < 0 else world[n, 12 * base : 12 * base + 12]
-        follows = started[n] != 0 and home >= 0
+        goes_on = started[n] != 0 and home >= 0
+        follows = goes_on and (most == 1 or len(goals) == 1)
+        keeps = 1 - home if goes_on and not follows else 0.0
         if started[n] == 0:
             _begin(bones, mine, before)
-        _load(bones, table, chains.point_lanes, mine, before, follows, pulls, work)
+        lanes = chains.point_lanes
+        _load(bones, table, lanes, mine, before, keeps, follows, pulls, work)
         determinant = np.float64(m[0]) * (m[5] * m[10] - m[6] * m[9])
         determinant -= np.float64(m[1]) * (m[4] * m[10] - m[6] * m[8])
         determinant += np.float64(m[2]) * (m[4] * m[9] - m[5] * m[8])
