@@ -12,6 +12,7 @@ from PIL import Image
 
 import flexor
 from flexor.api.repair.joint_pictures import draw_joints
+from flexor.convert.repair.trials import JointTrial
 from flexor.draw.scene.fit import direction_of
 from flexor.draw.scene.style import DrawStyle
 from flexor.draw.sheet import join_pictures
@@ -76,11 +77,16 @@ pictures = [flexor.draw(hero, pose, camera, size, style=s) for s in views.values
 save("views.png", join_pictures(pictures, list(views), columns=4))
 
 better, _ = flexor.repair(hero, links=3, has_measures=False)
-nodes = [hero.skeleton.index(name) for name in ("l-knee", "l-elbow")]
-shown = draw_joints(hero, better, nodes, (240, 210), 2)
+turns = {
+    "l-knee": ("bent", JointTrial(2, (0, 0, -1), math.radians(150), 0, 3, 0, 0)),
+    "l-elbow": ("twisted", JointTrial(0, (1, 0, 0), math.pi, 0, math.pi, 0, 0)),
+}
+trials = {hero.skeleton.index(name): trial for name, (_, trial) in turns.items()}
 pictures, captions = [], []
-for joint, (shot, words) in zip(shown, ((1, "bent"), (2, "twisted")), strict=True):
-    pictures += [on_paper(joint.before[shot]), on_paper(joint.after[shot])]
+for film, (words, _) in zip(
+    draw_joints(hero, better, trials, (240, 210), 2), turns.values(), strict=True
+):
+    pictures += [on_paper(film.before[film.still]), on_paper(film.after[film.still])]
     captions += [f"a joint {words}", "the same with links"]
 save("repair.png", join_pictures(pictures, captions, columns=4), is_small=True)
 

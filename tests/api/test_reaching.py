@@ -236,3 +236,31 @@ def test_a_hand_that_follows_a_target_neither_jumps_nor_wanders() -> None:
     assert np.degrees(2 * np.arccos(cosine)).max() < 3
     steps = np.abs((rounds[:, 1:] * rounds[:, :-1]).sum(-1)).clip(0, 1)
     assert np.degrees(2 * np.arccos(steps)).max() < 6
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_the_first_frame_of_a_player_is_no_faster_than_rates(count: int) -> None:
+    """Targets behind the back: half a circle for the shoulder, were it in one frame."""
+    limits = human_limits(SKELETON)
+    arms = flexor.Reach(HERO, {"leftHand": "chest"}, limits=limits, count=count)
+    nodes = arms.state.reach.nodes
+    player = flexor.Player(HERO, count)
+    player.play("walk")
+    lanes = HERO.layout.lane_of_node[nodes]
+
+    def turns() -> Any:
+        return player.local.reshape(count, 10, -1)[:, 3:7, lanes].astype(np.float64)
+
+    for is_again in (False, True):
+        player.advance(1 / 60)
+        before = turns()
+        arms.apply(player, (0.5, 1.7, -0.2), seconds=1 / 60)
+        cosine = np.abs((turns() * before).sum(1)).clip(0, 1)
+        angles = 2 * np.arccos(cosine)
+        assert (angles <= limits.rates[nodes] / 60 + 1e-3).all()
+        assert (angles > 0.95 * limits.rates[nodes] / 60).any(1).all() or is_again
+        arms.forget()
+    arms.apply(player, (0.5, 1.7, -0.2))
+    assert arms.off.max() < 1e-3
+    with pytest.raises(FlexorError, match="which"):
+        arms.forget([5])

@@ -183,6 +183,7 @@ def test_a_report_page(run: Any, file: Path, tmp_path: Path) -> None:
     text = page.read_text("utf-8")
     assert "l-elbow" in text
     assert text.count("data:image/") >= 8
+    assert text.count("<section") == text.count('type="range"') == 1
     assert f"wrote {page}" in done.out
 
 

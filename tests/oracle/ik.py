@@ -107,3 +107,45 @@ def descend_tree(
         turn = about(axis, np.arctan2(sine, cosine))
         turned[bone] = quaternions.from_matrix(above.T @ turn @ frames[bone])
     return turned
+
+
+def turn_least(slopes: Any, gap: Any, shares: Any, pulls: Any, damping: float) -> Any:
+    """The least turns (B, 3) that move M ends by gap (3 M,), by damped least squares.
+
+    slopes: (3 M, B, 3), how ends move with turns; shares: (B,), how willing bones are;
+    pulls: (M,); damping: how much of the mean of the squares is added to each.
+    """
+    roots = np.sqrt(np.asarray(shares, np.float64))[:, None]
+    each = np.sqrt(np.repeat(np.asarray(pulls, np.float64), 3))
+    flat = (slopes * roots).reshape(len(slopes), -1) * each[:, None]
+    system = flat @ flat.T
+    system += damping * np.trace(system) / len(system) * np.eye(len(system))
+    return (flat.T @ np.linalg.solve(system, each * gap)).reshape(-1, 3) * roots
+
+
+def turn_home(
+    slopes: Any,
+    gap: Any,
+    home: Any,
+    arms: Any,
+    shares: Any,
+    pulls: Any,
+    damping: float,
+    slack: float,
+) -> Any:
+    """The least turns (B, 3) over a gap, and of turns home (B, 3) what moves no end.
+
+    arms: (B,), the longest lever of each bone; slack: by how much ends may be moved as
+    turns are no straight lines: those home are cut for that.
+    """
+    moved = np.einsum("mbi,bi->m", slopes, home)
+    kept = home - turn_least(slopes, moved, shares, pulls, damping)
+    bow = (np.linalg.norm(kept, axis=1) * np.sqrt(arms)).sum() ** 2 / 2
+    share = min(1.0, np.sqrt(slack / bow)) if bow > 0 else 1.0
+    return turn_least(slopes, gap, shares, pulls, damping) + share * kept
+
+
+def turned(rotations: Any, turns: Any) -> Any:
+    """Rotations (B, 4) turned by turns (B, 3), whose halves are taken as tangents."""
+    made = quaternions.normalise(np.append(turns / 2, np.ones((len(turns), 1)), 1))
+    return quaternions.multiply(made, rotations)

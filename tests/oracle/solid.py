@@ -31,6 +31,41 @@ def sees(point: Any, place: Any, filled: Any) -> bool:
     return missed <= 1
 
 
+def is_free(p: int, place: Any, points: Any, faces: Any, pieces: Any) -> bool:
+    """Whether the way from point p to a place enters no face of p's piece from outside.
+
+    Faces at p itself are left out.
+    """
+    way = np.asarray(place, float) - points[p]
+    for face in np.asarray(faces):
+        a, b, c = np.asarray(points, float)[face]
+        normal = np.cross(b - a, c - a)
+        if p in face or pieces[face[0]] != pieces[p] or way @ normal >= 0:
+            continue
+        share = (a - points[p]) @ normal / (way @ normal)
+        met = points[p] + share * way
+        sides = [
+            np.cross(end - start, met - start) @ normal >= 0
+            for start, end in ((a, b), (b, c), (c, a))
+        ]
+        if all(sides) and 1e-5 < share < 1 - 1e-5:
+            return False
+    return True
+
+
+def faces_near(cell: Any, points: Any, faces: Any) -> set[int]:
+    """Faces with a place in a cell, found by trying many on each."""
+    found = set()
+    for f, face in enumerate(np.asarray(faces)):
+        a, b, c = np.asarray(points, float)[face]
+        for u in np.linspace(0, 1, 25):
+            for v in np.linspace(0, 1 - u, 25):
+                at = a + u * (b - a) + v * (c - a)
+                if (np.floor(at) == cell).all():
+                    found.add(f)
+    return found
+
+
 def bone_distance(point: Any, normal: Any, start: Any, axis: Any) -> tuple[float, Any]:
     """How far a bone counts from a point that faces a way, and its nearest place."""
     square = float(np.dot(axis, axis))

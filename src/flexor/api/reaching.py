@@ -117,7 +117,9 @@ class Reach(Solver):
     ) -> Pose:
         """The pose with its effectors at their targets; see pose.ik.ccd.solve_ccd.
 
-        targets: (N, M, 3), metres in the world, or what can be spread to that.
+        targets: (N, M, 3), metres in the world, or what can be spread to that; seconds:
+        since the last solve, for the rates of limits, in the first one from the pose
+        that is given; without it joints are there at once.
         """
         return super().solve(
             pose, **self._goals(targets, turns, poles, weights, seconds)
@@ -136,6 +138,15 @@ class Reach(Solver):
         """The same in what a player shows, until its next step."""
         goals = self._goals(targets, turns, poles, weights, seconds)
         super().apply(player, **goals)
+
+    def forget(self, which: ArrayLike | None = None) -> None:
+        """Begin anew: the next solve comes from the pose that it is given.
+
+        For what was not used for a while, or characters that were put elsewhere; which:
+        rows of characters, all without.
+        """
+        with self._lock:
+            self.state.forget(which)
 
     def _goals(
         self,

@@ -27,6 +27,7 @@ NAMES = (
     "frame",
     "envelope",
     "weights",
+    "joints",
     "load",
     "motion",
     "draw",
@@ -37,7 +38,13 @@ NAMES = (
     "play",
 )
 
-WITH_CHARACTERS = ("skin", "envelope", "weights", "motion")  # that measure files too
+WITH_CHARACTERS = (
+    "skin",
+    "envelope",
+    "weights",
+    "joints",
+    "motion",
+)  # that measure files too
 
 
 def bench(
@@ -71,6 +78,8 @@ def bench(
     For play: frames a second of both games, and where their time goes.
 
     For motion: how small clips become, how far they are off, and what sampling costs.
+
+    For joints: how skin looks where joints turn, before a repair and after it.
 
     For weights: how long new weights take and how close they come to a character's own;
     also for bounded biharmonic weights, where pip install libigl tetgen was done.

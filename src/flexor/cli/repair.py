@@ -248,7 +248,8 @@ def _repair(
         if page is not None:
             title = file.name if to is None else f"{file.name} \u2192 {to.name}"
             notes = _notes(settings, weights_from)
-            made = _make_page(title, notes, before, after, report, say)
+            names = settings.values["joints"]
+            made = _make_page(title, notes, names, before, after, report, say)
         # The page first: if it cannot be written, a file that is repaired in place
         # stays as it was.
         if page is not None and made is not None:
@@ -280,12 +281,13 @@ def _binds(settings: RepairSettings, character: Character) -> bool:
 def _make_page(
     title: str,
     notes: list[tuple[str, str]],
+    names: Sequence[str],
     before: Character,
     after: Character,
     report: RepairReport,
     say: Callable[[str], None],
 ) -> bytes:
-    """The page of before and after."""
+    """The page of before and after; names: patterns of the joints that it shows."""
     from flexor.api.repair.page import repair_page
 
     count = 0
@@ -296,7 +298,15 @@ def _make_page(
         say(f"drawing picture {count}")
 
     say("drawing")
-    return repair_page(before, after, report, title=title, notes=notes, advance=advance)
+    return repair_page(
+        before,
+        after,
+        report,
+        title=title,
+        notes=notes,
+        names=names,
+        advance=advance,
+    )
 
 
 def _notes(

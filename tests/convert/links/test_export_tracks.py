@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import pytest
 
 from flexor.convert.links.export_tracks import (
     COARSEST,
@@ -15,6 +17,7 @@ from flexor.convert.links.export_tracks import (
 from flexor.convert.links.link_bones import LinkSettings, link_bones
 from flexor.convert.shape.facts import SceneFacts
 from flexor.scene.character.clip import Clip, Track
+from flexor.scene.character.skeleton import rest_world
 from flexor.scene.scene import Scene
 from tests.convert.shape.tubes import tube_scene, turn
 from tests.packed_clips import packed_clip
@@ -93,3 +96,116 @@ def test_what_stands_far_from_a_joint_is_finer() -> None:
     # Links that hold no skin are not looked at.
     bare = replace(scene, node_mesh=np.full(len(skeleton), -1))
     assert link_tolerances(bare) == {}
+
+
+TIMES = np.array([0.0, 1.0], np.float32)
+
+
+def still(scene: Scene, node: int, path: str, times: Any = TIMES) -> Track:
+    """A track that says where a node is at rest."""
+    skeleton = scene.skeleton
+    rest = {
+        "translation": skeleton.translations,
+        "rotation": skeleton.rotations,
+        "scale": skeleton.scales,
+    }[path][node]
+    return Track(node, path, times, np.tile(rest, (len(times), 1)))
+
+
+def paths_of(scene: Scene, clip: str) -> set[tuple[int, str]]:
+    """What the clip moves in a file, but for links."""
+    tracks = with_link_tracks(scene).clips[clip].tracks
+    return {(t.node, t.path) for t in tracks if t.node not in scene.skeleton.links}
+
+
+def test_tracks_of_what_never_moves_are_left_out() -> None:
+    scene = linked_tube()
+    bent = bend(60).tracks[0]
+    resting = [
+        still(scene, node, path)
+        for node in range(3)
+        for path in ("translation", "rotation", "scale")
+        if (node, path) != (1, "rotation")
+    ]
+    clips = {"bend": Clip("bend", (bent, *resting))}
+    assert paths_of(replace(scene, clips=clips), "bend") == {(1, "rotation")}
+    # What moves in another clip is said here too.
+    grown = still(scene, 2, "scale")
+    grown = replace(grown, values=grown.values * np.array([[1], [1.1]], np.float32))
+    clips["grow"] = Clip("grow", (grown,))
+    both = replace(scene, clips=clips)
+    assert paths_of(both, "bend") == {(1, "rotation"), (2, "scale")}
+    assert paths_of(both, "grow") == {(2, "scale")}
+    # Without links a file is what it was.
+    plain = tube_scene(3, clips={"bend": clips["bend"]})
+    assert len(with_link_tracks(plain).clips["bend"].tracks) == 9
+
+
+def test_clips_are_as_long_as_before() -> None:
+    scene = linked_tube()
+    late = still(scene, 0, "scale", np.array([0.5, 3], np.float32))
+    early = still(scene, 2, "scale", np.array([-0.5, 0.5], np.float32))
+    other = still(scene, 2, "translation")
+    clips = {
+        "bend": Clip("bend", (other, *bend(60).tracks, late, early)),
+        "rest": Clip("rest", (other,)),
+    }
+    scene = replace(scene, clips=clips)
+    made = with_link_tracks(scene).clips
+    assert paths_of(scene, "bend") == {(1, "rotation"), (0, "scale"), (2, "scale")}
+    assert made["bend"].duration == 3
+    assert min(track.times[0] for track in made["bend"].tracks) == -0.5
+    # A clip that only rests is not empty.
+    assert paths_of(scene, "rest") == {(2, "translation")}
+    assert made["rest"].duration == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "off", "is_kept"),
+    [
+        ("translation", 1e-6, False),
+        ("translation", 1e-4, True),
+        ("rotation", 1e-6, False),
+        ("rotation", 1e-4, True),
+        ("scale", 1e-6, False),
+        ("scale", 1e-4, True),
+    ],
+)
+def test_only_rounding_counts_as_rest(path: str, off: float, is_kept: bool) -> None:
+    """Of the size of the skeleton, of a turn, of a scale."""
+    scene = linked_tube()
+    track = still(scene, 2, path)
+    if path == "translation":
+        off *= float(np.ptp(rest_world(scene.skeleton)[:, :, 3], axis=0).max())
+    values = (
+        track.values
+        + np.array([[off], [0]], np.float32) * [1, 0, 0, 0][: track.values.shape[1]]
+    )
+    moved = replace(track, values=values.astype(np.float32))
+    clips = {"bend": Clip("bend", (*bend(60).tracks, moved))}
+    kept = paths_of(replace(scene, clips=clips), "bend")
+    assert ((2, path) in kept) == is_kept
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.1])
+def test_splines_rest_where_their_tangents_do(slope: float) -> None:
+    scene = linked_tube()
+    rest = still(scene, 2, "scale")
+    values = np.zeros((2, 3, 3), np.float32)
+    values[:, 1] = rest.values
+    values[0, 2] = slope
+    spline = replace(rest, values=values, interpolation="CUBICSPLINE")
+    clips = {"bend": Clip("bend", (*bend(60).tracks, spline))}
+    kept = paths_of(replace(scene, clips=clips), "bend")
+    assert ((2, "scale") in kept) == (slope > 0)
+
+
+def test_a_node_with_a_matrix_keeps_its_tracks() -> None:
+    scene = linked_tube()
+    skeleton = scene.skeleton
+    matrix = np.eye(3, 4, dtype=np.float32)
+    matrix[:, 3] = skeleton.translations[2]
+    skeleton = replace(skeleton, matrices={2: matrix})
+    clips = {"bend": Clip("bend", (*bend(60).tracks, still(scene, 2, "scale")))}
+    scene = replace(scene, skeleton=skeleton, clips=clips)
+    assert (2, "scale") in paths_of(scene, "bend")

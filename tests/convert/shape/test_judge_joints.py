@@ -17,6 +17,7 @@ from flexor.convert.shape.judge_joints import (
     JointScore,
     Judged,
     JudgePlan,
+    TrialScore,
     is_better,
     is_worse,
     judge_body,
@@ -72,6 +73,31 @@ def test_borders_of_better(old: float) -> None:
     assert is_better(replace(before, tried=enough - 1e-6), before)
 
 
+@pytest.mark.parametrize("old", [0.0, 0.5, 1.0, 3.0])
+def test_one_trial_that_is_spoilt_is_not_paid_for_by_others(old: float) -> None:
+    """By a good fifth of the skin around the joint, or of what was bad before."""
+    trials = (TrialScore(1, 0.5, 1.0), TrialScore(0, -0.5, old))
+    before = replace(SCORE, trials=trials)
+    most = old + 0.22 * max(old, 1)
+    for bad, expected in ((most - 1e-6, False), (most + 1e-6, True)):
+        after = replace(
+            SCORE, tried=0.1, trials=(TrialScore(1, 0.5, 0.0), TrialScore(0, -0.5, bad))
+        )
+        assert is_worse(after, before) is expected
+        assert is_better(after, before) is not expected
+
+
+def test_each_trial_of_a_joint_has_its_score() -> None:
+    judged, plan = judge(tube_scene(1))
+    for joint in judged.joints:
+        mine = plan.poses.rows == joint.row
+        assert [one.angle for one in joint.trials] == plan.poses.angles[mine].tolist()
+        assert [one.axis for one in joint.trials] == plan.poses.axes[mine].tolist()
+        bad = [one.bad for one in joint.trials]
+        assert bad == judged.trials[mine].tolist()
+        assert joint.tried == pytest.approx(np.mean(bad))
+
+
 def test_what_is_better_in_trials_but_not_in_clips_is_no_better() -> None:
     before = replace(SCORE, tried=1.0, seen=0.01)
     assert is_better(replace(before, tried=0.5, seen=0.0112), before)
@@ -93,6 +119,8 @@ def test_a_candy_wrapper_and_the_same_tube_with_links() -> None:
     assert joint.squeezed + joint.folds + joint.torn > 0
     assert joint.seen > 0
     assert wrapped.squeezed > 0
+    assert len(wrapped.trials) == len(plan.poses)
+    assert joint.tried == pytest.approx(wrapped.trials.mean())
     linked, _ = judge(with_links(scene), plan)
     assert linked.joints[0].score < 0.5 * joint.score
     assert is_better(linked.joints[0], joint)

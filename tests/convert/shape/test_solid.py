@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from flexor.convert.shape.kernels import solid as kernel
-from flexor.convert.shape.solid import make_solid, winding_numbers
+from flexor.convert.shape.solid import list_faces, make_solid, winding_numbers
 from tests.oracle import solid as oracle
 
 BOX = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
@@ -90,3 +90,35 @@ def test_marked_cells_are_near_triangles_and_hold_their_corners(
     assert not (grid & ~wanted).sum() > 0.02 * wanted.sum()
     assert (grid & wanted).sum() >= 0.8 * wanted.sum()
     assert grid[tuple(cells[faces].reshape(-1, 3).astype(int).T)].all()
+
+
+def test_each_cell_lists_the_faces_that_pass_through_it(rng: Any) -> None:
+    places = rng.uniform(0, 3, (12, 3))
+    places[:4] = [[0, 0, 0], [3, 0, 0], [0, 3, 0], [3, 3, 0]]  # along sides of cells
+    faces = rng.permutation(12).reshape(4, 3).astype(np.int32)
+    faces = np.concatenate([faces, np.array([[0, 1, 2], [1, 3, 2]], np.int32)])
+    solid = make_solid(places, faces)
+    cells = (places - solid.low) / solid.step
+    starts, listed = list_faces(solid, places, faces)
+    assert len(starts) == solid.filled.size + 1
+    assert starts[-1] == len(listed)
+    for cell in rng.choice(solid.filled.size, 60):
+        found = listed[starts[cell] : starts[cell + 1]].tolist()
+        assert len(set(found)) == len(found)
+        at = np.unravel_index(cell, solid.filled.shape)
+        assert oracle.faces_near(at, cells, faces) <= set(found)
+    # Far fewer than in the boxes around them.
+    spans = np.ptp(cells[faces], axis=1) + 1
+    assert len(listed) < 0.5 * spans.prod(1).sum()
+
+
+def test_every_face_is_in_the_cells_of_its_places(rng: Any) -> None:
+    places = rng.uniform(0, 3, (30, 3))
+    faces = rng.permutation(30).reshape(10, 3).astype(np.int32)
+    solid = make_solid(places, faces)
+    starts, listed = list_faces(solid, places, faces)
+    for f, face in enumerate(faces):
+        shares = rng.dirichlet([1, 1, 1], 200)
+        at = ((shares @ places[face] - solid.low) / solid.step).astype(int)
+        for cell in np.ravel_multi_index(at.T, solid.filled.shape).tolist():
+            assert f in listed[starts[cell] : starts[cell + 1]]

@@ -9,44 +9,131 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from flexor.convert.shape.solid import Solid, list_faces, make_solid
 from flexor.convert.weights.bone_heat import (
     face_normals,
+    find_heat,
     largest_weights,
     make_laplacian,
+    turn_outward,
 )
+from flexor.convert.weights.choose_bones import BoneLines
 from flexor.convert.weights.kernels import heat as kernel
 from tests.oracle import solid as oracle
 
 NO_SEAMS = np.zeros((0, 2), np.int32)
 
 
-@pytest.mark.parametrize("points", [0, 1, 25])
-def test_sources_are_the_nearest_that_are_seen(points: int, rng: Any) -> None:
-    filled = rng.random((6, 6, 6)) < 0.8
+@pytest.mark.parametrize(("points", "begin"), [(0, 0), (1, 0), (25, 0), (25, 11)])
+def test_sources_are_the_nearest_that_are_seen(
+    points: int, begin: int, rng: Any
+) -> None:
+    solid = Solid(np.zeros(3), 1.0, rng.random((6, 6, 6)) < 0.9)
     cells = rng.uniform(0, 6, (points, 3))
     normals = rng.normal(size=(points, 3))
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    starts, axes = rng.uniform(0, 6, (5, 3)), rng.normal(size=(5, 3))
+    starts, axes = rng.uniform(0, 6, (6, 3)), rng.normal(size=(6, 3))
     starts[4], axes[4] = starts[3], axes[3]  # two bones as far as each other
+    starts[5], axes[5] = starts[3], -axes[3]  # and another line of the first of them
     axes[0] = 0
+    bones = np.array([0, 1, 2, 3, 4, 3], np.int32)
     pieces = rng.integers(0, 2, points).astype(np.int32)
     homes = np.array([[1, 1, 1, 1, 1], [0, 1, 0, 1, 1]], bool)
-    sources = np.empty((points, 4), np.int32)
-    nearest, far = np.empty(points, np.int32), np.empty(points)
+    faces = np.zeros((0, 3), np.int32)
+    if points > 3:
+        faces = rng.integers(0, points, (12, 3)).astype(np.int32)
+    count = points - begin
+    sources = np.empty((count, 4), np.int32)
+    nearest, far = np.empty(count, np.int32), np.empty(count)
     kernel.find_sources(
-        cells, normals, pieces, homes, starts, axes, filled, 1e-4, sources, nearest, far
+        begin,
+        cells,
+        normals,
+        pieces,
+        homes,
+        bones,
+        starts,
+        axes,
+        solid.filled,
+        faces,
+        *list_faces(solid, cells, faces),
+        1e-4,
+        sources,
+        nearest,
+        far,
     )
-    for p in range(points):
+    for n in range(count):
+        p = begin + n
         found = {
-            b: oracle.bone_distance(cells[p], normals[p], starts[b], axes[b])
-            for b in np.flatnonzero(homes[pieces[p]]).tolist()
+            line: oracle.bone_distance(cells[p], normals[p], starts[line], axes[line])
+            for line in range(6)
+            if homes[pieces[p], bones[line]]
         }
         least = min(away for away, _ in found.values())
-        assert far[p] == pytest.approx(least)
-        tied = [b for b, (away, _) in found.items() if away <= least * (1 + 1e-4)]
-        assert nearest[p] == tied[0]
-        seen = [b for b in tied if oracle.sees(cells[p], found[b][1], filled)]
-        assert sources[p].tolist() == (seen + [-1] * 4)[:4]
+        assert far[n] == pytest.approx(least)
+        tied = [k for k, (away, _) in found.items() if away <= least * (1 + 1e-4)]
+        assert nearest[n] == bones[tied[0]]
+        seen = [
+            int(bones[line])
+            for line in tied
+            if oracle.sees(cells[p], found[line][1], solid.filled)
+            and oracle.is_free(p, found[line][1], cells, faces, pieces)
+        ]
+        seen = list(dict.fromkeys(seen))
+        assert sources[n].tolist() == (seen + [-1] * 4)[:4]
+
+
+def ball(middle: Any, radius: float) -> tuple[Any, Any]:
+    """Points and outward faces of a ball of 6 x 8 quads, its poles on z."""
+    up = np.repeat(np.linspace(0.1, np.pi - 0.1, 7), 8)
+    around = np.tile(np.arange(8) * np.pi / 4, 7)
+    ways = [np.sin(up) * np.cos(around), np.sin(up) * np.sin(around), np.cos(up)]
+    rows, columns = np.divmod(np.arange(48), 8)
+    beside = rows * 8 + (columns + 1) % 8
+    here = np.arange(48)
+    faces = np.concatenate(
+        [
+            np.stack([here, here + 8, beside + 8], 1),
+            np.stack([here, beside + 8, beside], 1),
+        ]
+    )
+    return np.array(middle) + radius * np.stack(ways, 1), faces
+
+
+@pytest.mark.parametrize("is_one", [True, False])
+def test_an_eye_does_not_see_into_the_head(is_one: bool) -> None:
+    """A small ball that stands out of a large one, with a bone in the large one: as
+    one piece, what lies outside of the large one is not heated through its skin.
+    """
+    head, faces = ball((0, 0, 0), 1)
+    eye, more = ball((0.95, 0.02, 0), 0.15)
+    points = np.concatenate([head, eye])
+    faces = np.concatenate([faces, more + len(head)])
+    faces = turn_outward(points, faces[:, ::-1], points)
+    outside = np.flatnonzero(np.linalg.norm(points, axis=1) > 1.02)
+    pieces = np.zeros(len(points), np.int32)
+    pieces[len(head) :] = not is_one
+    middle = np.array([[0.0, 0, -0.2]])
+    lines = BoneLines(
+        rows=np.zeros(1, np.int32),
+        bases=middle,
+        starts=middle,
+        ends=-middle,
+        forks=np.zeros(0, np.int32),
+        fork_ends=np.zeros((0, 3)),
+    )
+    heat = find_heat(
+        points,
+        faces,
+        face_normals(points, faces),
+        pieces,
+        np.ones((2, 1), bool),
+        lines,
+        make_solid(points, faces),
+    )
+    assert len(outside) > 10
+    assert (heat.amounts[: len(head)] > 0).all()
+    assert (heat.amounts[outside] > 0).any() != is_one
 
 
 @settings(max_examples=40)
@@ -71,11 +158,12 @@ def test_areas_are_those_of_the_triangles(rng: Any) -> None:
     assert areas.sum() == pytest.approx(np.linalg.norm(across) / 2)
 
 
-def test_normals_look_where_those_of_the_file_do() -> None:
+def test_faces_look_where_normals_of_the_file_do() -> None:
     points = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [5, 5, 5]])
     faces = np.array([[0, 1, 2]], np.int32)
     for way in ([0, 0, 1.0], [0, 0, -1.0]):
-        found = face_normals(points, faces, np.tile(way, (4, 1)))
+        turned = turn_outward(points, faces, np.tile(way, (4, 1)))
+        found = face_normals(points, turned)
         np.testing.assert_array_equal(found[:3], np.tile(way, (3, 1)))
         np.testing.assert_array_equal(found[3], 0)
 

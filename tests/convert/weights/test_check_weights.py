@@ -176,7 +176,7 @@ def test_a_rogue_patch_is_found() -> None:
 def with_score(monkeypatch: pytest.MonkeyPatch, tried: float, left: Any) -> Any:
     """What is found of a tube whose joint scores so."""
     score = JointScore(1, 1, "bend", tried, 0.0, 1.5, 2.0, 3.0, left)
-    judged = Judged((score,), 4.0, 5.0, 6.0, np.zeros(0))
+    judged = Judged((score,), 4.0, 5.0, 6.0, np.zeros(0), np.zeros(0))
     monkeypatch.setattr(
         "flexor.convert.weights.check_weights.judge_body", lambda *_: judged
     )

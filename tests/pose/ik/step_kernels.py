@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from flexor.maths.kernels.jit import jit
-from flexor.pose.ik.kernels import descent, steps
+from flexor.pose.ik.kernels import descent, least, steps
 
 __all__ = [
     "bend",
@@ -18,6 +18,8 @@ __all__ = [
     "is_balanced",
     "measure",
     "step_all",
+    "step_home",
+    "step_within",
     "stretch",
     "swing",
 ]
@@ -56,7 +58,65 @@ def step_all(
     system: Any,
     right: Any,
 ) -> bool:
-    return steps.step_all(
+    return least.step_all(
+        bones, table, pulls, damping, work, pairs, ends, goals, system, right
+    )
+
+
+@jit(
+    "i8(i4[:, ::1], f8[:, ::1], f8[:, ::1], f8, f8, f8, out f8[:, ::1],"
+    " out f8[:, ::1], out f8[:, ::1], f8[:, ::1], out f8[:, ::1], out f8[::1],"
+    " out f8[::1])"
+)
+def step_home(
+    bones: Any,
+    table: Any,
+    pulls: Any,
+    part_of: float,
+    slack: float,
+    damping: float,
+    work: Any,
+    pairs: Any,
+    ends: Any,
+    goals: Any,
+    system: Any,
+    right: Any,
+    homeward: Any,
+) -> int:
+    return least.step_home(
+        bones,
+        table,
+        pulls,
+        part_of,
+        slack,
+        damping,
+        work,
+        pairs,
+        ends,
+        goals,
+        system,
+        right,
+        homeward,
+    )
+
+
+@jit(
+    "i8(i4[:, ::1], f8[:, ::1], f8[:, ::1], f8, out f8[:, ::1], out f8[:, ::1],"
+    " out f8[:, ::1], f8[:, ::1], out f8[:, ::1], out f8[::1])"
+)
+def step_within(
+    bones: Any,
+    table: Any,
+    pulls: Any,
+    damping: float,
+    work: Any,
+    pairs: Any,
+    ends: Any,
+    goals: Any,
+    system: Any,
+    right: Any,
+) -> int:
+    return least.step_within(
         bones, table, pulls, damping, work, pairs, ends, goals, system, right
     )
 

@@ -209,12 +209,14 @@ def test_no_time_no_turn() -> None:
     reach = make_reach(layout, [Effector("b2", "b0")], limits=limits)
     local, world = posed(layout, random_rotations(np.random.default_rng(6), 1, 2))
     state = init_ccd(reach, 1)
-    solve_ccd(state, local, world, (0.3, 0.3, 0.3), seconds=0.0)
     first = local.copy()
-    solve_ccd(state, local, world, (-0.3, 0.3, 0.3), seconds=0.0)
-    np.testing.assert_allclose(local, first, atol=1e-7)
+    for target in ((0.3, 0.3, 0.3), (-0.3, 0.3, 0.3)):
+        solve_ccd(state, local, world, target, seconds=0.0)
+        np.testing.assert_allclose(local, first, atol=1e-7)
     state.forget()
     solve_ccd(state, local, world, (-0.3, 0.3, 0.3), seconds=0.0)
+    np.testing.assert_allclose(local, first, atol=1e-7)
+    solve_ccd(state, local, world, (-0.3, 0.3, 0.3))
     assert state.off[0, 0] < 1e-3
 
 

@@ -1,4 +1,4 @@
-"""The steps between passes of descent, one by one, against plain algebra."""
+"""Stretching, bending, swinging and middles of limits, against plain algebra."""
 
 from __future__ import annotations
 
@@ -8,148 +8,15 @@ import numpy as np
 import pytest
 
 from flexor.maths import euler, quaternions
-from flexor.pose.ik.ccd import init_ccd
-from flexor.pose.ik.kernels import descent
+from flexor.pose.ik.kernels.descent import ARM, NOW, TRIED
 from flexor.pose.ik.reach import Effector, Reach, make_reach
 from tests.oracle import ik as oracle
 from tests.pose.ik import step_kernels as steps
+from tests.pose.ik.benched import Bench
 from tests.pose.ik.chains import angles_between, box_limits, chain, random_lengths, tree
 from tests.scenes import random_rotations
 
 UPRIGHT = np.array([0, 0, 0, 1.0])
-NOW, TRIED, PLACE, SCALE = (
-    descent.NOW,
-    descent.TRIED,
-    descent.PLACE,
-    descent.SCALE,
-)
-
-
-class Bench:
-    """The work space of one character, its bones at given rotations (B, 4)."""
-
-    def __init__(self, reach: Reach, rotations: Any, goals: Any) -> None:
-        skeleton = reach.layout.skeleton
-        self.reach, self.goals = reach, np.array(goals, np.float64)
-        work = init_ccd(reach, 1)._work
-        self.pulls, self.work, self.pairs, self.ends = work[:4]
-        self.system, self.right = work[6:]
-        self.work[:, NOW : NOW + 4] = rotations
-        self.work[:, TRIED : TRIED + 4] = rotations
-        self.work[:, PLACE : PLACE + 3] = skeleton.translations[reach.nodes]
-        self.work[:, SCALE : SCALE + 3] = skeleton.scales[reach.nodes]
-        for k, lane in enumerate(reach.point_lanes):
-            if lane >= 0:
-                node = reach.layout.node_of_lane[lane]
-                self.pulls[k, :3] = skeleton.translations[node]
-        self.measure(NOW)
-
-    def measure(self, at: int) -> float:
-        """What is left of the squares at the rotations in a column."""
-        left = steps.measure(
-            self.reach.bones,
-            self.pulls,
-            at,
-            self.work,
-            self.pairs,
-            self.ends,
-            self.goals,
-        )
-        return float(left)
-
-    def tried(self) -> Any:
-        return self.work[:, TRIED : TRIED + 4].copy()
-
-
-def arms() -> Any:
-    """Two nodes and two arms of two bones on them: b4 and b7 are the hands."""
-    right = [[0.1, 0.2, 0], [0.3, 0, 0], [0.3, 0, 0]]
-    left = [[-x, y, z] for x, y, z in right]
-    return tree([-1, 0, 1, 2, 3, 1, 5, 6], [[0, 0, 0], [0, 0.4, 0], *right, *left])
-
-
-def slopes(skeleton: Any, bones: Any, ends: Any, rotations: Any) -> Any:
-    """How ends move with turns of bones in their parents' frames: (3 M, B, 3)."""
-    parents, places = skeleton.parents.tolist(), skeleton.translations
-    frames, spots = oracle.frames_of(parents, places, rotations)
-    made = np.zeros((len(ends), 3, len(bones), 3))
-    for b, bone in enumerate(bones):
-        above = np.eye(3) if parents[bone] < 0 else frames[parents[bone]]
-        for m, end in enumerate(ends):
-            if oracle.is_below(parents, end, bone):
-                arm = spots[end] - spots[bone]
-                made[m, :, b] = np.cross(above.T, arm).T
-    return made.reshape(3 * len(ends), len(bones), 3), spots[list(ends)]
-
-
-@pytest.mark.parametrize("is_hinged", [False, True])
-def test_all_bones_at_once_turn_by_damped_least_squares(is_hinged: bool) -> None:
-    rng = np.random.default_rng(1)
-    layout = arms()
-    willing = {"b0": 0.2, "b1": 0.7, "b3": 0.5, "b6": 0.9}
-    pulls = np.array([0.4, 3.0])
-    hands = [Effector("b4", "b0", weight=0.4), Effector("b7", "b0", weight=3.0)]
-    limits, axes = None, None
-    start = random_rotations(rng, 8)
-    if is_hinged:
-        frames = random_rotations(rng, 8)
-        limits = box_limits(8, (-180, 0, 0), (180, 0, 0), frames=frames)
-        axes = quaternions.to_matrix(frames)[:, :, 2]
-        half = rng.uniform(-1, 1, (8, 1))
-        start = np.concatenate([np.sin(half) * axes, np.cos(half)], 1)
-    reach = make_reach(layout, hands, willing=willing, limits=limits)
-    nodes, names = reach.nodes, layout.skeleton.names
-    goals = rng.normal(size=(2, 3))
-    bench = Bench(reach, start[nodes], goals)
-    damping = 0.03
-    is_there = steps.step_all(
-        reach.bones,
-        reach.table,
-        bench.pulls,
-        damping,
-        bench.work,
-        bench.pairs,
-        bench.ends,
-        bench.goals,
-        bench.system,
-        bench.right,
-    )
-    assert is_there
-    slope, ends = slopes(layout.skeleton, nodes, [4, 7], start)
-    np.testing.assert_allclose(bench.ends, ends, atol=1e-6)
-    if axes is not None:
-        slope = (slope * axes[nodes]).sum(2, keepdims=True) * axes[nodes]
-    shares = np.array([willing.get(names[node], 1.0) for node in nodes])
-    flat = (slope * np.sqrt(shares)[:, None]).reshape(6, -1)
-    flat *= np.sqrt(np.repeat(pulls, 3))[:, None]
-    system = flat @ flat.T
-    system += damping * np.trace(system) / 6 * np.eye(6)
-    gap = np.sqrt(np.repeat(pulls, 3)) * (goals - ends).ravel()
-    turns = (flat.T @ np.linalg.solve(system, gap)).reshape(-1, 3)
-    turns *= np.sqrt(shares)[:, None]
-    wanted = quaternions.normalise(np.append(turns / 2, np.ones((len(nodes), 1)), 1))
-    wanted = quaternions.multiply(wanted, start[nodes])
-    assert angles_between(bench.tried(), wanted).max() < 1e-6
-
-
-def test_a_system_that_says_nothing_is_not_solved() -> None:
-    """Points on their joints do not move, whatever turns."""
-    layout = tree([-1, 0], [[0, 0, 0], [0, 0, 0]])
-    reach = make_reach(layout, [Effector("b1", "b0")])
-    bench = Bench(reach, UPRIGHT[None], np.ones((1, 3)))
-    steps.step_all(
-        reach.bones,
-        reach.table,
-        bench.pulls,
-        1e-4,
-        bench.work,
-        bench.pairs,
-        bench.ends,
-        bench.goals,
-        bench.system,
-        bench.right,
-    )
-    np.testing.assert_array_equal(bench.tried(), UPRIGHT[None])
 
 
 @pytest.mark.parametrize("far", [0.7, 0.95, 1.001, 1.3])
@@ -334,7 +201,7 @@ def test_a_limb_folded_onto_itself_has_no_side_to_swing_to() -> None:
     start = np.stack([UPRIGHT, [0, 0, 1.0, 0]])
     bench = Bench(reach, start, np.zeros((1, 3)))
     np.testing.assert_allclose(bench.ends, 0, atol=1e-12)
-    bench.pairs[0, descent.ARM : descent.ARM + 3] = 0
+    bench.pairs[0, ARM : ARM + 3] = 0
     effectors = np.array([[0, 1, 2, 0, 1]], np.int32)
     is_tried = steps.swing(
         reach.bones,

@@ -38,6 +38,7 @@ ROUNDS = 6  # of taking links away and trying again
 HOLDS = 0.05  # a weight that holds skin
 STEP = np.radians(30)  # of twist from link to link at most: 0.96 of the radius stays
 LEAST_TWISTS = 2
+WORTH = 0.02  # of a score
 SEEN = 1e-3  # of the skin around a joint, in clips: what twist links may cost
 AT_TIP = 0.8  # of a bone: what hangs on it from here on hangs on its tip
 
@@ -189,10 +190,15 @@ def _with_twists(
         {
             row: settings
             for row, settings in own.items()
-            if row in old[number] and is_better(new[number][row], old[number][row])
+            if row in old[number] and _is_worth(new[number][row], old[number][row])
         }
         for number, own in enumerate(tried)
     ]
+
+
+def _is_worth(new: JointScore, old: JointScore) -> bool:
+    """Whether twist links gain what several nodes and their tracks cost."""
+    return is_better(new, old) and new.score < old.score - WORTH
 
 
 def _twists(plan: JudgePlan, row: int) -> int:
@@ -315,8 +321,9 @@ def _spoilt(
             continue
         if row in chosen and new.score >= plain.score:
             spoilt.add(row)
-        elif (is_worse(new, first) and new.score > plain.score) or (
-            new.seen > plain.seen + seen
+        elif new.seen > plain.seen + seen or (
+            is_worse(new, first)
+            and (new.score > plain.score or not is_worse(plain, first))
         ):
             spoilt |= _nearest(parents, row, set(chosen))
     return spoilt

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Doubles
+from flexor.convert.repair.trials import JointTrial, telling_trials
 from flexor.convert.shape.body import Body
 from flexor.convert.shape.deform_body import bind_body, deform_body
 from flexor.convert.shape.facts import BodyFacts, SceneFacts
@@ -41,7 +42,8 @@ class JointChange:
 
     vertices: how many of its weights changed; largest: by how much; links: how many it
     got; before, after: how well it bends, None where it has no skin or was not asked;
-    looked, looks: how bad it looked before and looks now, see `judge_joints`.
+    looked, looks: how bad it looked before and looks now, see `judge_joints`; trial:
+    the pose in which that is seen best.
     """
 
     node: int
@@ -53,6 +55,7 @@ class JointChange:
     after: JointMeasure | None
     looked: JointScore | None = None
     looks: JointScore | None = None
+    trial: JointTrial | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,19 +173,23 @@ def _compare(
     old, new = bodies[0].body, bodies[1].body
     measures: list[dict[int, JointMeasure]] = [{}, {}]
     looks: list[dict[int, JointScore]] = [{}, {}]
+    trials: dict[int, JointTrial] = {}
     if has_measures:
         # What had no weights moved no skin that could tell what is to be measured.
         is_new = not is_bound(old)
         told, one = (after, bodies[1]) if is_new else (before, bodies[0])
         plan, judge_plan = plan_measures(told.scene, one), plan_judging(told, one)
+        tried = []
         for at, facts in enumerate((before, after)):
+            judged = judge_body(facts, bodies[at], judge_plan)
+            strains[at] += judged.strains
+            tried.append(judged.trials)
             if is_new and not at:
                 continue
             found = measure_joints(facts, bodies[at], plan)
             measures[at] = {one.node: one for one in found}
-            judged = judge_body(facts, bodies[at], judge_plan)
             looks[at] = {one.node: one for one in judged.joints}
-            strains[at] += judged.strains
+        trials = telling_trials(old, judge_plan.poses, tried[0], tried[1])
     links = after.scene.skeleton.links
     own, of_joint = np.arange(len(new.joints)), new.joint_rows(links)
     difference = (_sparse(new, own) - _sparse(old, own)).tocoo()
@@ -202,6 +209,7 @@ def _compare(
             measures[1].get(node),
             looks[0].get(node),
             looks[1].get(node),
+            trials.get(node),
         )
         joints[node] = _both(joints[node], change) if node in joints else change
     return len(rows)
@@ -220,11 +228,16 @@ def _both(one: JointChange, other: JointChange) -> JointChange:
         after=measured.after,
         looked=max(one.looked, other.looked, key=_score),
         looks=max(one.looks, other.looks, key=_score),
+        trial=max(one.trial, other.trial, key=_telling),
     )
 
 
 def _score(look: JointScore | None) -> float:
     return -1.0 if look is None else look.score
+
+
+def _telling(trial: JointTrial | None) -> float:
+    return -1.0 if trial is None else trial.telling
 
 
 def _sparse(body: Body, columns: NDArray[np.integer]) -> csr_array[Any, Any]:

@@ -30,7 +30,9 @@ def slice_region(region: Region, surface: Surface, bones: Bones) -> Ints:
     return np.where(few[labels], -1, labels).astype(np.int32)
 
 
-def least_width(slices: Ints, before: Doubles, after: NDArray[np.floating]) -> float:
+def least_width(
+    slices: Ints, before: NDArray[np.floating], after: NDArray[np.floating]
+) -> float:
     """The width of the slice that has lost most of it, over what it was.
 
     slices: of R points, see slice_region; before, after: (R, 3). Infinite without any.

@@ -11,7 +11,7 @@ from flexor.arrays import Ints
 from flexor.convert.shape.kernels import solid as kernel
 from flexor.maths import threads
 
-__all__ = ["Solid", "make_solid", "winding_numbers"]
+__all__ = ["Solid", "list_faces", "make_solid", "winding_numbers"]
 
 CELLS = 64  # along the longest side; finer ones bind no better
 MARGIN = 2  # cells around the body
@@ -56,6 +56,25 @@ def make_solid(positions: NDArray[np.floating], faces: Ints) -> Solid:
         is_in = (before != 0).astype(np.int8) + (before != before[-1])
         votes += is_in.transpose(np.argsort(order))
     return Solid(low, step, np.ascontiguousarray(filled | (votes >= VOTES)))
+
+
+def list_faces(
+    solid: Solid, positions: NDArray[np.floating], faces: Ints
+) -> tuple[Ints, Ints]:
+    """Which of the triangles (F, 3) of points (P, 3) pass through each cell of a solid.
+
+    Where those of each cell begin, int32 (cells + 1,), and their numbers, int32 (N,).
+    """
+    places = np.asarray(positions, np.float64)
+    cells = np.ascontiguousarray((places - solid.low) / solid.step)
+    faces = np.ascontiguousarray(faces, np.int32)
+    shape = np.array(solid.filled.shape, np.int32)
+    starts = np.zeros(solid.filled.size + 1, np.int32)
+    kernel.list_faces(cells, faces, shape, True, starts, np.zeros(0, np.int32))
+    np.cumsum(starts, out=starts)
+    listed = np.empty(starts[-1], np.int32)
+    kernel.list_faces(cells, faces, shape, False, starts.copy(), listed)
+    return starts, listed
 
 
 def winding_numbers(

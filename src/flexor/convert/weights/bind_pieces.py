@@ -23,6 +23,7 @@ __all__ = [
 ]
 
 INSIDE = 0.4  # turns of a piece around a place
+AROUND = 0.3  # the same for a piece without bones: balls and rings are open
 SHARE = 0.5  # a bone heats pieces that hold half as much of it as the one with most
 LEAST = 0.05  # of a bone, or a piece does not hold it
 PLACES = 10  # along each bone
@@ -34,27 +35,49 @@ SMALL = 0.25  # of the size: pieces without bones up to this are rigid
 
 def bones_of_pieces(
     points: Doubles, faces: Ints, pieces: Ints, lines: BoneLines
-) -> Bools:
-    """Which bones lie in which piece: bool (K, B), by how much of each it holds.
+) -> tuple[Bools, Bools]:
+    """Which bones heat which piece: bool (K, B), by how much of each it holds; and
+    which pieces hold bones that are theirs: bool (K,), so that others may sit on them.
 
-    No bone at all lies in a button or an eye. One piece alone holds all of them.
+    A bone is of the pieces that hold most of it, a limb from where it leaves the trunk.
+    Where none of these holds it, at a gap, it heats what does; and a piece without
+    bones, such as a ball at an elbow, is heated by all that pass through it. No bone at
+    all passes through a button or an eye. One piece alone holds all of them.
     """
     count = int(pieces.max(initial=-1)) + 1
     if count <= 1:
-        return np.ones((count, len(lines.rows)), bool)
+        return np.ones((count, len(lines.rows)), bool), np.ones(count, bool)
+    turns = _turns(points, faces, pieces, lines.bases, lines.ends)
+    whole = turns > INSIDE
+    inside = whole.copy()
+    limbs = np.flatnonzero((lines.starts != lines.bases).any(1))
+    starts, ends = lines.starts[limbs], lines.ends[limbs]
+    inside[:, limbs] = _turns(points, faces, pieces, starts, ends) > INSIDE
+    is_lost = inside.mean(2).max(0) <= LEAST
+    inside[:, is_lost] = whole[:, is_lost]
+    held = inside.mean(2)
+    homes: Bools = (held >= SHARE * held.max(0)) & (held > LEAST)
+    is_seat = np.asarray(homes.any(1))
+    is_gap = ~(whole & homes[:, :, None]).any(0)
+    homes |= (whole & is_gap).any(2)
+    homes[~is_seat] |= (turns[~is_seat] > AROUND).any(2)
+    return homes, is_seat
+
+
+def _turns(
+    points: Doubles, faces: Ints, pieces: Ints, starts: Doubles, ends: Doubles
+) -> Doubles:
+    """How often each piece goes around places along lines: (K, B, PLACES)."""
     along = np.linspace(LEAST, 1 - LEAST, PLACES)[None, :, None]
-    places = lines.starts[:, None] + along * (lines.ends - lines.starts)[:, None]
-    held = np.zeros((count, len(lines.rows)))
+    places = starts[:, None] + along * (ends - starts)[:, None]
+    turns = np.zeros((int(pieces.max()) + 1, len(starts), PLACES))
     of_face = pieces[faces[:, 0]]
     for piece in np.unique(of_face).tolist():
         triangles = points[faces[of_face == piece]]
         low, high = triangles.min((0, 1)), triangles.max((0, 1))
         near = ((places >= low) & (places <= high)).all(2)
-        turns = np.zeros(near.shape)
-        turns[near] = winding_numbers(places[near], triangles)
-        held[piece] = (np.abs(turns) > INSIDE).mean(1)
-    homes: Bools = (held >= SHARE * held.max(0)) & (held > LEAST)
-    return homes
+        turns[piece, near] = np.abs(winding_numbers(places[near], triangles))
+    return turns
 
 
 def find_seams(points: Doubles, faces: Ints, pieces: Ints, size: float) -> Ints:
@@ -115,16 +138,21 @@ def spare_skin(
 
 
 def stiffen_pieces(
-    weights: Floats, points: Doubles, pieces: Ints, is_boneless: Bools, size: float
+    weights: Floats,
+    points: Doubles,
+    pieces: Ints,
+    is_boneless: Bools,
+    is_seat: Bools,
+    size: float,
 ) -> None:
-    """Give small pieces without bones of their own to one bone each, in place.
+    """Give small pieces that no bone passes through to one bone each, in place.
 
-    weights: (P, B); is_boneless: (K,). It is the bone that has most of what a piece
-    sits on: the nearest points of pieces that have bones.
+    weights: (P, B); is_boneless, is_seat: (K,). It is the bone that has most of what a
+    piece sits on: the nearest points of pieces that hold bones of their own.
     """
     from scipy.spatial import cKDTree
 
-    held = np.flatnonzero(~is_boneless[pieces])
+    held = np.flatnonzero((is_seat & ~is_boneless)[pieces])
     tree = cKDTree(points[held]) if len(held) else None
     for piece in np.flatnonzero(is_boneless).tolist():
         mine = np.flatnonzero(pieces == piece)

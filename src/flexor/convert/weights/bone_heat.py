@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flexor.arrays import Bools, Doubles, Floats, Ints
-from flexor.convert.shape.solid import Solid
+from flexor.convert.shape.solid import Solid, list_faces
 from flexor.convert.weights.choose_bones import BoneLines
 from flexor.convert.weights.kernels import heat as kernel
 from flexor.maths import threads
@@ -28,6 +28,7 @@ __all__ = [
     "largest_weights",
     "make_laplacian",
     "solve_heat",
+    "turn_outward",
 ]
 
 STRENGTH = 4.0  # of H = strength / distance^2; the paper's 1 blends wider than artists
@@ -57,6 +58,7 @@ class Heat:
 
 def find_heat(
     points: Doubles,
+    faces: Ints,
     normals: Doubles,
     pieces: Ints,
     homes: Bools,
@@ -65,26 +67,32 @@ def find_heat(
 ) -> Heat:
     """The bones that heat each point: the nearest, if it is in sight.
 
-    points, normals: (P, 3); pieces: (P,), rows of homes: (K, B), which bones may heat
-    which piece. A piece that sees none of its bones is heated by those nearest to each
-    of its points.
+    points, normals: (P, 3); faces: (F, 3), turned outward; pieces: (P,), rows of homes:
+    (K, B), which bones may heat which piece. A piece that sees none of its bones is
+    heated by those nearest to each of its points.
     """
     size = max(float(np.ptp(points, axis=0).max(initial=0)), 1e-30)
     cells = np.ascontiguousarray((points - solid.low) / solid.step)
-    starts = np.ascontiguousarray((lines.starts - solid.low) / solid.step)
-    axes = np.ascontiguousarray((lines.ends - lines.starts) / solid.step)
+    bones, starts, ends = lines.with_forks()
+    axes = np.ascontiguousarray((ends - starts) / solid.step)
+    starts = np.ascontiguousarray((starts - solid.low) / solid.step)
+    in_cells = list_faces(solid, points, faces)
     sources = np.empty((len(points), SHARED), np.int32)
     nearest, far = np.empty(len(points), np.int32), np.empty(len(points))
 
     def work(part: slice) -> None:
         kernel.find_sources(
-            cells[part],
-            normals[part],
-            pieces[part],
+            part.start,
+            cells,
+            normals,
+            pieces,
             homes,
+            bones,
             starts,
             axes,
             solid.filled,
+            faces,
+            *in_cells,
             TIE,
             sources[part],
             nearest[part],
@@ -150,21 +158,35 @@ def make_laplacian(
     return whole.tocsc(), np.maximum(areas, 1e-9 * usual)
 
 
-def face_normals(points: Doubles, faces: Ints, normals: Doubles) -> Doubles:
+def turn_outward(points: Doubles, faces: Ints, normals: Doubles) -> Ints:
+    """The triangles (F, 3), all turned over where most look inward.
+
+    normals: (P, 3), those of the file: they only say which side is outward, for the
+    surface as a whole.
+    """
+    flat = _flat_normals(points, faces)
+    is_inward = bool((flat * normals[faces].sum(1)).sum() < 0)
+    turned = faces[:, ::-1] if is_inward else faces
+    out: Ints = np.ascontiguousarray(turned, np.int32)
+    return out
+
+
+def face_normals(points: Doubles, faces: Ints) -> Doubles:
     """The normal of each point by the triangles around it, (P, 3), unit or zero.
 
-    Each triangle counts alike. Those of a file may be bent for the sake of shading;
-    `normals` (P, 3) only say which side is outward, for the surface as a whole.
+    Each triangle counts alike; normals of a file may be bent for the sake of shading.
     """
-    a, b, c = (points[faces[:, k]] for k in range(3))
-    flat = _unit(np.cross(b - a, c - a))
-    if (flat * normals[faces].sum(1)).sum() < 0:
-        flat = -flat
+    flat = _flat_normals(points, faces)
     sums = np.zeros_like(points)
     for axis in range(3):
         for k in range(3):
             sums[:, axis] += np.bincount(faces[:, k], flat[:, axis], len(points))
     return _unit(sums)
+
+
+def _flat_normals(points: Doubles, faces: Ints) -> Doubles:
+    a, b, c = (points[faces[:, k]] for k in range(3))
+    return _unit(np.cross(b - a, c - a))
 
 
 def _unit(ways: Doubles) -> Doubles:

@@ -27,8 +27,11 @@ from flexor.convert.weights.bone_heat import (
     largest_weights,
     make_laplacian,
     solve_heat,
+    turn_outward,
 )
 from flexor.convert.weights.choose_bones import BoneLines, choose_joints, make_lines
+from flexor.errors import SettingError
+from flexor.scene.character.mirror_pairs import mirror_pairs
 from flexor.scene.finding import Finding
 
 __all__ = ["body_lines", "regenerate_pass", "regenerate_weights"]
@@ -100,10 +103,22 @@ def _lines(body: Body, form: _Form, joints: Ints | None) -> BoneLines:
     triangles = form.points[form.faces]
     is_inside = np.abs(winding_numbers(heads, triangles)) > INSIDE
     is_inside |= cKDTree(form.points).query(heads)[0] < CLOSE * body.size
+    # What holds on one side of a body holds on the other, but for a hair's breadth.
+    twins = _twins(body)
+    is_inside |= is_inside[twins]
     parents = find_chains(heads, body.parents, is_inside, body.size)
     if joints is None:
         joints = choose_joints(triangles, heads, parents, body.size)
+        joints = np.union1d(joints, twins[joints]).astype(np.int32)
     return make_lines(form.points, heads, parents, joints, body.size)
+
+
+def _twins(body: Body) -> Ints:
+    """For each joint its twin on the other side, else itself: int32 (S,)."""
+    try:
+        return mirror_pairs(body.names, body.frames)
+    except SettingError:  # posed, or a side of it is missing
+        return np.arange(len(body.names), dtype=np.int32)
 
 
 def _heat_weights(body: Body, surface: Surface, joints: Ints | None) -> Pull:
@@ -113,16 +128,17 @@ def _heat_weights(body: Body, surface: Surface, joints: Ints | None) -> Pull:
     lines = _lines(body, form, joints)
     seams = find_seams(points, faces, surface.pieces, size)
     pieces = join_pieces(surface.pieces, seams)
-    homes = bones_of_pieces(points, faces, pieces, lines)
+    homes, is_seat = bones_of_pieces(points, faces, pieces, lines)
     names = [body.names[row] for row in lines.rows.tolist()]
     spare_skin(homes, names, points, pieces, size)
     is_boneless = np.asarray(~homes.any(1))
     homes[is_boneless] = True
-    normals = face_normals(points, faces, surface.normals.astype(np.float64))
+    faces = turn_outward(points, faces, surface.normals.astype(np.float64))
+    normals = face_normals(points, faces)
     solid = make_solid(points, faces)
-    heat = find_heat(points, normals, pieces, homes, lines, solid)
+    heat = find_heat(points, faces, normals, pieces, homes, lines, solid)
     weights = solve_heat(*make_laplacian(points, faces, seams), heat, len(lines.rows))
-    stiffen_pieces(weights, points, pieces, is_boneless, size)
+    stiffen_pieces(weights, points, pieces, is_boneless, is_seat, size)
     is_rigid = np.zeros(len(points), bool)
     is_rigid[surface.point_of_vertex[body.rigid]] = True
     stiffen_rigid(weights, pieces, is_rigid)

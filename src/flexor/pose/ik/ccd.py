@@ -25,8 +25,9 @@ MOST_PASSES = 1_000_000
 class CcdSettings:
     """passes: at most so many over all bones; tolerance: metres, near enough;
     incremental: start from the last solution instead of the pose that is given; home:
-    then each solve starts by that part of the way back to the pose that is given, 0 to
-    1, so that bones do not wander off.
+    then bones go that part of the way back to the pose that is given in each solve, 0
+    to 1, so that they do not wander off: as far as that leaves the effector where it
+    is, or before the passes that win it back, where there are several goals.
     """
 
     passes: int = 30
@@ -79,9 +80,22 @@ class CcdState:
         """Whether there are any such rotations: uint8 (N,)."""
         return self._memory.started
 
-    def forget(self) -> None:
-        """Start afresh: no last solution, no limit to the speed of the next turn."""
-        self.started[:] = 0
+    def forget(self, which: ArrayLike | None = None) -> None:
+        """Start afresh: the next solve of all characters, or of the rows `which`, comes
+        from the pose that it is given, as the first one does.
+        """
+        if which is None:
+            self.started[:] = 0
+            return
+        rows = np.asarray(which)
+        if rows.dtype != bool and not np.issubdtype(rows.dtype, np.integer):
+            raise SettingError(f"which: {which!r}, expected rows of characters")
+        try:
+            self.started[rows] = 0
+        except IndexError:
+            raise SettingError(
+                f"which: {which!r}, expected some of {len(self.started)} characters"
+            ) from None
 
 
 def init_ccd(reach: Reach, count: int) -> CcdState:
@@ -104,6 +118,7 @@ def init_ccd(reach: Reach, count: int) -> CcdState:
         np.zeros((points, 3)),
         np.zeros((goals, 3)),
         np.zeros((3 * points, 3 * points)),
+        np.zeros(3 * points),
         np.zeros(3 * points),
     )
     memory = Memory(
@@ -141,7 +156,8 @@ def solve_ccd(
     targets: (N, M, 3), metres in the world; turns: (N, M, 4), orientations that
     effectors with a turn are to have, in the world; poles: (N, M, 3), directions in the
     world that elbows and knees point to, 0 for none; weights: (N,), how much of the
-    turning is done, 0 to 1; seconds: since the last solve, for limits of speed.
+    turning is done, 0 to 1; seconds: since the last solve, for limits of speed; in the
+    first one bones turn from the pose that is given. Without it they are there at once.
     """
     reach = state.reach
     count, goals = len(state.off), len(reach.effectors)
@@ -162,7 +178,7 @@ def solve_ccd(
         settings.passes,
         settings.tolerance,
         seconds,
-        1 - settings.home if settings.incremental else 0.0,
+        settings.home if settings.incremental else -1.0,
         world.flat,
         world.places.reshape(count, -1),
         at,

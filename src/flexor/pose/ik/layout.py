@@ -29,8 +29,8 @@ class Chains(NamedTuple):
 
 class Work(NamedTuple):
     """pulls: (K, 4), points in the frames of their bones, and weights; then work space:
-    bones: (B, 40) and pairs: (B * K, 15), columns in `kernels.descent`; ends, goals:
-    (K, 3); ways: (M, 3); system: (3 K, 3 K); right: (3 K,).
+    bones: (B, 44) and pairs: (B * K, 15), columns in `kernels.descent`; ends, goals:
+    (K, 3); ways: (M, 3); system: (3 K, 3 K); right, homeward: (3 K,).
     """
 
     pulls: Annotated[Doubles, "out [:, ::1]"]
@@ -41,6 +41,7 @@ class Work(NamedTuple):
     ways: Annotated[Doubles, "out [:, ::1]"]
     system: Annotated[Doubles, "out [:, ::1]"]
     right: Annotated[Doubles, "out [::1]"]
+    homeward: Annotated[Doubles, "out [::1]"]
 
 
 class Memory(NamedTuple):

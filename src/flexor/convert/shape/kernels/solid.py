@@ -21,9 +21,11 @@ from flexor.maths.kernels.functions import atan2
 from flexor.maths.kernels.jit import inline, jit
 
 if TYPE_CHECKING:
-    from flexor.arrays import Bools, Doubles, Ints, Real
+    from flexor.arrays import Bools, Doubles, Ints, Real, Whole
 
 FAR = 16.0  # of a triangle's radius, squared: from there on it is a dipole
+ASIDE = 1e-6  # cells: what lies this near to a cell's side is in both cells
+HALF = 0.5 + ASIDE
 
 
 @inline
@@ -140,3 +142,72 @@ def mark_crossings(
                     depth = u * cells[a, 0] + v * cells[b, 0]
                     depth += (1 - u - v) * cells[c, 0]
                     grid[math.ceil(depth), j, k] += sign
+
+
+@inline
+def _touches(
+    cells: Doubles,
+    a: Whole,
+    b: Whole,
+    c: Whole,
+    i: Whole,
+    j: Whole,
+    k: Whole,
+) -> bool:
+    """Whether the plane of a triangle passes through cell (i, j, k)."""
+    ux, uy = cells[b, 0] - cells[a, 0], cells[b, 1] - cells[a, 1]
+    uz = cells[b, 2] - cells[a, 2]
+    vx, vy = cells[c, 0] - cells[a, 0], cells[c, 1] - cells[a, 1]
+    vz = cells[c, 2] - cells[a, 2]
+    x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+    off = x * (i + 0.5 - cells[a, 0]) + y * (j + 0.5 - cells[a, 1])
+    off += z * (k + 0.5 - cells[a, 2])
+    return abs(off) <= HALF * (abs(x) + abs(y) + abs(z))
+
+
+@inline
+def _low(cells: Doubles, a: Whole, b: Whole, c: Whole, axis: Whole) -> Whole:
+    """The first cell along an axis that a triangle may touch."""
+    least = min(cells[a, axis], cells[b, axis], cells[c, axis])
+    return max(int(least - ASIDE), 0)
+
+
+@inline
+def _high(
+    cells: Doubles, a: Whole, b: Whole, c: Whole, axis: Whole, shape: Ints
+) -> Whole:
+    """The cell after the last one along an axis that a triangle may touch."""
+    most = max(cells[a, axis], cells[b, axis], cells[c, axis])
+    return min(int(most + ASIDE) + 1, shape[axis])
+
+
+@jit("void(f8[:, ::1], i4[:, ::1], i4[::1], bool, out i4[::1], out i4[::1])")
+def list_faces(
+    cells: Doubles,
+    faces: Ints,
+    shape: Ints,
+    is_counting: bool,
+    ends: Ints,
+    listed: Ints,
+) -> None:
+    """Which faces may pass through each cell: first counted, then listed.
+
+    cells: (P, 3), points in units of a cell's side, inside the grid; faces: (F, 3);
+    shape: (3,), of the grid; ends: (X*Y*Z + 1,), to which counts are added at cell + 1;
+    then, with their sums, moved on by 1 for each face that is listed. All cells of the
+    box around a face count which its plane passes through.
+    """
+    for f in range(len(faces)):
+        a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
+        for i in range(_low(cells, a, b, c, 0), _high(cells, a, b, c, 0, shape)):
+            for j in range(_low(cells, a, b, c, 1), _high(cells, a, b, c, 1, shape)):
+                for k in range(
+                    _low(cells, a, b, c, 2), _high(cells, a, b, c, 2, shape)
+                ):
+                    if _touches(cells, a, b, c, i, j, k):
+                        cell = (i * shape[1] + j) * shape[2] + k
+                        if is_counting:
+                            ends[cell + 1] += 1
+                        else:
+                            listed[ends[cell]] = f
+                            ends[cell] += 1

@@ -234,7 +234,8 @@ class KeeperBody:
             hands[None],
             turns=hand_turns[None],
             poles=poles[None],
-            seconds=seconds,
+            # The first pose may be any: it is no turn from the one before.
+            seconds=np.inf if self._last is None else seconds,
         )
         self.look.apply(player, gaze[None])
         self._slow(seconds)

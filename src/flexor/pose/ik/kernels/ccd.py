@@ -5,6 +5,12 @@ other steps are tried, and kept only where they leave less: Gauss and Newton's, 
 (all bones at once, the least turning that closes the gap; three equations a point), and
 for a single free chain that is not long enough yet, stretching: all bones turn toward
 the goal by one part, found so that the chain becomes exactly as long as it must be.
+
+What goes on from its last solution is nearly there: first comes one step of all bones
+that follows the goal and goes home where it may; mostly it is all there is to do. For
+several goals that step bends trunks where arms would do. So where there is time for
+passes, all bones go home by a part, and passes bring the ends back, the last bones
+first; one pass alone would leave half of that.
 """
 
 from __future__ import annotations
@@ -16,21 +22,17 @@ import numpy as np
 
 from flexor.maths.kernels.functions import cbrt
 from flexor.maths.kernels.jit import inline, jit, part
-from flexor.maths.kernels.quaternions import (
-    make_unit,
-    turn_vector,
-)
+from flexor.maths.kernels.quaternions import make_unit
 from flexor.pose.ik.kernels.descent import (
     EARLIER,
     FREE,
+    HOME,
     KEPT,
     KIND,
     LANE,
-    NODE,
     NOW,
     PLACE,
     POINT,
-    POINTS,
     SCALE,
     TRIED,
     WEIGHT,
@@ -38,12 +40,13 @@ from flexor.pose.ik.kernels.descent import (
     descend,
     measure,
 )
+from flexor.pose.ik.kernels.goals import bring_goals, bring_near, put_off
+from flexor.pose.ik.kernels.least import step_all, step_home, step_within
 from flexor.pose.ik.kernels.pace import store_turns, toward
 from flexor.pose.ik.kernels.steps import (
     bend,
     centre,
     is_balanced,
-    step_all,
     stretch,
     swing,
 )
@@ -61,8 +64,12 @@ DAMPING = 1e-4
 # A bend must leave less than this of the squares, or it is taken back; so must a
 # restart, which changes much.
 WORTH, RESTART_WORTH = 0.99, 0.1
-# Lengths of a chain beyond which a goal is as good as a direction.
-FAR = 100.0
+# The part of the tolerance by which the way home may move a point.
+HOME_SLACK = 0.5
+# How often what limits cut off a step is done by other bones.
+ROUNDS = 4
+# A step that follows must leave less than this of the square, or passes do it anew.
+FOLLOWED = 0.9
 # How far a chain is bent that does not know where to, radians.
 BEND = 0.5
 
@@ -174,56 +181,85 @@ def _reach(chains: Chains, most: Whole, square: Real, room: Work) -> Whole:
     return passes
 
 
-@inline
-def _bring_goals(
-    m: Floats,
-    targets: Floats,
-    turns: Floats,
-    effectors: Ints,
-    pulls: Doubles,
-    world: Floats,
-    determinant: Real,
-    goals: Doubles,
-) -> None:
-    """Goals in the base's frame; m: (12,) world_from_base."""
-    # The inverse of the linear part, from its cofactors.
-    scale = 1 / determinant
-    c00 = (m[5] * m[10] - m[6] * m[9]) * scale
-    c01 = (m[2] * m[9] - m[1] * m[10]) * scale
-    c02 = (m[1] * m[6] - m[2] * m[5]) * scale
-    c10 = (m[6] * m[8] - m[4] * m[10]) * scale
-    c11 = (m[0] * m[10] - m[2] * m[8]) * scale
-    c12 = (m[2] * m[4] - m[0] * m[6]) * scale
-    c20 = (m[4] * m[9] - m[5] * m[8]) * scale
-    c21 = (m[1] * m[8] - m[0] * m[9]) * scale
-    c22 = (m[0] * m[5] - m[1] * m[4]) * scale
-    for e in range(len(effectors)):
-        first, count = effectors[e, POINT], effectors[e, POINTS]
-        at = 12 * np.int64(effectors[e, NODE])
-        x, y, z = world[at], world[at + 4], world[at + 8]
-        size = math.sqrt(x * x + y * y + z * z)
-        for i in range(count):
-            k = first + i
-            x = targets[3 * e] - m[3]
-            y = targets[3 * e + 1] - m[7]
-            z = targets[3 * e + 2] - m[11]
-            if i > 0:  # a point beside the first, on one of the effector's axes
-                dx = pulls[k, 0] - pulls[first, 0]
-                dy = pulls[k, 1] - pulls[first, 1]
-                dz = pulls[k, 2] - pulls[first, 2]
-                dx, dy, dz = turn_vector(
-                    turns[4 * e],
-                    turns[4 * e + 1],
-                    turns[4 * e + 2],
-                    turns[4 * e + 3],
-                    dx * size,
-                    dy * size,
-                    dz * size,
-                )
-                x, y, z = x + dx, y + dy, z + dz
-            goals[k, 0] = c00 * x + c01 * y + c02 * z
-            goals[k, 1] = c10 * x + c11 * y + c12 * z
-            goals[k, 2] = c20 * x + c21 * y + c22 * z
+@part
+def _follow(chains: Chains, home: Real, near: Real, room: Work) -> tuple[Whole, bool]:
+    """Follow goals that have moved a little; give the passes made, 1 or 0, and whether
+    there is nothing left to do.
+
+    home: the part of the way home that bones take where that moves no point; near: as
+    in `_reach`.
+    """
+    bones, table = chains.bones, chains.table
+    pulls, work, pairs = room.pulls, room.bones, room.pairs
+    ends, goals, system, right = room.ends, room.goals, room.system, room.right
+    homeward, slack = room.homeward, HOME_SLACK * math.sqrt(near)
+    measure(bones, pulls, NOW, work, pairs, ends, goals)
+    before = _off(ends, goals)
+    found = step_home(
+        bones,
+        table,
+        pulls,
+        home,
+        slack,
+        DAMPING,
+        work,
+        pairs,
+        ends,
+        goals,
+        system,
+        right,
+        homeward,
+    )
+    if found == 0:
+        return 0, False
+    left = measure(bones, pulls, TRIED, work, pairs, ends, goals)
+    off = _off(ends, goals)
+    _copy(work, NOW, KEPT)
+    _copy(work, TRIED, NOW)
+    # What limits cut off is for the other bones to do.
+    for _ in range(ROUNDS):
+        if found < 2 or off <= near:
+            break
+        found = step_within(
+            bones, table, pulls, DAMPING, work, pairs, ends, goals, system, right
+        )
+        if found == 0:
+            break
+        new = measure(bones, pulls, TRIED, work, pairs, ends, goals)
+        if new >= left:
+            break
+        _copy(work, TRIED, NOW)
+        left, off = new, _off(ends, goals)
+    is_nearer = off <= near or off < FOLLOWED * before
+    if off > near and chains.is_chain:
+        if not is_nearer:
+            # Only the way home, so that bones do not roll about a straight chain.
+            _copy(work, KEPT, NOW)
+            measure(bones, pulls, NOW, work, pairs, ends, goals)
+            step_home(
+                bones,
+                table,
+                pulls,
+                home,
+                slack,
+                DAMPING,
+                work,
+                pairs,
+                ends,
+                ends,
+                system,
+                right,
+                homeward,
+            )
+            _copy(work, TRIED, NOW)
+        measure(bones, pulls, NOW, work, pairs, ends, goals)
+        if stretch(bones, table, work, pairs, goals) == 2:
+            _copy(work, TRIED, NOW)
+            return 1, True  # straight, and too short
+    if not is_nearer:
+        _copy(work, KEPT, NOW)
+        return 0, False
+    return 1, off <= near
 
 
 @inline
@@ -234,11 +270,12 @@ def _load(
     local: Floats,
     last: Floats,
     keeps: Real,
+    has_home: bool,
     pulls: Doubles,
     work: Doubles,
 ) -> None:
     """Bones as they stand in the pose; those that turn a part of the way, `keeps`, to
-    how they were left.
+    how they were left; or, if the pose is their home, as they were left.
     """
     lanes = len(local) // 10
     for k in range(len(point_lanes)):
@@ -253,7 +290,15 @@ def _load(
         x, y = np.float64(local[3 * lanes + lane]), np.float64(local[4 * lanes + lane])
         z, w = np.float64(local[5 * lanes + lane]), local[6 * lanes + lane]
         x, y, z, w = make_unit(x, y, z, w)
-        if table[b, WEIGHT] > 0 and keeps > 0:
+        if has_home and table[b, WEIGHT] > 0:
+            if bones[b, KIND] != FREE:
+                x, y, z, w = clamp(table, b, x, y, z, w)
+            work[b, HOME], work[b, HOME + 1] = x, y
+            work[b, HOME + 2], work[b, HOME + 3] = z, w
+            x, y = np.float64(last[4 * b]), np.float64(last[4 * b + 1])
+            z, w = np.float64(last[4 * b + 2]), last[4 * b + 3]
+            x, y, z, w = make_unit(x, y, z, w)
+        elif table[b, WEIGHT] > 0 and keeps > 0:
             lx, ly = np.float64(last[4 * b]), np.float64(last[4 * b + 1])
             lz, lw = np.float64(last[4 * b + 2]), last[4 * b + 3]
             lx, ly, lz, lw = make_unit(lx, ly, lz, lw)
@@ -265,59 +310,16 @@ def _load(
 
 
 @inline
-def _bring_near(
-    effectors: Ints,
-    work: Doubles,
-    pulls: Doubles,
-    goals: Doubles,
+def _begin(
+    bones: Ints,
+    local: Floats,
+    last: Floats,
 ) -> None:
-    """Goals that are very far are brought nearer, in the same direction: what a chain
-    gains would be lost in the rounding of the distance.
-    """
-    length = 0.0
-    for b in range(1, len(work)):
-        x, y, z = work[b, PLACE], work[b, PLACE + 1], work[b, PLACE + 2]
-        length += math.sqrt(x * x + y * y + z * z)
-    for e in range(len(effectors)):
-        k = effectors[e, POINT]
-        x, y, z = pulls[k, 0], pulls[k, 1], pulls[k, 2]
-        most = FAR * (length + math.sqrt(x * x + y * y + z * z))
-        x = goals[k, 0] - work[0, PLACE]
-        y = goals[k, 1] - work[0, PLACE + 1]
-        z = goals[k, 2] - work[0, PLACE + 2]
-        far = math.sqrt(x * x + y * y + z * z)
-        if far > most:
-            part_of = most / far
-            nx = work[0, PLACE] + part_of * x
-            ny = work[0, PLACE + 1] + part_of * y
-            nz = work[0, PLACE + 2] + part_of * z
-            for i in range(k + 1, k + effectors[e, POINTS]):
-                goals[i, 0] = nx + (goals[i, 0] - goals[k, 0])
-                goals[i, 1] = ny + (goals[i, 1] - goals[k, 1])
-                goals[i, 2] = nz + (goals[i, 2] - goals[k, 2])
-            goals[k, 0], goals[k, 1], goals[k, 2] = nx, ny, nz
-
-
-@inline
-def _put_off(
-    m: Floats,
-    ends: Doubles,
-    k: Whole,
-    targets: Floats,
-    e: Whole,
-    off: Floats,
-) -> None:
-    """How far point k is from its target, in the world."""
-    square = 0.0
-    for i in range(3):
-        at = (
-            m[4 * i] * ends[k, 0]
-            + m[4 * i + 1] * ends[k, 1]
-            + m[4 * i + 2] * ends[k, 2]
-        )
-        at += m[4 * i + 3] - targets[3 * e + i]
-        square += at * at
-    off[e] = math.sqrt(square)
+    """Nothing was done before: bones come from the pose that is given."""
+    lanes = len(local) // 10
+    for b in range(len(bones)):
+        for i in range(4):
+            last[4 * b + i] = local[(3 + i) * lanes + bones[b, LANE]]
 
 
 @part
@@ -346,7 +348,7 @@ def solve_reach(
     most: int,
     tolerance: float,
     seconds: float,
-    keeps: float,
+    home: float,
     world: Floats,
     places: Floats,
     targets: Floats,
@@ -359,11 +361,12 @@ def solve_reach(
 ) -> None:
     """Bring the effectors of N characters to their targets.
 
-    most: passes; tolerance: metres; seconds: since the last call; keeps: how much of
-    the last solution bones start from, 0 for the pose alone; world: (N, 12 J) before
-    the call; places: (N, 12); targets: (N, 3 M) and turns: (N, 4 M), world space;
-    poles: (N, 3 M) world directions, 0 for none; weights: (N,) how much of it is done;
-    local: (N, 10 L).
+    most: passes; tolerance: metres; seconds: since the last call, or the pose that the
+    first is given; home: below 0 bones start from the pose, else as they were left, and
+    go that part of the way back to the pose where it moves no effector; world:
+    (N, 12 J) before the call; places: (N, 12); targets: (N, 3 M) and turns: (N, 4 M),
+    world space; poles: (N, 3 M) world directions, 0 for none; weights: (N,) how much of
+    it is done; local: (N, 10 L).
     """
     bones, table, effectors = chains.bones, chains.table, chains.effectors
     base, pulls, work, pairs = chains.base, room.pulls, room.bones, room.pairs
@@ -372,15 +375,19 @@ def solve_reach(
     for n in range(len(local)):
         mine, before = local[n], memory.last[n]
         m = places[n] if base < 0 else world[n, 12 * base : 12 * base + 12]
-        has_last = started[n] != 0
-        was = keeps if has_last else 0.0
-        _load(bones, table, chains.point_lanes, mine, before, was, pulls, work)
+        goes_on = started[n] != 0 and home >= 0
+        follows = goes_on and (most == 1 or len(goals) == 1)
+        keeps = 1 - home if goes_on and not follows else 0.0
+        if started[n] == 0:
+            _begin(bones, mine, before)
+        lanes = chains.point_lanes
+        _load(bones, table, lanes, mine, before, keeps, follows, pulls, work)
         determinant = np.float64(m[0]) * (m[5] * m[10] - m[6] * m[9])
         determinant -= np.float64(m[1]) * (m[4] * m[10] - m[6] * m[8])
         determinant += np.float64(m[2]) * (m[4] * m[9] - m[5] * m[8])
         passes[n] = 0
         if abs(determinant) > 1e-30:
-            _bring_goals(
+            bring_goals(
                 m,
                 targets[n],
                 turns[n],
@@ -390,7 +397,7 @@ def solve_reach(
                 determinant,
                 goals,
             )
-            _bring_near(effectors, work, pulls, goals)
+            bring_near(effectors, work, pulls, goals)
             root = cbrt(abs(determinant))
             near = tolerance * tolerance / (root * root)
             for e in range(len(effectors)):
@@ -398,10 +405,15 @@ def solve_reach(
                     ways[e, i] = m[i] * poles[n, 3 * e]
                     ways[e, i] += m[4 + i] * poles[n, 3 * e + 1]
                     ways[e, i] += m[8 + i] * poles[n, 3 * e + 2]
-            passes[n] = _reach(chains, most, near, room)
+            made, is_done = 0, False
+            if follows:
+                made, is_done = _follow(chains, home, near, room)
+            if not is_done:
+                made += _reach(chains, most - made, near, room)
+            passes[n] = made
             _swing_all(chains, near, room)
-            store_turns(bones, table, weights[n], seconds, has_last, work, before, mine)
+            store_turns(bones, table, weights[n], seconds, work, before, mine)
             started[n] = 1
         measure(bones, pulls, NOW, work, pairs, ends, goals)
         for e in range(len(effectors)):
-            _put_off(m, ends, effectors[e, POINT], targets[n], e, memory.off[n])
+            put_off(m, ends, effectors[e, POINT], targets[n], e, memory.off[n])

@@ -38,10 +38,13 @@ FREE, LIMITED, HINGE = range(3)
 # Columns of the effector table.
 POINT, POINTS, NODE, POLE_BONE, MIDDLE_BONE = range(5)
 # Columns of the work space of a bone: rotation, the one that is tried, translation,
-# scale, rotation times scale, base_from_parent, a rotation kept for later, and that
-# before a pass.
+# scale, rotation times scale, base_from_parent, a rotation kept for later, that
+# before a pass, and that of the pose.
 NOW, TRIED, PLACE, SCALE, TURN, BASE, KEPT, EARLIER = 0, 4, 8, 11, 14, 23, 32, 36
-BONE_WORK = 40
+HOME = 40
+BONE_WORK = 44
+# Before the passes: its turn on the way home, then what is closed to its turns.
+AWAY = EARLIER
 # Columns of the work space of a bone and point: the goal in the parent's frame, from
 # the joint to the point, and how the point moves with the bone's turn.
 GOAL, ARM, SLOPE = 0, 3, 6

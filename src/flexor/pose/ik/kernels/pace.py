@@ -117,7 +117,6 @@ def store_turns(
     table: Doubles,
     weight: Real,
     seconds: Real,
-    has_last: bool,
     work: Doubles,
     last: Floats,
     local: Floats,
@@ -140,7 +139,7 @@ def store_turns(
                 x, y, z, w = ox, oy, oz, ow
         is_touched = weight > 0 and table[b, WEIGHT] > 0
         most = table[b, RATE] * seconds
-        if has_last and most < math.pi and table[b, WEIGHT] > 0:
+        if most < math.pi and table[b, WEIGHT] > 0:
             lx, ly = np.float64(last[4 * b]), np.float64(last[4 * b + 1])
             lz, lw = np.float64(last[4 * b + 2]), last[4 * b + 3]
             lx, ly, lz, lw = make_unit(lx, ly, lz, lw)

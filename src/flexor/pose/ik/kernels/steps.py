@@ -1,4 +1,4 @@
-"""Steps that reach where descent is slow: least turning, stretching, bending.
+"""Steps that reach where descent is slow: stretching, bending, swinging.
 
 Each writes the rotations that it would take into the tried ones; whether they are kept
 is for the caller, who measures what they leave. They enter with arms and bases as
@@ -22,7 +22,6 @@ from flexor.pose.ik.kernels.descent import (
     FIRST,
     FREE,
     HIGH,
-    HINGE,
     KIND,
     LAST,
     LOW,
@@ -31,7 +30,6 @@ from flexor.pose.ik.kernels.descent import (
     PLACE,
     POINT,
     POLE_BONE,
-    SLOPE,
     TRIED,
     WEIGHT,
     column_times,
@@ -46,136 +44,6 @@ if TYPE_CHECKING:
 # The square of the part of a limb's length by which its middle is aside, below which
 # its pole counts less.
 STRAIGHT = 4e-4
-
-
-@inline
-def _set_slopes(
-    bones: Ints,
-    table: Doubles,
-    pulls: Doubles,
-    work: Doubles,
-    pairs: Doubles,
-    count: Whole,
-) -> None:
-    """How each point moves with a turn of each bone above it, times its weights."""
-    for b in range(len(bones)):
-        weight = table[b, WEIGHT]
-        for k in range(bones[b, FIRST], bones[b, LAST]):
-            row = b * count + k
-            scale = math.sqrt(weight * pulls[k, 3])
-            ax, ay, az = pairs[row, ARM], pairs[row, ARM + 1], pairs[row, ARM + 2]
-            for i in range(3):
-                at = BASE + 3 * i
-                u, v, w = work[b, at], work[b, at + 1], work[b, at + 2]
-                # (u, v, w) . (turn x arm) = turn . (arm x (u, v, w))
-                sx, sy, sz = ay * w - az * v, az * u - ax * w, ax * v - ay * u
-                if bones[b, KIND] == HINGE:
-                    nx, ny, nz = table[b, AXIS], table[b, AXIS + 1], table[b, AXIS + 2]
-                    along = sx * nx + sy * ny + sz * nz
-                    sx, sy, sz = along * nx, along * ny, along * nz
-                pairs[row, SLOPE + 3 * i] = sx * scale
-                pairs[row, SLOPE + 3 * i + 1] = sy * scale
-                pairs[row, SLOPE + 3 * i + 2] = sz * scale
-
-
-@inline
-def _fill_system(
-    bones: Ints,
-    pairs: Doubles,
-    count: Whole,
-    system: Doubles,
-) -> None:
-    """The products of the points' slopes, lower half: system (3 K, 3 K)."""
-    for i in range(3 * count):
-        for j in range(i + 1):
-            system[i, j] = 0.0
-    for b in range(len(bones)):
-        for k in range(bones[b, FIRST], bones[b, LAST]):
-            for m in range(bones[b, FIRST], k + 1):
-                one, other = b * count + k, b * count + m
-                for i in range(3):
-                    at = SLOPE + 3 * i
-                    x, y, z = pairs[one, at], pairs[one, at + 1], pairs[one, at + 2]
-                    for j in range(i + 1 if m == k else 3):
-                        system[3 * k + i, 3 * m + j] += row_times(
-                            pairs, other, SLOPE + 3 * j, x, y, z
-                        )
-
-
-@inline
-def _solve_system(
-    system: Doubles,
-    size: Whole,
-    right: Doubles,
-) -> bool:
-    """Solve in place by Cholesky's method; False where it cannot be done."""
-    for i in range(size):
-        for j in range(i + 1):
-            total = system[i, j]
-            for k in range(j):
-                total -= system[i, k] * system[j, k]
-            if i == j:
-                if total <= 1e-300:
-                    return False
-                system[i, i] = math.sqrt(total)
-            else:
-                system[i, j] = total / system[j, j]
-    for i in range(size):
-        total = right[i]
-        for k in range(i):
-            total -= system[i, k] * right[k]
-        right[i] = total / system[i, i]
-    for i in range(size - 1, -1, -1):
-        total = right[i]
-        for k in range(i + 1, size):
-            total -= system[k, i] * right[k]
-        right[i] = total / system[i, i]
-    return True
-
-
-@part
-def step_all(
-    bones: Ints,
-    table: Doubles,
-    pulls: Doubles,
-    damping: Real,
-    work: Doubles,
-    pairs: Doubles,
-    ends: Doubles,
-    goals: Doubles,
-    system: Doubles,
-    right: Doubles,
-) -> bool:
-    """Try the least turning of all bones that closes the gap; False where it cannot.
-
-    damping: how much of the mean of the squares is added to each of them.
-    """
-    count = len(ends)
-    _set_slopes(bones, table, pulls, work, pairs, count)
-    _fill_system(bones, pairs, count, system)
-    trace = 0.0
-    for k in range(count):
-        pull = math.sqrt(pulls[k, 3])
-        for i in range(3):
-            trace += system[3 * k + i, 3 * k + i]
-            right[3 * k + i] = pull * (goals[k, i] - ends[k, i])
-    for i in range(3 * count):
-        system[i, i] += damping * trace / (3 * count) + 1e-30
-    if not _solve_system(system, 3 * count, right):
-        return False
-    for b in range(len(bones)):
-        x, y, z = 0.0, 0.0, 0.0
-        for k in range(bones[b, FIRST], bones[b, LAST]):
-            row = b * count + k
-            fx, fy, fz = right[3 * k], right[3 * k + 1], right[3 * k + 2]
-            x += column_times(pairs, row, SLOPE, fx, fy, fz)
-            y += column_times(pairs, row, SLOPE + 1, fx, fy, fz)
-            z += column_times(pairs, row, SLOPE + 2, fx, fy, fz)
-        scale = 0.5 * math.sqrt(table[b, WEIGHT])
-        x, y, z = x * scale, y * scale, z * scale
-        # Half the turn as a tangent: a large one stays below half a circle.
-        try_turn(table, bones[b, KIND], work, b, x, y, z, 1.0)
-    return True
 
 
 @inline
