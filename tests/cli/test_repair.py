@@ -73,7 +73,7 @@ def test_rogues_and_links(
     assert np.isfinite(better.deform(better.pose("walk", 0.4))[0].positions).all()
 
 
-@pytest.mark.parametrize("ending", ["gltf", "flexor"])
+@pytest.mark.parametrize("ending", ["gltf", "vrm", "flexor"])
 def test_other_endings(run: Any, file: Path, tmp_path: Path, ending: str) -> None:
     out = tmp_path / f"out.{ending}"
     done = run("repair", file, "-o", out, "--rogues")
@@ -285,6 +285,46 @@ def test_files_that_cannot_be_repaired(run: Any, tmp_path: Path) -> None:
     assert "has no skin that hangs on joints" in done.err
     checked = run("repair", motion, "--check")
     assert checked.code == 0
+
+
+def test_meshes_without_weights_are_bound(
+    run: Any, hero: Character, tmp_path: Path
+) -> None:
+    """By --regenerate; and what has nothing to bind is refused, or told in Python."""
+    meshes = tuple(
+        dataclasses.replace(
+            mesh,
+            primitives=tuple(
+                dataclasses.replace(part, skin=None) for part in mesh.primitives
+            ),
+        )
+        for mesh in hero.meshes
+    )
+    scene = dataclasses.replace(
+        hero.scene,
+        meshes=meshes,
+        skins=(),
+        node_skin=np.full_like(hero.scene.node_skin, -1),
+    )
+    bare, out = tmp_path / "bare.glb", tmp_path / "out.glb"
+    flexor.save(Character(scene), bare)
+    refused = run("repair", bare, "--rogues", "-o", out)
+    assert (refused.code, out.exists()) == (2, False)
+    assert "has no skin that hangs on joints" in refused.err
+    done = run("repair", bare, "--regenerate", "-o", out, "--json")
+    told = json.loads(done.out)
+    assert told["passes"] == ["regenerate"]
+    assert told["vertices"] > 4000
+    assert "mesh-bound" in {finding["code"] for finding in told["findings"]}
+    scores = [one["looks"]["score"] for one in told["joints"] if one["looks"]]
+    assert len(scores) > 40
+    bound = flexor.load(out)
+    moved = bound.deform(bound.pose("walk", 0.4))[0].positions
+    rest = bound.deform(bound.pose())[0].positions
+    assert np.abs(moved - rest).max() > 0.2
+    _, report = flexor.repair(Character(scene), rogues=True)
+    assert (report.passes, report.vertices) == ((), 0)
+    assert [finding.code for finding in report.findings] == ["no-skin"]
 
 
 def test_the_same_bytes_again_and_on_any_number_of_threads(

@@ -96,7 +96,7 @@ def test_other_engines_show_the_same(name: str, tmp_path: Path) -> None:
     reference_script()
     hero = linked_character(name)
     assert hero.skeleton.links
-    _compare(hero, tmp_path / f"{name}.glb")
+    compare_with_three(hero, tmp_path / f"{name}.glb")
 
 
 @pytest.mark.slow
@@ -111,10 +111,10 @@ def test_a_whole_repair_is_shown_the_same(tmp_path: Path) -> None:
         has_measures=False,
     )
     assert len(better.scene.skins) > 1
-    _compare(better, tmp_path / "better.glb")
+    compare_with_three(better, tmp_path / "better.glb")
 
 
-def _compare(hero: Character, file: Path) -> None:
+def compare_with_three(hero: Character, file: Path) -> None:
     """Write a character, validate the file, pose it with three.js."""
     flexor.save(hero, file)
     assert errors_of([file]) == {}

@@ -170,6 +170,18 @@ def test_bones_with_something_on_their_way_get_no_twist_links() -> None:
     assert not wound(forearm_scene(clips=clips, more=[3.0]), count=0, twists=6)
 
 
+@pytest.mark.parametrize("name", ["RiggedFigure.glb", "Fox.glb"])
+def test_joints_with_links_look_better_and_are_measured(assets: Any, name: str) -> None:
+    """No gain is no reason for links, nor is a joint that cannot be measured."""
+    _, report = flexor.repair(flexor.load(assets / name), links=3, twists=6)
+    linked = [joint for joint in report.joints if joint.links]
+    assert linked
+    for joint in linked:
+        assert joint.looked is not None
+        assert joint.looks is not None
+        assert joint.looks.score < 0.97 * joint.looked.score
+
+
 def test_the_automatic_repair_puts_them_in(assets: Any) -> None:
     """The arms of a man wind up, and links for bends do not share that out."""
     better, report = flexor.repair(flexor.load(assets / "CesiumMan.glb"))

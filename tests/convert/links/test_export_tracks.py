@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import flexor
+from flexor.api.character import Character
 from flexor.convert.links.export_tracks import (
     COARSEST,
     FINEST,
@@ -40,6 +43,25 @@ def test_clips_that_came_later_get_tracks() -> None:
     baked = with_link_tracks(scene)
     own = [node for node, link in scene.skeleton.links.items() if link.joint == 1]
     assert [track.node for track in baked.clips["bend"].tracks] == [1, *own]
+
+
+def test_a_character_that_was_given_clips_is_saved_with_them(tmp_path: Path) -> None:
+    """What was made in Python has no tracks of links until it is written."""
+    hero = Character(linked_tube()).with_clips({"bend": bend(60)})
+    assert hero.clips["bend"].nodes == {1}
+    for ending in (".glb", ".gltf"):
+        file = tmp_path / f"bent{ending}"
+        flexor.save(hero, file)
+        back = flexor.load(file)
+        links = [node for node, link in hero.skeleton.links.items() if link.joint == 1]
+        assert set(links) <= back.clips["bend"].nodes
+        plain = replace(back.scene, skeleton=replace(back.skeleton, links={}))
+        for time in (0.3, 0.7, 1.0):
+            one, other = (
+                its.deform(its.pose("bend", time))[0].positions
+                for its in (hero, Character(plain))
+            )
+            assert np.abs(one - other).max() < 1e-3
 
 
 def test_tracks_that_links_had_are_made_anew() -> None:

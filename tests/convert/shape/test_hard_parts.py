@@ -10,7 +10,12 @@ import pytest
 
 from flexor.convert.shape.body import Pull, gather_bodies
 from flexor.convert.shape.facts import BodyFacts, SceneFacts
-from flexor.convert.shape.hard_parts import hard_joints, points_near, sliding_joints
+from flexor.convert.shape.hard_parts import (
+    hard_joints,
+    machine_joints,
+    points_near,
+    sliding_joints,
+)
 from flexor.scene.character.clip import Clip, Track
 from flexor.scene.character.skeleton import Skeleton
 from flexor.scene.scene import Scene
@@ -50,6 +55,27 @@ def test_soft_skin_is_not_hard() -> None:
         return np.stack([1 - second, second - third, third], 1)
 
     assert hard(chain_scene(soft)) == [False, False, False]
+
+
+def machine(scene: Scene) -> list[bool]:
+    own = BodyFacts(gather_bodies(scene)[0])
+    pull = own.body.pull.take(own.by_place.vertex_of_point)
+    count = len(own.body.joints)
+    found: list[bool] = machine_joints(pull, own.by_place, count).tolist()
+    return found
+
+
+def test_a_machine_has_no_blends_anywhere() -> None:
+    """A cut between two bones of a body that is soft elsewhere is no machine's."""
+
+    def mostly(x: Any) -> Any:
+        first = (x < -2) * 1.0
+        third = np.clip(x / 6, 0, 1)
+        return np.stack([first, 1 - np.maximum(first, third), third], 1)
+
+    assert hard(chain_scene(mostly)) == [True, False, False]
+    assert machine(chain_scene(mostly)) == [False, False, False]
+    assert machine(chain_scene()) == [True, True, True]
 
 
 def test_a_joint_that_is_soft_on_one_side_is_not_hard() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -36,3 +37,12 @@ def test_poses_are_the_same_for_one_seed() -> None:
     np.testing.assert_array_equal(one, other)
     assert one.shape == (2, len(skeleton), 4)
     np.testing.assert_allclose(np.linalg.norm(one, axis=2), 1, atol=1e-5)
+
+
+def test_new_weights_without_clips_are_tried_in_poses(assets: Any) -> None:
+    """A crab whose joints say nothing of its legs is told; an elf is bound well."""
+    for name, is_told in (("Q_Crab.glb", True), ("Elf.glb", False)):
+        hero = flexor.load(assets / name).with_clips({}, only=True)
+        _, report = flexor.repair(hero, regenerate=True, has_measures=False)
+        codes = [finding.code for finding in report.findings]
+        assert ("weights-far" in codes) == is_told

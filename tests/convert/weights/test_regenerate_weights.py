@@ -15,6 +15,7 @@ from flexor.api.character import Character
 from flexor.convert.shape.body import Body, Pull, gather_bodies, with_pulls
 from flexor.convert.shape.facts import BodyFacts
 from flexor.convert.weights.regenerate_weights import body_lines, regenerate_weights
+from flexor.scene.character.clip import Clip
 from tests.convert.shape.tubes import skinned_scene
 from tests.convert.shape.tubes import tube as make_tube
 
@@ -73,6 +74,20 @@ def test_the_mannequin_gets_its_weights_back() -> None:
 )
 def test_figures_get_their_weights_back(assets: Any, name: str, most: float) -> None:
     assert skin_error(flexor.load(assets / name)) < most
+
+
+def test_a_figure_whose_clips_are_in_another_file(assets: Any) -> None:
+    hero = flexor.load(assets / "Elf.glb")
+    moving = flexor.load(assets / "Elf_animations.glb")
+    rows = {name: row for row, name in enumerate(hero.skeleton.names)}
+    names = moving.skeleton.names
+    clips = {}
+    for name, clip in moving.clips.items():
+        known = [track for track in clip.tracks if names[track.node] in rows]
+        assert len(known) > 15
+        tracks = [dataclasses.replace(t, node=rows[names[t.node]]) for t in known]
+        clips[name] = Clip(name, tuple(tracks))
+    assert skin_error(hero.with_clips(clips)) < 0.003
 
 
 def test_the_weights_that_were_there_are_not_looked_at() -> None:

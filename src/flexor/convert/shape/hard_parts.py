@@ -15,10 +15,12 @@ from flexor.convert.shape.facts import SceneFacts
 from flexor.convert.shape.surface import Surface
 from flexor.pose.layout import ROWS
 
-__all__ = ["hard_joints", "points_near", "sliding_joints"]
+__all__ = ["hard_joints", "machine_joints", "points_near", "sliding_joints"]
 
 WHOLE = 0.95  # of a point's weight: it hangs on that joint alone
 BLENDED = 0.15  # of the points along a cut: if so many are blended, it is no cut
+
+MACHINE = 0.95  # of the points on one joint alone: all of the body is made so
 
 SLIDES, TURNS = 0.01, np.radians(10)  # of the size: a joint slides that moves so far
 # and does not turn more
@@ -39,6 +41,18 @@ def hard_joints(pull: Pull, surface: Surface, count: int) -> Bools:
     rows, columns = np.nonzero((pull.weights > 1 - WHOLE) & (pull.weights < WHOLE))
     blends = np.bincount(pull.joints[rows, columns], minlength=count)
     return (cuts > 0) & (blends <= BLENDED * cuts)
+
+
+def machine_joints(pull: Pull, surface: Surface, count: int) -> Bools:
+    """Hard joints of a body nearly all of whose points hang on one joint alone, (S,).
+
+    A low-poly animal may have a cut or two that nobody meant; a machine has no blends.
+    """
+    held = pull.weights.sum(1) > 0
+    whole = pull.weights.max(1, initial=0)[held] >= WHOLE
+    if not len(whole) or whole.mean() < MACHINE:
+        return np.zeros(count, bool)
+    return hard_joints(pull, surface, count)
 
 
 def sliding_joints(facts: SceneFacts, body: Body) -> Bools:

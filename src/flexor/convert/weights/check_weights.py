@@ -9,11 +9,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats, Ints
+from flexor.arrays import Bools, Floats, Ints
 from flexor.convert.shape.body import Body, Pull
 from flexor.convert.shape.chained import hang_in_chains
 from flexor.convert.shape.facts import SceneFacts
-from flexor.convert.shape.hard_parts import hard_joints
+from flexor.convert.shape.hard_parts import hard_joints, machine_joints
 from flexor.convert.shape.judge_joints import JointScore, judge_body, plan_judging
 from flexor.convert.shape.measure_joints import (
     JointMeasure,
@@ -141,7 +141,8 @@ def check_weights(
             plan = plan_measures(scene, plain)
             measures = measure_joints(facts, own, plan)
             judged = judge_body(facts, own, plan_judging(facts, own))
-        hard = hard_joints(shape.pull, shape.surface, len(body.joints))
+        form = shape.pull, shape.surface, len(body.joints)
+        hard, machine = hard_joints(*form), machine_joints(*form)
         rogues = _without_linked(mend_rogues(plain), linked, scene.skeleton.links)
         counts = np.count_nonzero(linked.pull.weights, axis=1)
         numbers, many = np.unique(counts, return_counts=True)
@@ -156,7 +157,7 @@ def check_weights(
             len(shape.surface.neighbours) // 2,
             _steps(body, shape),
             _rogues(body, rogues),
-            () if judged is None else judged.joints,
+            () if judged is None else _judged(judged.joints, machine),
             *((0.0, 0.0, 0.0) if judged is None else judged.strains),
             tuple(body.names[row] for row in np.flatnonzero(hard)),
             tuple(measures),
@@ -167,6 +168,11 @@ def check_weights(
         findings += rogues.findings(body.names)
         findings += _find_bad(one)
     return WeightCheck(tuple(bodies), tuple(findings))
+
+
+def _judged(scores: Sequence[JointScore], machine: Bools) -> tuple[JointScore, ...]:
+    """The scores; of machines, whose cuts are meant, by what clips show alone."""
+    return tuple(replace(one, tried=0.0) if machine[one.row] else one for one in scores)
 
 
 def _without_linked(rogues: Rogues, body: Body, links: Mapping[int, Link]) -> Rogues:

@@ -17,9 +17,9 @@ from flexor.convert.repair.task import BodyTask, Mended
 from flexor.convert.shape.body import Body, Pull, merge_same, rows_of, same_rows
 from flexor.convert.shape.deform_body import bind_body, deform_body
 from flexor.convert.shape.facts import BodyFacts, SceneFacts
-from flexor.convert.shape.hard_parts import points_near, sliding_joints
+from flexor.convert.shape.hard_parts import machine_joints, points_near, sliding_joints
 from flexor.convert.shape.joint_poses import JointPoses, joined_poses, random_poses
-from flexor.convert.shape.judge_joints import plan_judging
+from flexor.convert.shape.judge_joints import JudgePlan, judge_body, plan_judging
 from flexor.convert.shape.strain import StrainForm, find_strain
 from flexor.convert.shape.surface import Surface
 from flexor.convert.shape.thickness import point_thickness
@@ -38,6 +38,7 @@ ENOUGH = 0.02  # of what the strain cost at first: a round that gains less is th
 HURT = 0.02  # of how bad a triangle looks in any pose
 RINGS = 2  # of neighbours around strained points that are tried, too
 MOST_POSES = 72
+UNSEEN = 5e-3  # of the skin around a joint, in poses of clips
 RULES = EaseRules(smooth=0.02, keep=0.5, step=0.08)
 
 
@@ -48,7 +49,8 @@ def ease_pass(task: BodyTask, *, max_influences: int | None) -> Mended:
     plan = plan_judging(task.scene, task.scene.bodies[task.number])
     most = most_joints(max_influences, task.influences)
     task.note(f"easing {len(task.body):,} vertices")
-    pull = ease_weights(scene, own, plan.form, plan.poses, most=most)
+    spared = _parts(scene, own, plan)
+    pull = ease_weights(scene, own, plan.form, plan.poses, most=most, spared=spared)
     pull = _whole(own, pull)
     if task.joints is not None:
         held = np.isin(task.body.pull.joints, task.joints) & (
@@ -56,6 +58,20 @@ def ease_pass(task: BodyTask, *, max_influences: int | None) -> Mended:
         )
         pull = rows_of(pull, task.body.pull, ~np.any(held, axis=1))
     return mended_where_better(task, plan, pull, most)
+
+
+def _parts(scene: SceneFacts, own: BodyFacts, plan: JudgePlan) -> Bools:
+    """Joints of a machine (S,) whose cuts no clip strains: they are meant; that they
+    open where a trial turns them is no fault.
+    """
+    surface, body = own.by_place, own.body
+    pull = body.pull.take(surface.vertex_of_point)
+    found = machine_joints(pull, surface, len(body.joints))
+    if found.any():
+        scores = judge_body(scene, own, plan).joints
+        if any(found[one.row] and one.seen > UNSEEN for one in scores):
+            return np.zeros_like(found)
+    return found
 
 
 def _whole(own: BodyFacts, pull: Pull) -> Pull:
@@ -74,17 +90,21 @@ def ease_weights(
     *,
     most: int,
     rules: EaseRules = RULES,
+    spared: Bools | None = None,
     advance: Callable[[], None] = lambda: None,
 ) -> Pull:
     """Weights of a body's V vertices that strain its skin less.
 
-    form, poses: of the body, see JudgePlan; most: joints a vertex at most. Rigid
-    vertices, pieces that hang on one bone, skin of joints that slide, and
-    points whose vertices hang on different joints stay as they are.
+    form, poses: of the body, see JudgePlan; most: joints a vertex at most;
+    spared: bool (S,), joints whose skin is left alone. So are rigid vertices, pieces
+    that hang on one bone, skin of joints that slide, and points whose vertices hang on
+    different joints.
     """
     body, surface = own.body, own.by_place
     given = _of_most(body.pull.take(surface.vertex_of_point), most)
-    free = _free_points(facts, body, surface)
+    if spared is None:
+        spared = np.zeros(len(body.joints), bool)
+    free = _free_points(facts, body, surface, spared)
     local = _poses(facts, body, poses)
     _, world = deform_body(facts.layout, bind_body(facts.scene, body), local)
     matrices = _matrices(facts, body, world)
@@ -132,7 +152,9 @@ def _of_most(pull: Pull, most: int) -> Pull:
     return pull.widened(most)
 
 
-def _free_points(facts: SceneFacts, body: Body, surface: Surface) -> Bools:
+def _free_points(
+    facts: SceneFacts, body: Body, surface: Surface, spared: Bools
+) -> Bools:
     """Which points (P,) may be given other weights."""
     fixed = body.rigid | rests_alone(body.pull, surface)
     order = np.argsort(body.pull.joints, axis=1, kind="stable")
@@ -143,7 +165,7 @@ def _free_points(facts: SceneFacts, body: Body, surface: Surface) -> Bools:
     fixed |= (np.abs(amounts - amounts[first]) > 1e-3).any(1)
     fixed |= body.pull.weights.sum(1) <= 0
     pull = body.pull.take(surface.vertex_of_point)
-    free = ~points_near(pull, surface, sliding_joints(facts, body))
+    free = ~points_near(pull, surface, sliding_joints(facts, body) | spared)
     free[surface.point_of_vertex[fixed]] = False
     return free
 
