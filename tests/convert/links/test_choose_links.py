@@ -147,7 +147,7 @@ def wound(scene: Scene, **settings: int) -> dict[str, int]:
 
 @pytest.mark.parametrize(
     ("degrees", "twists", "expected"),
-    [(120, 6, 3), (90, 6, 3), (45, 6, 0), (120, 2, 2), (120, 0, 0)],
+    [(120, 6, 3), (180, 6, 3), (45, 6, 0), (120, 2, 2), (120, 0, 0)],
 )
 def test_bones_that_twist_get_as_many_twist_links_as_they_need(
     degrees: float, twists: int, expected: int

@@ -38,7 +38,7 @@ ROUNDS = 6  # of taking links away and trying again
 HOLDS = 0.05  # a weight that holds skin
 STEP = np.radians(30)  # of twist from link to link at most: 0.96 of the radius stays
 LEAST_TWISTS = 2
-WORTH = 0.02  # of a score
+WORTH = 0.03  # of a score
 SEEN = 1e-3  # of the skin around a joint, in clips: what twist links may cost
 AT_TIP = 0.8  # of a bone: what hangs on it from here on hangs on its tip
 
