@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Ints
 from flexor.convert.links.link_bones import link_bones
 from flexor.convert.links.link_weights import VARIANTS, LinkSettings
+from flexor.convert.shape.astray import find_astray
 from flexor.convert.shape.body import Body
 from flexor.convert.shape.facts import BodyFacts, SceneFacts
 from flexor.convert.shape.judge_joints import (
@@ -39,6 +40,7 @@ HOLDS = 0.05  # a weight that holds skin
 STEP = np.radians(30)  # of twist from link to link at most: 0.96 of the radius stays
 LEAST_TWISTS = 2
 WORTH = 0.03  # of a score
+FAR = 0.6  # of the body's thickness: links may not move skin further in clips
 SEEN = 1e-3  # of the skin around a joint, in clips: what twist links may cost
 AT_TIP = 0.8  # of a bone: what hangs on it from here on hangs on its tip
 
@@ -117,9 +119,21 @@ class _Trial:
 
     def scores(self, settings: Sequence[Wanted]) -> Scores:
         """The scores with links."""
-        return _judge(self._linked(settings), self.plans)
+        return _judge(self.linked(settings), self.plans)
 
-    def _linked(self, settings: Sequence[Wanted]) -> SceneFacts:
+    def astray(self, settings: Sequence[Wanted]) -> list[set[int]]:
+        """For each body the joints whose skin links move far in clips.
+
+        Nothing may look bad there, and yet not be what was meant: a shell that stands
+        off, a straight limb with a kink.
+        """
+        linked = self.linked(settings)
+        return [
+            find_astray((self.facts, own), (linked, other), FAR)
+            for own, other in zip(self.facts.bodies, linked.bodies, strict=True)
+        ]
+
+    def linked(self, settings: Sequence[Wanted]) -> SceneFacts:
         """The scene with links, as it will be."""
         linked, _ = link_bones(self.facts, settings)
         if not self.most:
@@ -148,11 +162,12 @@ def _settled(
     rest = [dict(own) for own in more]
     for _ in range(ROUNDS):
         chosen = [{**old, **new} for old, new in zip(plain, rest, strict=True)]
-        after = trial.scores(chosen)
+        after, astray = trial.scores(chosen), trial.astray(chosen)
         spoilt = [
             _spoilt(
                 own, rest[number], (trial.first[number], before[number]), scores, seen
             )
+            | _behind(own, rest[number], astray[number])
             for number, (own, scores) in enumerate(
                 zip(trial.facts.bodies, after, strict=True)
             )
@@ -327,6 +342,14 @@ def _spoilt(
         ):
             spoilt |= _nearest(parents, row, set(chosen))
     return spoilt
+
+
+def _behind(own: BodyFacts, chosen: Wanted, rows: set[int]) -> set[int]:
+    """The chosen of some joints; of one that is none of them, those next to it."""
+    parents, every = own.body.parents, set(chosen)
+    none: set[int] = set()
+    found = ({row} & every or _nearest(parents, row, every) for row in rows)
+    return none.union(*found)
 
 
 def _nearest(parents: Ints, row: int, chosen: set[int]) -> set[int]:

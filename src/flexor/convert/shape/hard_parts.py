@@ -24,6 +24,7 @@ MACHINE = 0.95  # of the points on one joint alone: all of the body is made so
 
 SLIDES, TURNS = 0.01, np.radians(10)  # of the size: a joint slides that moves so far
 # and does not turn more
+GROWS = 0.1  # of its size: a joint that shrinks or grows so much blinks, as an eye does
 
 
 def hard_joints(pull: Pull, surface: Surface, count: int) -> Bools:
@@ -56,7 +57,9 @@ def machine_joints(pull: Pull, surface: Surface, count: int) -> Bools:
 
 
 def sliding_joints(facts: SceneFacts, body: Body) -> Bools:
-    """Which joints of a body clips move along, seen from the joint above, (S,)."""
+    """Which joints of a body clips move along or resize, seen from the joint above,
+    and do not turn, (S,).
+    """
     poses, layout = facts.poses, facts.layout
     if not len(poses):
         return np.zeros(len(body.joints), bool)
@@ -69,7 +72,10 @@ def sliding_joints(facts: SceneFacts, body: Body) -> Bools:
     moved *= np.cbrt(np.abs(np.linalg.det(linear)))
     corners = facts.world[body.joints, :, 3]
     size = max(float(np.ptp(corners, axis=0).max()), 1e-30)
-    slides: Bools = (moved > SLIDES * size) & (dots > np.cos(TURNS / 2))
+    sizes = np.abs(own[:, 7:10])
+    resized = (np.ptp(sizes, axis=0) > GROWS * sizes.max(0)).any(0)
+    slides: Bools = (moved > SLIDES * size) | resized
+    slides &= dots > np.cos(TURNS / 2)
     slides &= body.parents >= 0
     return slides
 

@@ -26,7 +26,7 @@ ZERO, ONE, HALF = np.float32(0), np.float32(1), np.float32(0.5)
 # From where on a triangle costs: stretched to more, squeezed to less, folded beyond.
 STRETCH, SQUEEZE, FOLD = np.float32(1.4), np.float32(0.65), np.float32(-0.2)
 MORE = np.float32(0.5)  # than at rest: what is folded there may be
-SPARE = np.float32(0.6)  # thicknesses that a point may move for nothing
+SPARE = np.float32(0.45)  # thicknesses that a point may move for nothing
 DEAR = np.float32(2)  # how much a fold costs beside a triangle stretched to twice
 
 
