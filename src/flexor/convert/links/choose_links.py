@@ -35,12 +35,12 @@ from flexor.scene.finding import Finding
 
 __all__ = ["choose_links"]
 
-ROUNDS = 6  # of taking links away and trying again
+ROUNDS = 12  # of taking links away and trying again
 HOLDS = 0.05  # a weight that holds skin
 STEP = np.radians(30)  # of twist from link to link at most: 0.96 of the radius stays
 LEAST_TWISTS = 2
 WORTH = 0.03  # of a score
-FAR = 0.6  # of the body's thickness: links may not move skin further in clips
+FAR = 1.0  # of the body's thickness: links may not move skin further in clips
 SEEN = 1e-3  # of the skin around a joint, in clips: what twist links may cost
 AT_TIP = 0.8  # of a bone: what hangs on it from here on hangs on its tip
 

@@ -53,7 +53,35 @@ def with_link_tracks(scene: Scene) -> Scene:
         name: bake_links(clip, scene.skeleton, links, tolerances=tolerances)
         for name, clip in _moving(plain, scene.skeleton).items()
     }
-    return replace(scene, clips=clips)
+    return replace(scene, clips=_resting(clips, scene.skeleton))
+
+
+def _resting(clips: Mapping[str, Clip], skeleton: Skeleton) -> dict[str, Clip]:
+    """Clips with a key at rest for links that move in other clips, where their joint
+    has a track: else they would stay where the clip before has left them.
+    """
+    links = skeleton.links
+    moves = {
+        (track.node, track.path)
+        for clip in clips.values()
+        for track in clip.tracks
+        if track.node in links and track.path != "weights"
+    }
+    rests = {
+        "translation": skeleton.translations,
+        "rotation": skeleton.rotations,
+        "scale": skeleton.scales,
+    }
+    found = {}
+    for name, clip in clips.items():
+        there = {(track.node, track.path): track for track in clip.tracks}
+        added = [
+            Track(node, path, own.times[:1], rests[path][node][None], "STEP")
+            for node, path in sorted(moves - there.keys())
+            if (own := there.get((links[node].joint, path))) is not None
+        ]
+        found[name] = replace(clip, tracks=(*clip.tracks, *added))
+    return found
 
 
 def _moving(clips: Mapping[str, Clip], skeleton: Skeleton) -> dict[str, Clip]:

@@ -179,7 +179,10 @@ def _axis_in_joint(
     # A joint is scaled before it is turned.
     scale = skeleton.scales[body.joints[chain.joint]].astype(np.float64)
     way = exact.solve(matrix, chain.across[:, None])[:, 0] * scale
-    x, y, z = (way / max(exact.norm(way), FLAT)).tolist()
+    length = exact.norm(way)
+    if length <= FLAT:
+        return 1.0, 0.0, 0.0
+    x, y, z = (way / length).tolist()
     return x, y, z
 
 

@@ -14,7 +14,7 @@ from flexor.arrays import Ints
 from flexor.convert.links.link_bones import own_meshes
 from flexor.convert.repair.report import RepairReport, most_influences, report_repair
 from flexor.convert.repair.rows import Pass, Stage, Values
-from flexor.convert.repair.settings import RepairSettings
+from flexor.convert.repair.settings import RepairSettings, changing_nothing
 from flexor.convert.repair.task import (
     BodyTask,
     Mended,
@@ -35,6 +35,10 @@ from flexor.scene.scene import Scene
 __all__ = ["repair_scene", "rigid_meshes"]
 
 NO_SKIN = "no skin hangs on joints, so nothing was mended"
+HAS_LINKS = (
+    "the character has links already and stays as it is; for another repair take the "
+    "file as it was before it got them, or ask for single passes"
+)
 FLAT = (
     "no joint gets links, as all hang on one node: what of a turn is a joint's own and "
     "what came from the joint before it is not told"
@@ -56,6 +60,9 @@ def repair_scene(
     left; note: called with a few words before each part of the work.
     """
     findings: list[Finding] = []
+    linked_before = settings.is_automatic and bool(scene.skeleton.links)
+    if linked_before:
+        settings = changing_nothing(settings)
     passes = settings.passes()
     if "regenerate" in passes:
         scene, findings = bind_scene(scene)
@@ -90,6 +97,8 @@ def repair_scene(
         linked = _run_on_scene("links", task, settings, findings)
     elif any(settings.due("links")):
         findings.append(Finding("info", "links-left-out", "links", FLAT))
+    if linked_before:
+        findings.append(Finding("info", "has-links", "links", HAS_LINKS))
     whole = _limit(SceneTask(linked, facts, rows, note), influences, settings)
     if has_measures:
         note("bending joints")

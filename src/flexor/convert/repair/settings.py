@@ -14,6 +14,7 @@ __all__ = [
     "AUTOMATIC",
     "RepairSettings",
     "asked_or_automatic",
+    "changing_nothing",
     "make_settings",
     "take_words",
 ]
@@ -24,9 +25,15 @@ AUTOMATIC = {"rogues": True, "ease": True, "links": 3, "twists": 6}
 
 @dataclass(frozen=True, slots=True)
 class RepairSettings:
-    """Which passes are done, and how; `make_settings` makes and checks them."""
+    """Which passes are done, and how; `make_settings` makes and checks them.
+
+    given: names of the settings that were said, the others are at their defaults;
+    is_automatic: whether the automatic recipe is done, as no pass was asked for.
+    """
 
     values: Values
+    given: frozenset[str] = frozenset()
+    is_automatic: bool = False
 
     def passes(self) -> tuple[str, ...]:
         """Names of what is asked for, in the order of the table."""
@@ -50,7 +57,7 @@ def make_settings(given: Mapping[str, Any]) -> RepairSettings:
     for name, value in given.items():
         TABLE.settings[name].check(value)
         values[name] = tuple(value) if isinstance(value, list) else value
-    return RepairSettings(MappingProxyType(values))
+    return RepairSettings(MappingProxyType(values), frozenset(given))
 
 
 def take_words(words: RepairWords) -> RepairSettings:
@@ -60,7 +67,25 @@ def take_words(words: RepairWords) -> RepairSettings:
 
 
 def asked_or_automatic(settings: RepairSettings) -> RepairSettings:
-    """The settings, with the automatic recipe if they ask for no pass."""
+    """The settings, with the automatic recipe if they ask for no pass.
+
+    What was said to be off stays off.
+    """
     if settings.passes():
         return settings
-    return RepairSettings(MappingProxyType({**settings.values, **AUTOMATIC}))
+    added = {
+        name: value for name, value in AUTOMATIC.items() if name not in settings.given
+    }
+    values = MappingProxyType({**settings.values, **added})
+    return RepairSettings(values, settings.given, is_automatic=True)
+
+
+def changing_nothing(settings: RepairSettings) -> RepairSettings:
+    """The settings without the passes that change weights and put in links."""
+    off = {
+        keyword: False
+        for keyword, row in TABLE.passes.items()
+        if row.stage in ("weights", "links")
+    }
+    values = MappingProxyType({**settings.values, **off, "twists": 0})
+    return RepairSettings(values, settings.given, settings.is_automatic)

@@ -21,6 +21,7 @@ from flexor.scene.scene import Scene
 
 __all__ = ["hang_in_chains"]
 
+FLAT = 1e-18  # of what has no volume
 SAME = 1e-3  # of the size: joints no further apart stand in one place
 
 
@@ -44,6 +45,8 @@ def hang_in_chains(scene: Scene) -> Scene:
         for row in np.flatnonzero((above >= 0) & (body.parents >= 0)).tolist():
             parents[body.joints[row]] = body.joints[above[row]]
     moved = np.flatnonzero(parents != skeleton.parents).astype(np.int32)
+    if (np.abs(np.linalg.det(rest_world(skeleton)[:, :, :3])) <= FLAT).any():
+        return scene  # what has no size has no place in a chain
     if not len(moved):
         return scene
     return replace(scene, skeleton=_hung(skeleton, parents, moved))

@@ -182,7 +182,8 @@ def plan_judging(facts: SceneFacts, own: BodyFacts) -> JudgePlan:
         owners,
         _near(body.parents),
         rows,
-        np.maximum(4 * np.pi * (thick[rows] * growth) ** 2, owned),
+        # More than nothing, also where the skin has no area.
+        np.maximum(np.maximum(4 * np.pi * (thick[rows] * growth) ** 2, owned), 1e-30),
         plan_poses(facts, body, bones, rows),
         regions,
         {row: slice_region(one, own.by_place, bones) for row, one in regions.items()},

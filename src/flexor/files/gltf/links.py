@@ -94,6 +94,10 @@ def read_links(
             guessed += not record.is_sure and record.pointer.endswith("/name")
         elif record.is_sure:
             findings.append(_refusal(record.pointer, fault))
+    for row in [row for row, link in good.items() if link.joint in good]:
+        fault = f"joint {good[row].joint} is a link itself"
+        findings.append(_refusal(records[row].pointer, fault))
+        del good[row]
     if guessed:
         text = (
             f"{guessed} links are known by their names alone: a program has dropped "

@@ -228,6 +228,8 @@ def _read_links(
     if len(rows) != len(axes):
         raise file.error("link_axes", f"{len(axes)} for {len(rows)} links")
     swings = set(arrays["link_swings"].tolist())
+    if len(swings) != len(arrays["link_swings"]):
+        raise file.error("link_swings", "a node stands there twice")
     links = {
         node: Link(joint, fraction, tuple(axis) if any(axis) else None, node in swings)
         for (node, joint), fraction, axis in zip(rows, fractions, axes, strict=True)
