@@ -156,6 +156,11 @@ def test_sources_that_are_refused(tmp_path: Path) -> None:
         ({"bow": "cheers"}, (Move("bow", 1, 1, 1),), "no 'cheers' .*'cheer'"),
         (
             {},
+            (Move("punch", 1, 1, 1),),
+            "move.punch.parts: an attack without any hits nothing, expected the parts",
+        ),
+        (
+            {},
             (Move("punch", 1, 1, 1, parts=("wing",)),),
             "nobody has 'wing'; there are:",
         ),

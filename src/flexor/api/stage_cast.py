@@ -31,7 +31,7 @@ from flexor.scene.human.human import find_human
 from flexor.scene.runtime.packed_clip import PackedClip, unpacked
 from flexor.scene.stage.effect_settings import AfterimageSettings
 from flexor.scene.stage.layout import ROLES
-from flexor.scene.stage.moves import RATE, Move
+from flexor.scene.stage.moves import NO_PARTS, RATE, Move
 from flexor.scene.stage.plan import Actor, StageLook, StagePlan, WalkSettings
 from flexor.scene.stage.volumes import HitVolumes
 from flexor.stage.cast import BodyPlan, Playing
@@ -129,10 +129,12 @@ def _fault(refuse: Refuse | None, keys: Keys, fault: str) -> FlexorError:
 def _check_parts(
     moves: Sequence[Move], cast: Sequence[CastBody], refuse: Refuse | None
 ) -> None:
-    """Refuse parts that hit and that nobody has."""
+    """Refuse attacks that hit with nothing, or with parts that nobody has."""
     there = dict.fromkeys(part for own in cast for part in own.plan.volumes.parts)
     known = {part.casefold() for part in there}
     for move in moves if cast else ():
+        if not move.can_hit:
+            raise _fault(refuse, ("move", move.name, "parts"), NO_PARTS)
         for part in move.parts:
             if move.kind == "attack" and part.casefold() not in known:
                 fault = f"nobody has {part!r}; {say_known(part, there)}"

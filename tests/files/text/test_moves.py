@@ -34,6 +34,7 @@ LETTERS = '[buttons]\nP = "B"\nK = "C"\n'
 PUNCH = '[move.punch]\nbutton = "B"\nstart = 6\nhit = 3\nback = 12\n'
 KICK = '[move."high kick"]\nbutton = "C"\nstart = 9\nhit = 4\nback = 16\n'
 BOTH = PUNCH + KICK  # 10 lines
+ARMED = BOTH.replace("start", 'parts = ["head"]\nstart')
 
 
 def write(folder: Path, text: str) -> Path:
@@ -73,16 +74,31 @@ def test_the_example_of_the_module(tmp_path: Path) -> None:
 
 def test_what_is_left_out(tmp_path: Path) -> None:
     assert read_moves(write(tmp_path, "")) == MoveTable(())
-    one = read_moves(str(write(tmp_path, "[move.a]\nstart=1\nhit=1\nback=0")))
-    assert one == MoveTable((Move("a", 1, 1, 0),))
+    text = "[move.a]\nstart=1\nhit=1\nback=0\nparts=['b']"
+    one = read_moves(str(write(tmp_path, text)))
+    assert one == MoveTable((Move("a", 1, 1, 0, parts=("b",)),))
 
 
 def test_letters_and_names_of_buttons(tmp_path: Path) -> None:
     more = '[[combination]]\nname = "a"\nbutton = "P"\ncommands = "P B:2 K C"'
-    table = read_moves(write(tmp_path, LETTERS + BOTH + more))
+    table = read_moves(write(tmp_path, LETTERS + ARMED + more))
     own = table.combinations[0]
     assert own.button == "B"
     assert [str(one) for one in own.commands] == ["B", "B:2", "C", "C"]
+
+
+def test_an_attack_without_parts_is_refused(tmp_path: Path) -> None:
+    """It could hit nothing, in silence; all other moves need none."""
+    words = "move.punch.parts: an attack without any hits nothing, expected the parts"
+    for text, place in ((PUNCH, "line 1"), (with_move("parts = []"), "line 6")):
+        with pytest.raises(AssetError, match=words) as caught:
+            read_moves(write(tmp_path, text))
+        assert caught.value.pointer == place
+    for kind in KINDS[1:]:
+        table = read_moves(write(tmp_path, with_move(f"kind = '{kind}'")))
+        assert table.moves[0].parts == ()
+    with pytest.raises(SettingError, match="table: parts of 'a': an attack without"):
+        moves_text(MoveTable((Move("a", 1, 1, 1),)))
 
 
 NAMES = st.text(
@@ -96,6 +112,7 @@ def test_a_table_survives_its_text(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     some = st.lists(NAMES, unique=True, max_size=3).map(tuple)
+    parts = st.lists(NAMES, unique=True, min_size=1, max_size=3).map(tuple)
     ticks = st.integers(1, 600)
     names = data.draw(st.lists(NAMES, unique=True, max_size=4))
     moves = tuple(
@@ -104,7 +121,7 @@ def test_a_table_survives_its_text(
                 Move,
                 *(st.just(name), ticks, ticks, st.integers(0, 600), NAMES),
                 kind=st.sampled_from(KINDS),
-                parts=some,
+                parts=parts,
                 height=st.sampled_from(HEIGHTS),
                 damage=st.floats(0, 1e6),
                 push=st.floats(-100, 100),
@@ -128,7 +145,8 @@ def test_a_table_survives_its_text(
 
 
 def test_a_move_of_two_buttons_has_no_text() -> None:
-    table = MoveTable((Move("a", 1, 1, 1),), (), {"A": "a", "B": "a"})
+    moves = (Move("a", 1, 1, 1, parts=("head",)),)
+    table = MoveTable(moves, (), {"A": "a", "B": "a"})
     with pytest.raises(SettingError, match="'a' is done by A, B, expected one"):
         moves_text(table)
 

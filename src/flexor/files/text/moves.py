@@ -11,7 +11,7 @@
     start = 6                # ticks of 1/60 s before it can hit
     hit = 3                  # ticks in which it can
     back = 12                # ticks of the return
-    parts = ["rightHand"]    # that hit
+    parts = ["rightHand"]    # that hit; an attack has at least one
     height = "high"          # high, mid, low or jump
     damage = 10
     push = 0.2               # metres
@@ -23,6 +23,7 @@
     start = 9
     hit = 4
     back = 16
+    parts = ["rightFoot", "rightLowerLeg"]
 
     [move.guard]
     button = "G"
@@ -36,6 +37,7 @@
     start = 8
     hit = 20
     back = 20
+    parts = ["leftHand", "rightHand"]
 
     [[combination]]
     name = "rush"
@@ -76,6 +78,7 @@ from flexor.files.text.toml_text import (
 )
 from flexor.scene.stage.layout import BUTTONS
 from flexor.scene.stage.moves import (
+    NO_PARTS,
     Combination,
     InputLog,
     Move,
@@ -180,9 +183,13 @@ def take_moves(
     singles = {text: move for text, move in bound.items() if text in BUTTONS}
     chords = {text: move for text, move in bound.items() if text not in BUTTONS}
     try:
-        return MoveTable(tuple(moves), tuple(combinations), singles, chords)
+        table = MoveTable(tuple(moves), tuple(combinations), singles, chords)
     except SettingError as error:
         raise file.refuse(("move",), str(error)) from None
+    for move in moves:
+        if not move.can_hit:
+            raise file.refuse(("move", move.name, "parts"), NO_PARTS)
+    return table
 
 
 def _read_letters(file: TomlFile, given: Mapping[str, Any]) -> dict[str, str]:
@@ -277,7 +284,7 @@ def _read_combination(
 def moves_text(table: MoveTable) -> str:
     """A table as a text from which `read_moves` makes the same.
 
-    A move that several buttons do cannot be told there.
+    A move that several buttons do cannot be told there, nor an attack without parts.
     """
     doing = [*table.singles.items(), *table.chords.items()]
     blocks = []
@@ -287,6 +294,8 @@ def moves_text(table: MoveTable) -> str:
             raise SettingError(
                 f"table: {move.name!r} is done by {', '.join(buttons)}, expected one"
             )
+        if not move.can_hit:
+            raise SettingError(f"table: parts of {move.name!r}: {NO_PARTS}")
         lines = [f"[move.{_quoted(move.name)}]"]
         lines += [f"button = {_quoted(text)}" for text in buttons]
         for one in fields(Move)[1:]:

@@ -27,6 +27,7 @@ __all__ = [
     "KINDS",
     "MOST_TICKS",
     "NO_BUTTON",
+    "NO_PARTS",
     "RATE",
     "Combination",
     "Command",
@@ -48,6 +49,10 @@ HEIGHTS: tuple[str, ...] = get_args(Height)
 # The number of a button is the bit of its mask.
 ALL_BUTTONS = (1 << len(BUTTONS)) - 1
 NO_BUTTON = "-"  # how a state without any is written
+NO_PARTS = (
+    "an attack without any hits nothing, expected the parts that hit, such as "
+    "['rightHand'], or another kind of move, such as 'other'"
+)
 RATE = 60  # ticks a second
 MOST_TICKS = 600  # of a phase and of a command
 MOST_COMMANDS = 100  # of a combination
@@ -111,10 +116,10 @@ class Move:
     name: of the move; start, hit, back: ticks of its phases: before it can hit (or
     guard, or parry), while it can, and of the return; clip: the name of a clip, the
     move's own where none is given; kind: "attack", "guard", "parry", "jump" or "other";
-    parts: that hit, parts of a human body or nodes; height: at which it hits, "high",
-    "mid", "low" or "jump"; damage: points; push: metres that it pushes who is hit;
-    can_be_parried: whether a parry stops it; afterimages: parts whose afterimages are
-    kept while it runs.
+    parts: that hit, parts of a human body or nodes, at least one of an attack on a
+    stage; height: at which it hits, "high", "mid", "low" or "jump"; damage: points;
+    push: metres that it pushes who is hit; can_be_parried: whether a parry stops it;
+    afterimages: parts whose afterimages are kept while it runs.
     """
 
     name: str
@@ -164,6 +169,11 @@ class Move:
     def total(self) -> int:
         """Ticks that it lasts."""
         return self.start + self.hit + self.back
+
+    @property
+    def can_hit(self) -> bool:
+        """Whether it has what its kind hits with: attacks need parts."""
+        return self.kind != "attack" or len(self.parts) > 0
 
     @property
     def until_back(self) -> int:
