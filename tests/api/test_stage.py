@@ -11,7 +11,8 @@ import pytest
 
 import flexor
 from flexor.api.stage import Stage
-from flexor.errors import FlexorError, SettingError, ShapeError
+from flexor.errors import AssetError, FlexorError, SettingError, ShapeError
+from flexor.files.text.stage import read_stage
 from flexor.scene.stage.ground_shapes import shape_ground
 from flexor.scene.stage.moves import Move, MoveTable
 from flexor.scene.stage.plan import (
@@ -270,3 +271,24 @@ def test_bodies_of_other_shapes_need_not_have_the_parts_that_hit(
     stage = play(fighters(cast=cast))
     run(stage, 40, {0: ["B"]})
     assert stage.energy.tolist() == [100, 88, 100]
+
+
+@pytest.mark.slow
+def test_two_in_a_zone_that_holds_one_are_refused(tmp_path: Path) -> None:
+    """With the line of the second one's place; one alone may be there."""
+    text = (
+        "[[zone]]\ncorners = [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]]\n"
+        "[[character]]\nname = 'red'\nplace = [-0.2, 0]\n"
+    )
+    other = "[[character]]\nname = 'blue'\nplace = [0.2, 0]\n"
+    file = tmp_path / "small.toml"
+    file.write_text(text, "utf-8")
+    assert len(Stage(file)) == 1
+    file.write_text(text + other, "utf-8")
+    with pytest.raises(AssetError, match="'blue' has no room beside 'red'") as caught:
+        Stage(file)
+    assert caught.value.pointer == "line 8"
+    with pytest.raises(SettingError, match=r"character 2.place: 'blue' has no room"):
+        Stage(read_stage(file))
+    file.write_text((text + other).replace("0.5", "1.5"), "utf-8")
+    assert len(Stage(file)) == 2

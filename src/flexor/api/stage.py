@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.api.character import Character
-from flexor.api.stage_cast import make_cast
+from flexor.api.stage_cast import Refuse, make_cast, refuse_of
 from flexor.arrays import Doubles
 from flexor.errors import SettingError, ShapeError
 from flexor.files.text.stage import open_stage
@@ -83,7 +83,25 @@ class Stage:
         self._radii = radii
         self._plan = plan
         self.restart()
+        self._check_room(refuse)
         self._painter: StagePainter | None = None
+
+    def _check_room(self, refuse: Refuse | None) -> None:
+        """Refuse two who would stand in each other, as walls leave them no room."""
+        from flexor.stage.movement.room import find_crowded
+
+        state, cast = self.state, self._plan.cast
+        found = find_crowded(state.zones, state.places, state.radii)
+        if found is not None:
+            one, other, much = found
+            raise refuse_of(
+                refuse,
+                ("character", other, "place"),
+                f"{cast[other].name!r} has no room beside {cast[one].name!r}: between "
+                f"the walls they overlap by {much:.2f} m, expected wider zones, or a "
+                f"radius less than {state.radii[other]:.2f} and "
+                f"{state.radii[one]:.2f} m",
+            )
 
     def restart(self) -> None:
         """Back to the first tick: all as the plan says."""

@@ -45,7 +45,7 @@ from flexor.stage.effects.shadows import (
     scene_parts,
 )
 
-__all__ = ["CastBody", "make_cast", "volumes_of"]
+__all__ = ["CastBody", "Refuse", "make_cast", "refuse_of", "volumes_of"]
 
 # Names that clips of roles have, if an actor does not say others.
 USUAL = {
@@ -113,14 +113,15 @@ def make_cast(
         try:
             own = _plan_body(hero, plan.cast[first], plan.moves.moves, plan)
         except SettingError as error:
-            raise _fault(refuse, ("character", first), str(error)) from None
+            raise refuse_of(refuse, ("character", first), str(error)) from None
         cast.append(CastBody(hero, own, tuple(rows), _find_radius(hero)))
     _check_parts(plan.moves.moves, cast, refuse)
     _check_look(plan.look, list(heroes.values()), refuse)
     return cast
 
 
-def _fault(refuse: Refuse | None, keys: Keys, fault: str) -> FlexorError:
+def refuse_of(refuse: Refuse | None, keys: Keys, fault: str) -> FlexorError:
+    """The error of a fault at some keys of a plan: of its file, where it is of one."""
     if refuse is not None:
         return refuse(keys, fault)
     return SettingError(f"{name_key(keys)}: {fault}")
@@ -134,11 +135,11 @@ def _check_parts(
     known = {part.casefold() for part in there}
     for move in moves if cast else ():
         if not move.can_hit:
-            raise _fault(refuse, ("move", move.name, "parts"), NO_PARTS)
+            raise refuse_of(refuse, ("move", move.name, "parts"), NO_PARTS)
         for part in move.parts:
             if move.kind == "attack" and part.casefold() not in known:
                 fault = f"nobody has {part!r}; {say_known(part, there)}"
-                raise _fault(refuse, ("move", move.name, "parts"), fault)
+                raise refuse_of(refuse, ("move", move.name, "parts"), fault)
 
 
 def _check_look(
@@ -148,12 +149,12 @@ def _check_look(
     styles = set(get_args(Style)) - {"heat"}
     if look.style not in styles:
         fault = f"{look.style!r}; {say_known(look.style, sorted(styles))}"
-        raise _fault(refuse, ("look", "style"), fault)
+        raise refuse_of(refuse, ("look", "style"), fault)
     known = {name for hero in heroes for name in part_names(hero.scene)}
     for name in look.smooth or ():
         if name not in known:
             fault = f"nobody has {name!r}; {say_known(name, sorted(known))}"
-            raise _fault(refuse, ("look", "smooth"), fault)
+            raise refuse_of(refuse, ("look", "smooth"), fault)
 
 
 def _find_hero(
