@@ -257,6 +257,23 @@ def test_faults_name_line_and_key(
     assert "moves.toml" in str(caught.value)
 
 
+def test_buttons_without_a_move_are_told_in_the_letters_of_the_file(
+    tmp_path: Path,
+) -> None:
+    """Where a file has letters, what there is instead is not told in buttons."""
+    letters = LETTERS + 'F = "B"\nE = "right"\n'
+    chord = ARMED.replace('"C"', '"P+E+A"')
+    for text, commands, words in (
+        (LETTERS + ARMED, "P+K", "'P+K' does no move; there are: 'P', 'K'"),
+        (LETTERS + ARMED, "B+C:9", "'B+C:9' does no move; there are: 'P', 'K'"),
+        (letters + chord, "F+A", "'F+A' does no move; there are: 'E+A+P', 'P'"),
+    ):
+        more = f'[[combination]]\nname = "a"\nbutton = "X"\ncommands = "{commands}"'
+        with pytest.raises(AssetError) as caught:
+            read_moves(write(tmp_path, text + more))
+        assert caught.value.text.endswith(words)
+
+
 def test_clips_and_parts_that_are_there(tmp_path: Path) -> None:
     text = with_move("clip = 'Punch'\nparts = ['head']\nafterimages = ['hips']")
     file = write(tmp_path, text)

@@ -272,13 +272,22 @@ def _read_combination(
         raise file.refuse(place, str(error)) from None
     for word, command in zip(own["commands"].split(), commands, strict=True):
         if command.buttons not in bound:
-            there = say_known(command.buttons, bound)
+            known = (_in_letters(buttons, letters) for buttons in bound)
+            there = say_known(_in_letters(command.buttons, letters), known)
             raise file.refuse(place, f"{word!r} does no move; {there}")
     try:
         return Combination(own["name"], button, commands)
     except SettingError as error:
         word, _, fault = str(error).partition(": ")
         raise file.refuse((*keys, word), fault) from None
+
+
+def _in_letters(buttons: str, letters: Mapping[str, str]) -> str:
+    """Buttons such as "B+C" as a file writes them that has letters: "P+K"."""
+    names: dict[str, str] = {}
+    for letter, button in letters.items():
+        names.setdefault(button, letter)
+    return "+".join(names.get(one, one) for one in buttons.split("+"))
 
 
 def moves_text(table: MoveTable) -> str:
