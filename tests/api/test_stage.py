@@ -151,10 +151,18 @@ def test_sources_that_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("clips", "moves", "text"),
     [
-        ({"walk": "stroll"}, (), "'red' has no 'stroll' for walk; there are:"),
+        (
+            {"walk": "stroll"},
+            (),
+            "character 1.clips.walk: 'red' has no 'stroll'; there",
+        ),
         ({"wlak": "walk"}, (), "no role 'wlak'; there are: .*walk"),
-        ({}, (Move("bow", 1, 1, 1),), "'red' has no 'bow' for the move 'bow'; "),
-        ({"bow": "cheers"}, (Move("bow", 1, 1, 1),), "no 'cheers' .*'cheer'"),
+        (
+            {},
+            (Move("bow", 1, 1, 1),),
+            "move.bow.clip: 'red' has no 'bow' for the move; ",
+        ),
+        ({"bow": "cheers"}, (Move("bow", 1, 1, 1),), "no 'cheers'; there are: 'cheer'"),
         (
             {},
             (Move("punch", 1, 1, 1),),
@@ -257,7 +265,7 @@ def test_a_stage_from_a_file(tmp_path: Path) -> None:
     stage.step("right")
     assert stage.places[0, 0] > -1
     path.write_text(text + 'clips = { walk = "stroll" }\n')
-    with pytest.raises(FlexorError, match=r"stage\.toml.*no 'stroll' for walk"):
+    with pytest.raises(FlexorError, match=r"line 9.*walk: 'blue' has no 'stroll'"):
         flexor.Stage(path)
 
 
@@ -292,3 +300,58 @@ def test_two_in_a_zone_that_holds_one_are_refused(tmp_path: Path) -> None:
         Stage(read_stage(file))
     file.write_text((text + other).replace("0.5", "1.5"), "utf-8")
     assert len(Stage(file)) == 2
+
+
+MISSING = """
+[move.punch]
+parts = ["rightHand"]
+clip = "jab"
+start = 1
+hit = 1
+back = 1
+
+[[character]]
+name = "red"
+
+[character.clips]
+jab = "punch"
+walk = "run"
+
+[[character]]
+name = "blue"
+clips = { jab = "kick" }
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("change", "line", "text"),
+    [
+        (
+            ('jab = "punch"\n', ""),
+            4,
+            "move.punch.clip: 'red' has no 'jab' for the move",
+        ),
+        (('"run"', '"stroll"'), 14, "character 1.clips.walk: 'red' has no 'stroll'"),
+        (('"kick"', '"kik"'), 18, "character 2.clips.jab: 'blue' has no 'kik'; there"),
+    ],
+)
+def test_a_missing_clip_is_told_where_it_is_named(
+    tmp_path: Path, change: tuple[str, str], line: int, text: str
+) -> None:
+    """Not where its character begins; in the file of moves, if it is from there."""
+    file = tmp_path / "stage.toml"
+    file.write_text(MISSING, "utf-8")
+    assert len(Stage(file)) == 2
+    words = MISSING.replace(*change)
+    file.write_text(words, "utf-8")
+    with pytest.raises(AssetError) as caught:
+        Stage(file)
+    assert text in str(caught.value)
+    assert caught.value.pointer == f"line {line}"
+    moves, mark, cast = words.partition("[[character]]")
+    file.write_text("moves = 'moves.toml'\n" + mark + cast, "utf-8")
+    (tmp_path / "moves.toml").write_text(moves, "utf-8")
+    with pytest.raises(AssetError) as caught:
+        Stage(file)
+    assert caught.value.path.name == ("moves.toml" if line == 4 else "stage.toml")

@@ -114,7 +114,7 @@ def test_inputs_of_too_many_are_refused(file: Path) -> None:
     ("old", "new", "text"),
     [
         ('name = "red"', 'name = "red"\nfile = "none.glb"', "line 10.*none.glb"),
-        ('name = "red"', 'name = "red"\nclips = {walk = "x"}', "line 8.*no 'x' for"),
+        ('name = "red"', 'name = "red"\nclips = {walk = "x"}', "line 10.*has no 'x'"),
         ("[ground]", '[look]\nstyle = "cell"\n[ground]', "line 3.*'cell'.*'cel'"),
         ("[ground]", '[look]\nsmooth = ["hat"]\n[ground]', "line 3.*nobody has 'hat'"),
     ],

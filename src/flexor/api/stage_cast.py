@@ -110,6 +110,7 @@ def make_cast(
     cast = []
     for (file, *_), rows in groups.items():
         hero, first = heroes[file], rows[0]
+        _check_clips(hero, plan.cast[first], first, plan.moves.moves, refuse)
         try:
             own = _plan_body(hero, plan.cast[first], plan.moves.moves, plan)
         except SettingError as error:
@@ -125,6 +126,35 @@ def refuse_of(refuse: Refuse | None, keys: Keys, fault: str) -> FlexorError:
     if refuse is not None:
         return refuse(keys, fault)
     return SettingError(f"{name_key(keys)}: {fault}")
+
+
+def _check_clips(
+    hero: Character,
+    actor: Actor,
+    row: int,
+    moves: Sequence[Move],
+    refuse: Refuse | None,
+) -> None:
+    """Refuse clips that a character lacks where they are named: by it or by a move."""
+    known = [*ROLES, *(move.clip for move in moves)]
+    for role, name in actor.clips.items():
+        keys = ("character", row, "clips", role)
+        if role not in known:
+            raise refuse_of(refuse, keys, f"no role {role!r}; {say_known(role, known)}")
+        if name not in hero.clips:
+            fault = f"{actor.name!r} has no {name!r}; {say_known(name, hero.clips)}"
+            raise refuse_of(refuse, keys, fault)
+    for move in moves:
+        name = move.clip
+        if name in actor.clips or name in hero.clips:
+            continue
+        if actor.control != "none":  # it need not do all that others do
+            fault = (
+                f"{actor.name!r} has no {name!r} for the move; "
+                f"{say_known(name, hero.clips)}; others can be named in clips of "
+                "the character"
+            )
+            raise refuse_of(refuse, ("move", move.name, "clip"), fault)
 
 
 def _check_parts(
@@ -207,22 +237,12 @@ def _plan_body(
     for move in moves:
         name = actor.clips.get(move.clip, move.clip)
         if name not in hero.clips:
-            if actor.control == "none":  # it need not do all that others do
-                continue
-            raise SettingError(
-                f"clips: {actor.name!r} has no {name!r} for the move {move.name!r}; "
-                f"{say_known(name, hero.clips)}; others can be named in clips"
-            )
+            continue
         clips[name] = hero.clips[name]
         speed = 1.0
         if move.kind != "guard" and clips[name].duration > 0:
             speed = clips[name].duration * RATE / move.total
         roles[move.name] = Playing(name, "once", speed, 0.0, MOVE_FADE)
-    unknown = set(actor.clips) - {*ROLES, *(move.clip for move in moves)}
-    if unknown:
-        wrong = sorted(unknown)[0]
-        known = [*ROLES, *(move.clip for move in moves)]
-        raise SettingError(f"clips: no role {wrong!r}; {say_known(wrong, known)}")
     limbs, feet = _find_limbs(hero)
     has_attacks = any(move.kind == "attack" for move in moves)
     none = HitVolumes(np.zeros(0, np.int32), np.zeros((0, 2, 3)), np.zeros(0), ())
@@ -308,13 +328,7 @@ def _find_roles(
     found: dict[str, str] = {}
     for role in ROLES:
         if role in actor.clips:
-            name = actor.clips[role]
-            if name not in hero.clips:
-                raise SettingError(
-                    f"clips: {actor.name!r} has no {name!r} for {role}; "
-                    f"{say_known(name, hero.clips)}"
-                )
-            found[role] = name
+            found[role] = actor.clips[role]
             continue
         for usual in USUAL[role]:
             if usual in by_name:
