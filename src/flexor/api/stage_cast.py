@@ -31,7 +31,7 @@ from flexor.scene.human.human import find_human
 from flexor.scene.runtime.packed_clip import PackedClip, unpacked
 from flexor.scene.stage.effect_settings import AfterimageSettings
 from flexor.scene.stage.layout import ROLES
-from flexor.scene.stage.moves import NO_PARTS, RATE, Move
+from flexor.scene.stage.moves import HELD, NO_PARTS, RATE, Move
 from flexor.scene.stage.plan import Actor, StageLook, StagePlan, WalkSettings
 from flexor.scene.stage.volumes import HitVolumes
 from flexor.stage.cast import BodyPlan, Playing
@@ -240,7 +240,7 @@ def _plan_body(
             continue
         clips[name] = hero.clips[name]
         speed = 1.0
-        if move.kind != "guard" and clips[name].duration > 0:
+        if move.kind not in HELD and clips[name].duration > 0:
             speed = clips[name].duration * RATE / move.total
         roles[move.name] = Playing(name, "once", speed, 0.0, MOVE_FADE)
     limbs, feet = _find_limbs(hero)

@@ -12,7 +12,7 @@
     hit = 3                  # ticks in which it can
     back = 12                # ticks of the return
     parts = ["rightHand"]    # that hit; an attack has at least one
-    height = "high"          # high, mid, low or jump
+    height = "high"          # high or jump: over who crouches; low; mid: meets all
     damage = 10
     push = 0.2               # metres
     can_be_parried = true
@@ -27,7 +27,7 @@
 
     [move.guard]
     button = "G"
-    kind = "guard"           # attack, guard, parry, jump or other
+    kind = "guard"           # attack, guard, parry, jump, crouch or other
     start = 2
     hit = 6                  # at least: it stays while the button is held
     back = 4

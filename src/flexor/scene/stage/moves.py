@@ -24,6 +24,7 @@ from flexor.scene.stage.layout import BUTTONS
 __all__ = [
     "ALL_BUTTONS",
     "HEIGHTS",
+    "HELD",
     "KINDS",
     "MOST_TICKS",
     "NO_BUTTON",
@@ -42,10 +43,11 @@ __all__ = [
     "read_commands",
 ]
 
-Kind = Literal["attack", "guard", "parry", "jump", "other"]
+Kind = Literal["attack", "guard", "parry", "jump", "other", "crouch"]
 Height = Literal["high", "mid", "low", "jump"]
 KINDS: tuple[str, ...] = get_args(Kind)
 HEIGHTS: tuple[str, ...] = get_args(Height)
+HELD: tuple[Kind, ...] = ("guard", "crouch")  # as long as their button is
 # The number of a button is the bit of its mask.
 ALL_BUTTONS = (1 << len(BUTTONS)) - 1
 NO_BUTTON = "-"  # how a state without any is written
@@ -115,9 +117,10 @@ class Move:
 
     name: of the move; start, hit, back: ticks of its phases: before it can hit (or
     guard, or parry), while it can, and of the return; clip: the name of a clip, the
-    move's own where none is given; kind: "attack", "guard", "parry", "jump" or "other";
-    parts: that hit, parts of a human body or nodes, at least one of an attack on a
-    stage; height: at which it hits, "high", "mid", "low" or "jump"; damage: points;
+    move's own where none is given; kind: "attack", "guard", "parry", "jump", "crouch"
+    or "other"; parts: that hit, parts of a human body or nodes, at least one of an
+    attack on a stage; height: at which it hits: "high" and "jump" pass over who
+    crouches, "low" passes under who is in a jump, "mid" meets all; damage: points;
     push: metres that it pushes who is hit; can_be_parried: whether a parry stops it;
     afterimages: parts whose afterimages are kept while it runs.
     """
@@ -157,7 +160,7 @@ class Move:
             raise SettingError(
                 f"can_be_parried: {self.can_be_parried!r}, expected True or False"
             )
-        if self.kind in ("attack", "guard", "parry") and self.hit < 1:
+        if self.kind not in ("jump", "other") and self.hit < 1:
             raise SettingError(
                 f"hit: {self.hit}, expected 1 tick or more of a move that is "
                 f"{'an' if self.kind == 'attack' else 'a'} {self.kind}"
