@@ -56,7 +56,7 @@ def test_the_example_of_the_module(tmp_path: Path) -> None:
         *("punch", 6, 3, 12, "Punch"),
         parts=("rightHand",),
         height="high",
-        damage=10.0,
+        damage=12.0,
         push=0.2,
         afterimages=("rightLowerArm", "rightHand"),
     )

@@ -40,6 +40,7 @@ def test_a_move() -> None:
     assert (KICK.clip, KICK.kind, KICK.height) == ("kick", "attack", "mid")
     assert PUNCH.damage == 10.0
     assert KICK.can_be_parried
+    assert KICK.damage > 0, "an attack hurts if nothing is said"
     assert Move("hop", 4, 0, 0, kind="jump").total == 4
     assert Move("list", 1, 1, 1, parts=["a", "b"]).parts == (  # type: ignore[arg-type]
         "a",

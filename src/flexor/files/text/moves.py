@@ -13,7 +13,7 @@
     back = 12                # ticks of the return
     parts = ["rightHand"]    # that hit; an attack has at least one
     height = "high"          # high or jump: over who crouches; low; mid: meets all
-    damage = 10
+    damage = 12              # points; 10 if left out
     push = 0.2               # metres
     can_be_parried = true
     afterimages = ["rightLowerArm", "rightHand"]

@@ -120,8 +120,9 @@ class Move:
     move's own where none is given; kind: "attack", "guard", "parry", "jump", "crouch"
     or "other"; parts: that hit, parts of a human body or nodes, at least one of an
     attack on a stage; height: at which it hits: "high" and "jump" pass over who
-    crouches, "low" passes under who is in a jump, "mid" meets all; damage: points;
-    push: metres that it pushes who is hit; can_be_parried: whether a parry stops it;
+    crouches, "low" passes under who is in a jump, "mid" meets all; damage: points that
+    an attack takes, of the 100 that all begin with if a stage says no other; push:
+    metres that it pushes who is hit; can_be_parried: whether a parry stops it;
     afterimages: parts whose afterimages are kept while it runs.
     """
 
@@ -133,7 +134,7 @@ class Move:
     kind: Kind = "attack"
     parts: tuple[str, ...] = ()
     height: Height = "mid"
-    damage: float = 0.0
+    damage: float = 10.0
     push: float = 0.0
     can_be_parried: bool = True
     afterimages: tuple[str, ...] = ()
