@@ -20,7 +20,7 @@ from flexor.files.text.stage import open_stage
 from flexor.scene.character.camera import Camera
 from flexor.scene.stage.moves import ALL_BUTTONS, RATE, InputLog, button_mask
 from flexor.scene.stage.plan import CameraRule, StagePlan
-from flexor.stage.camera import camera_of
+from flexor.stage.camera import camera_of, follow_rule
 from flexor.stage.crowd.crowd import check_view
 
 if TYPE_CHECKING:
@@ -263,10 +263,11 @@ class Stage:
         """Let the camera follow another rule from the next tick on."""
         if not isinstance(rule, CameraRule):
             raise SettingError(f"rule: {type(rule).__name__}, expected a CameraRule")
-        state = self.state.camera
-        name = of or rule.of
-        state.row = self.row(name) if name else state.row
-        state.rule = rule
+        state, name = self.state, of or rule.of
+        row = self.row(name) if name else state.camera.row
+        follow_rule(
+            state.camera, rule, row, state.places, state.headings, state.opponents
+        )
 
     @property
     def frame(self) -> Frame:
