@@ -12,6 +12,7 @@ from flexor.api.stage import Stage
 from flexor.cli.main import app
 from flexor.errors import AssetError, SettingError
 from flexor.files.text.moves import write_log
+from flexor.scene.stage.camera_rule import CameraRule
 
 TEXT = """
 [ground]
@@ -69,6 +70,19 @@ def test_inputs_are_played(file: Path) -> None:
     assert f"tick 30, hash {stage.hash()}" in said
     longer = run(file, "--inputs", log, "--seconds", "1")
     assert "tick 60, hash" in longer
+
+
+@pytest.mark.slow
+def test_cameras_of_inputs_are_played(file: Path) -> None:
+    stage = Stage(file)
+    for tick in range(30):
+        if tick == 9:
+            stage.set_camera(CameraRule(rule="behind"), of="blue")
+        stage.step(["right", "left"])
+    stage.set_camera(CameraRule())
+    log = file.with_name("walk.log")
+    write_log(log, stage.log)
+    assert f"tick 30, hash {stage.hash()}" in run(file, "--inputs", log)
 
 
 @pytest.mark.slow

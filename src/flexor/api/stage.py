@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from flexor.draw.scene.style import DrawStyle
     from flexor.stage.frame import Frame
 
-__all__ = ["Stage"]
+__all__ = ["Stage", "turn_camera"]
 
 LONGEST = 3600.0  # seconds
 Buttons = str | Sequence[str | int] | NDArray[Any] | None
@@ -205,14 +205,16 @@ class Stage:
         return ticks
 
     def replay(self, log: InputLog) -> None:
-        """Play all ticks of a log of buttons, from its start."""
+        """Play all ticks of a log of buttons and cameras, from its start."""
         from flexor.stage.movement.buttons import buttons_at, init_replay
         from flexor.stage.step import step_stage
 
         replay = init_replay(log, len(self))
         masks = np.zeros(len(self), np.uint32)
         for tick in range(log.length):
+            turn_camera(self, log, tick)
             step_stage(self.state, buttons_at(replay, tick, out=masks))
+        turn_camera(self, log, log.length)
 
     @property
     def log(self) -> InputLog:
@@ -260,11 +262,16 @@ class Stage:
         return camera_of(self.state.camera)
 
     def set_camera(self, rule: CameraRule, *, of: str = "") -> None:
-        """Let the camera follow another rule from the next tick on."""
+        """Let the camera follow another rule from the next tick on; the log has it."""
+        from flexor.stage.movement.buttons import record_camera
+
         if not isinstance(rule, CameraRule):
             raise SettingError(f"rule: {type(rule).__name__}, expected a CameraRule")
         state, name = self.state, of or rule.of
         row = self.row(name) if name else state.camera.row
+        if (rule, row) == (state.camera.rule, state.camera.row):
+            return
+        record_camera(state.recorder, rule, row)
         follow_rule(
             state.camera, rule, row, state.places, state.headings, state.opponents
         )
@@ -303,3 +310,12 @@ class Stage:
 
             self._painter = StagePainter(self.plan, self.cast, self.state.scenery)
         return self._painter
+
+
+def turn_camera(stage: Stage, log: InputLog, tick: int) -> None:
+    """Change the camera as a log has it before a tick."""
+    from flexor.stage.movement.buttons import cameras_at
+
+    for change in cameras_at(log, tick):
+        of = stage.plan.cast[change.row].name if len(stage) else ""
+        stage.set_camera(change.rule, of=of)

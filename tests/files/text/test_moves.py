@@ -20,6 +20,7 @@ from flexor.files.text.moves import (
     read_moves,
     write_log,
 )
+from flexor.scene.stage.camera_rule import CameraChange, CameraRule
 from flexor.scene.stage.moves import (
     HEIGHTS,
     KINDS,
@@ -360,6 +361,48 @@ def test_a_log_that_someone_wrote(tmp_path: Path) -> None:
     assert len(read_log(file)) == 0
 
 
+def test_cameras_survive_the_text_of_a_log(tmp_path: Path) -> None:
+    """Of version 2; logs without any are as they were."""
+    rules = (
+        CameraRule(rule="behind", of="a # 'b\u00e9'", fov=0.1 + 0.2, distance=1 / 3),
+        CameraRule(rule="fixed", eye=(0.1, 2, 3), target=(4, 5, 1e-7), ease=0),
+        CameraRule(),
+    )
+    cameras = tuple(CameraChange(9, row, rule) for row, rule in enumerate(rules))
+    log = InputLog([5, 12], [0, 1], [1, 0], 20, cameras)  # type: ignore[arg-type]
+    file = tmp_path / "match.txt"
+    write_log(file, log)
+    assert file.read_text().startswith("flexor inputs 2\nticks 20\n")
+    again = read_log(file)
+    assert again.cameras == cameras
+    assert (again.ticks.tolist(), again.length) == ([5, 12], 20)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("140 camera x {}", "'x', expected a whole number"),
+        ("140 camera 0", "'camera', expected a whole number"),
+        ("140 camera 0 {", "camera: Expecting property name"),
+        ("140 camera 0 []", "camera: expected distance, ease, eye"),
+        ('140 camera 0 {"far": 3}', "camera: expected distance, ease, eye"),
+        ('140 camera 0 {"fov": 7}', "camera: fov: 7, expected 0.01 to 3"),
+        ('140 camera 0 {"fov": NaN}', "camera: fov: nan, expected 0.01 to 3"),
+        ('140 camera 0 {"rule": [1]}', "camera: rule: [1], expected one of fixed"),
+        ('140 camera 0 {"eye": "abc"}', "camera: eye: 'abc', expected"),
+        ("140 camera 0 " + "[" * 99999, "camera: "),
+    ],
+)
+def test_faults_of_cameras_in_logs(tmp_path: Path, line: str, words: str) -> None:
+    file = tmp_path / "match.txt"
+    file.write_text(LOG.replace("inputs 1", "inputs 2") + line, "utf-8")
+    with pytest.raises(AssetError) as caught:
+        read_log(file)
+    assert words in str(caught.value)
+    assert caught.value.pointer == "line 6"
+    assert len(str(caught.value)) < 400 + len(str(file))
+
+
 def test_a_log_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     log = InputLog([], [], [])  # type: ignore[arg-type]
     with pytest.raises(AssetError, match="there is no folder"):
@@ -415,8 +458,8 @@ def test_logs_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     file.write_bytes(b"flexor inputs 1\n\xff")
     with pytest.raises(AssetError, match="is no text"):
         read_log(file)
-    file.write_text(LOG.replace("inputs 1", "inputs 2"))
-    with pytest.raises(VersionError, match="version '2', expected 1"):
+    file.write_text(LOG.replace("inputs 1", "inputs 3"))
+    with pytest.raises(VersionError, match="version '3', expected 1 or 2"):
         read_log(file)
     file.write_text(LOG)
     monkeypatch.setattr(moves_read, "MOST_BYTES", 10)

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Ints, freeze
 from flexor.errors import SettingError, ShapeError
+from flexor.scene.checks import check_kind
+from flexor.scene.stage.camera_rule import CameraChange
 from flexor.scene.stage.layout import BUTTONS
 
 __all__ = [
@@ -345,14 +347,15 @@ class InputLog:
 
     ticks: int32 (R,), rising, when each change came; who: int32 (R,), whose buttons,
     rising within a tick; states: uint32 (R,), masks of the buttons held from then on;
-    length: ticks that were recorded, -1: up to the last change. Before the first
-    change nothing is held.
+    length: ticks that were recorded, -1: up to the last change; cameras: what
+    `Stage.set_camera` has changed, in order. Before the first change nothing is held.
     """
 
     ticks: Ints
     who: Ints
     states: NDArray[np.uint32]
     length: int = -1
+    cameras: tuple[CameraChange, ...] = ()
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -377,6 +380,14 @@ class InputLog:
                 f"{self.who[row]}, expected later ticks, or a higher character"
             )
         least = int(self.ticks[-1]) + 1 if count else 0
+        put(self, "cameras", tuple(self.cameras))
+        for row, change in enumerate(self.cameras):
+            check_kind(change, CameraChange, f"cameras[{row}]")
+            if row and change.tick < self.cameras[row - 1].tick:
+                raise SettingError(
+                    f"cameras[{row}]: of tick {change.tick}, expected them to rise"
+                )
+            least = max(least, change.tick)
         length = self.length
         if not _is_whole(length) or not (length == -1 or least <= length < 2**31):
             raise SettingError(
@@ -390,7 +401,8 @@ class InputLog:
     @property
     def count(self) -> int:
         """The least number of characters that it can be of."""
-        return int(self.who.max()) + 1 if len(self.who) else 0
+        held = int(self.who.max()) + 1 if len(self.who) else 0
+        return max(held, *(own.row + 1 for own in self.cameras), 0)
 
 
 def _is_whole(value: Any) -> bool:
