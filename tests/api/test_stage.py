@@ -11,7 +11,8 @@ import pytest
 
 import flexor
 from flexor.api.stage import Stage
-from flexor.errors import FlexorError, SettingError, ShapeError
+from flexor.errors import AssetError, FlexorError, SettingError, ShapeError
+from flexor.files.text.stage import read_stage
 from flexor.scene.stage.ground_shapes import shape_ground
 from flexor.scene.stage.moves import Move, MoveTable
 from flexor.scene.stage.plan import (
@@ -150,10 +151,23 @@ def test_sources_that_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("clips", "moves", "text"),
     [
-        ({"walk": "stroll"}, (), "'red' has no 'stroll' for walk; there are:"),
+        (
+            {"walk": "stroll"},
+            (),
+            "character 1.clips.walk: 'red' has no 'stroll'; there",
+        ),
         ({"wlak": "walk"}, (), "no role 'wlak'; there are: .*walk"),
-        ({}, (Move("bow", 1, 1, 1),), "'red' has no 'bow' for the move 'bow'; "),
-        ({"bow": "cheers"}, (Move("bow", 1, 1, 1),), "no 'cheers' .*'cheer'"),
+        (
+            {},
+            (Move("bow", 1, 1, 1),),
+            "move.bow.clip: 'red' has no 'bow' for the move; ",
+        ),
+        ({"bow": "cheers"}, (Move("bow", 1, 1, 1),), "no 'cheers'; there are: 'cheer'"),
+        (
+            {},
+            (Move("punch", 1, 1, 1),),
+            "move.punch.parts: an attack without any hits nothing, expected the parts",
+        ),
         (
             {},
             (Move("punch", 1, 1, 1, parts=("wing",)),),
@@ -251,7 +265,7 @@ def test_a_stage_from_a_file(tmp_path: Path) -> None:
     stage.step("right")
     assert stage.places[0, 0] > -1
     path.write_text(text + 'clips = { walk = "stroll" }\n')
-    with pytest.raises(FlexorError, match=r"stage\.toml.*no 'stroll' for walk"):
+    with pytest.raises(FlexorError, match=r"line 9.*walk: 'blue' has no 'stroll'"):
         flexor.Stage(path)
 
 
@@ -265,3 +279,79 @@ def test_bodies_of_other_shapes_need_not_have_the_parts_that_hit(
     stage = play(fighters(cast=cast))
     run(stage, 40, {0: ["B"]})
     assert stage.energy.tolist() == [100, 88, 100]
+
+
+@pytest.mark.slow
+def test_two_in_a_zone_that_holds_one_are_refused(tmp_path: Path) -> None:
+    """With the line of the second one's place; one alone may be there."""
+    text = (
+        "[[zone]]\ncorners = [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]]\n"
+        "[[character]]\nname = 'red'\nplace = [-0.2, 0]\n"
+    )
+    other = "[[character]]\nname = 'blue'\nplace = [0.2, 0]\n"
+    file = tmp_path / "small.toml"
+    file.write_text(text, "utf-8")
+    assert len(Stage(file)) == 1
+    file.write_text(text + other, "utf-8")
+    with pytest.raises(AssetError, match="'blue' has no room beside 'red'") as caught:
+        Stage(file)
+    assert caught.value.pointer == "line 8"
+    with pytest.raises(SettingError, match=r"character 2.place: 'blue' has no room"):
+        Stage(read_stage(file))
+    file.write_text((text + other).replace("0.5", "1.5"), "utf-8")
+    assert len(Stage(file)) == 2
+
+
+MISSING = """
+[move.punch]
+parts = ["rightHand"]
+clip = "jab"
+start = 1
+hit = 1
+back = 1
+
+[[character]]
+name = "red"
+
+[character.clips]
+jab = "punch"
+walk = "run"
+
+[[character]]
+name = "blue"
+clips = { jab = "kick" }
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("change", "line", "text"),
+    [
+        (
+            ('jab = "punch"\n', ""),
+            4,
+            "move.punch.clip: 'red' has no 'jab' for the move",
+        ),
+        (('"run"', '"stroll"'), 14, "character 1.clips.walk: 'red' has no 'stroll'"),
+        (('"kick"', '"kik"'), 18, "character 2.clips.jab: 'blue' has no 'kik'; there"),
+    ],
+)
+def test_a_missing_clip_is_told_where_it_is_named(
+    tmp_path: Path, change: tuple[str, str], line: int, text: str
+) -> None:
+    """Not where its character begins; in the file of moves, if it is from there."""
+    file = tmp_path / "stage.toml"
+    file.write_text(MISSING, "utf-8")
+    assert len(Stage(file)) == 2
+    words = MISSING.replace(*change)
+    file.write_text(words, "utf-8")
+    with pytest.raises(AssetError) as caught:
+        Stage(file)
+    assert text in str(caught.value)
+    assert caught.value.pointer == f"line {line}"
+    moves, mark, cast = words.partition("[[character]]")
+    file.write_text("moves = 'moves.toml'\n" + mark + cast, "utf-8")
+    (tmp_path / "moves.toml").write_text(moves, "utf-8")
+    with pytest.raises(AssetError) as caught:
+        Stage(file)
+    assert caught.value.path.name == ("moves.toml" if line == 4 else "stage.toml")

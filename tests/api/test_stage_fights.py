@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from flexor.scene.stage.moves import Move, MoveTable
+from flexor.scene.stage.moves import Height, Move, MoveTable
 from flexor.scene.stage.plan import (
     Actor,
     WalkSettings,
@@ -226,3 +226,19 @@ def test_who_gets_up_again_is_fought_again() -> None:
     run(stage, 30)
     assert [stage.doing(row) for row in range(2)] == ["stance", "stance"]
     assert stage.opponents.tolist() == [1, 0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("height", ["high", "mid"])
+def test_high_attacks_pass_over_who_crouches(height: Height) -> None:
+    """As long as the button is held, and by the rule alone: its clip stands."""
+    moves = (
+        Move("punch", 14, 6, 20, parts=("rightHand",), damage=12, height=height),
+        Move("crouch", 4, 1, 6, clip="stance", kind="crouch"),
+    )
+    table = MoveTable(moves, singles={"B": "punch", "A": "crouch"})
+    stage = play(fighters(moves=table))
+    done = run(stage, 50, {tick: ["B" if tick == 5 else "", "A"] for tick in range(50)})
+    if height == "high":
+        assert [blue for _, blue in done] == ["crouch"] * 50
+    assert stage.energy.tolist() == [100, 100 if height == "high" else 88]

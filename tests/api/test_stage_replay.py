@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from flexor.api.stage import Stage
+from flexor.files.text.moves import read_log, write_log
 from flexor.scene.stage.plan import (
     Actor,
+    CameraRule,
 )
 from tests.api.stage_play import (
     busy,
@@ -79,6 +82,37 @@ def test_a_log_plays_the_same_again() -> None:
         strict=True,
     ):
         np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.slow
+def test_a_log_has_the_cameras(tmp_path: Path) -> None:
+    """Pads are as the camera sees them: without it, all would go other ways."""
+    stage, again, third, blind = (play(busy()) for _ in range(4))
+    changes = {
+        0: CameraRule(rule="behind"),
+        60: CameraRule(rule="side", of="green"),
+        100: CameraRule(rule="fixed", eye=(3, 2, 0.1), target=(0, 1, 0)),
+        150: CameraRule(rule="behind", distance=1 / 3),
+        160: CameraRule(rule="behind", distance=1 / 3),  # as it is
+        200: CameraRule(),
+    }
+    for tick, held in enumerate(presses(200, 3, 7)):
+        if tick in changes:
+            stage.set_camera(changes[tick])
+        stage.step(held)
+    stage.set_camera(changes[200])
+    log = stage.log
+    assert [own.tick for own in log.cameras] == [0, 60, 100, 150, 200]
+    again.replay(log)
+    assert again.hash() == stage.hash()
+    assert again.log.cameras == log.cameras
+    write_log(tmp_path / "match.log", log)
+    third.replay(read_log(tmp_path / "match.log"))
+    assert third.hash() == stage.hash()
+    blind.replay(replace(log, cameras=()))
+    assert not np.allclose(blind.places, stage.places)
+    third.restart()
+    assert third.log.cameras == ()
 
 
 @pytest.mark.slow

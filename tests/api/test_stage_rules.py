@@ -13,7 +13,7 @@ from flexor.scene.stage.effect_settings import EffectPlan
 from flexor.scene.stage.ground import flat_ground, make_ground
 from flexor.scene.stage.ground_shapes import Patch, shape_ground
 from flexor.scene.stage.moves import Combination, Move, MoveTable, read_commands
-from flexor.scene.stage.plan import Actor, StagePlan, WalkSettings
+from flexor.scene.stage.plan import Actor, CameraRule, Rule, StagePlan, WalkSettings
 from flexor.scene.stage.settings import FightSettings, ParrySettings
 from flexor.scene.stage.structure import Structure
 from flexor.stage.movement.layout import PARRIED
@@ -290,3 +290,22 @@ def test_a_second_push_adds_up_and_slow_motion_lasts_its_own_time() -> None:
     way = stage.places[0] - start
     np.testing.assert_allclose(way, [-0.6, 0, 0.3], atol=1e-9)
     assert clocks == [0.5 if met <= tick < met + 40 else 1.0 for tick in range(110)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", ["side", "behind"])
+@pytest.mark.parametrize("held", ["up", "down", "left", "right", "up+left"])
+def test_one_alone_walks_and_does_not_turn_on_the_spot(held: str, rule: Rule) -> None:
+    own = Actor(name="one", control="free", opponent="none")
+    stage = play(StagePlan(cast=(own,), camera=CameraRule(rule=rule)))
+    turned = walked = 0.0
+    for _ in range(120):
+        place, heading = stage.places[0].copy(), float(stage.headings[0])
+        stage.step(held)
+        walked += math.dist(stage.places[0], place)
+        turned += abs(math.remainder(stage.headings[0] - heading, 2 * math.pi))
+    speed = stage.plan.walking.walk
+    assert walked > 2 * speed - 0.5, "but for the time in which it turns"
+    assert turned < 2 * math.pi
+    if rule == "side":
+        assert math.dist(stage.places[0], (0, 0, 0)) == pytest.approx(walked, abs=0.1)

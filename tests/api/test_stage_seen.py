@@ -138,9 +138,9 @@ LETTERS = {"P": "B", "K": "C"}
 
 FIST = MoveTable(
     (
-        Move("punch", 6, 4, 12),
-        Move("kick", 10, 5, 18),
-        Move("spin", 12, 6, 20, clip="kick"),
+        Move("punch", 6, 4, 12, parts=("rightHand",)),
+        Move("kick", 10, 5, 18, parts=("rightFoot",)),
+        Move("spin", 12, 6, 20, clip="kick", parts=("rightFoot",)),
     ),
     singles={"B": "punch", "C": "kick"},
     chords={"B+C": "spin"},

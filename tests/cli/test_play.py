@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from flexor.cli import play as cli
 from flexor.files.text.moves import write_log
+from flexor.scene.stage.camera_rule import CameraChange, CameraRule
 from tests.games.fake import FakeGame, make_log
 
 Made = list[cli.Choice]
@@ -170,6 +172,16 @@ def test_a_script_of_too_many_pads(run: Any, made: Made, tmp_path: Path) -> None
     done = run("play", "arena", "--script", path)
     assert done.code == 2
     assert f"--script {path}: of 3 pads, expected 2 or less" in done.err
+    assert not made
+
+
+def test_a_script_with_cameras_of_a_stage(run: Any, made: Made, tmp_path: Path) -> None:
+    path = tmp_path / "stage.log"
+    change = CameraChange(0, 1, CameraRule())
+    write_log(path, replace(make_log((0, 1, 1)), cameras=(change,)))
+    done = run("play", "arena", "--script", path)
+    assert done.code == 2
+    assert f"--script {path}: has cameras of a stage, expected buttons" in done.err
     assert not made
 
 

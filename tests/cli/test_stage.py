@@ -12,6 +12,7 @@ from flexor.api.stage import Stage
 from flexor.cli.main import app
 from flexor.errors import AssetError, SettingError
 from flexor.files.text.moves import write_log
+from flexor.scene.stage.camera_rule import CameraRule
 
 TEXT = """
 [ground]
@@ -72,6 +73,19 @@ def test_inputs_are_played(file: Path) -> None:
 
 
 @pytest.mark.slow
+def test_cameras_of_inputs_are_played(file: Path) -> None:
+    stage = Stage(file)
+    for tick in range(30):
+        if tick == 9:
+            stage.set_camera(CameraRule(rule="behind"), of="blue")
+        stage.step(["right", "left"])
+    stage.set_camera(CameraRule())
+    log = file.with_name("walk.log")
+    write_log(log, stage.log)
+    assert f"tick 30, hash {stage.hash()}" in run(file, "--inputs", log)
+
+
+@pytest.mark.slow
 def test_pictures_and_movies(file: Path) -> None:
     from PIL import Image
 
@@ -114,7 +128,7 @@ def test_inputs_of_too_many_are_refused(file: Path) -> None:
     ("old", "new", "text"),
     [
         ('name = "red"', 'name = "red"\nfile = "none.glb"', "line 10.*none.glb"),
-        ('name = "red"', 'name = "red"\nclips = {walk = "x"}', "line 8.*no 'x' for"),
+        ('name = "red"', 'name = "red"\nclips = {walk = "x"}', "line 10.*has no 'x'"),
         ("[ground]", '[look]\nstyle = "cell"\n[ground]', "line 3.*'cell'.*'cel'"),
         ("[ground]", '[look]\nsmooth = ["hat"]\n[ground]', "line 3.*nobody has 'hat'"),
     ],

@@ -81,6 +81,11 @@ def test_stages_and_moves_are_read(folder: Path) -> None:
     assert plan.moves == table
     assert [move.name for move in table.moves] == ["punch", "kick"]
     assert len(table.combinations[0].commands) == 3
+    played = flexor.Stage(folder / "arena.toml")
+    pads = [["right", "left"]] * 60 + [["B", ""]] * 20
+    for held in pads:
+        played.step(held)
+    assert played.energy.tolist() == [100, 90], "they fight"
 
 
 def type_all(lines: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

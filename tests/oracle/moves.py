@@ -103,7 +103,7 @@ class Fighter:
         if self.move is None:
             return
         is_kept = (
-            self.move.kind == "guard"
+            self.move.kind in ("guard", "crouch")
             and self.holds_by
             and self.holds_by <= held
             and self.waiting is None

@@ -15,6 +15,7 @@ from flexor.stage.camera import (
     SIGHT,
     CameraState,
     camera_of,
+    follow_rule,
     init_camera,
     keep_above,
     look_over,
@@ -210,6 +211,36 @@ def test_one_without_an_opponent_is_seen(rule: Any) -> None:
         if rule == "behind":
             view = view_of(state)
             np.testing.assert_allclose(view, (math.sin(turn), math.cos(turn)))
+
+
+@pytest.mark.parametrize("rule", ["side", "behind"])
+def test_it_does_not_turn_with_one_who_turns(rule: Any) -> None:
+    """Else who walks by directions of the picture would turn on the spot for ever."""
+    state = put(CameraRule(rule=rule), [[0, 0, 0]], [0.3], [-1])
+    view = np.array(view_of(state))
+    go(state, [[0, 0, 0]], [1.9], [-1])
+    assert np.array(view_of(state)) @ view > math.cos(0.03)
+    for _ in range(600):
+        go(state, [[0, 0, 0]], [1.9], [-1])
+    if rule == "side":
+        np.testing.assert_allclose(view_of(state), view, atol=1e-9)
+    else:  # it comes behind in some seconds
+        aim = (math.sin(1.9), math.cos(1.9))
+        np.testing.assert_allclose(view_of(state), aim, atol=1e-3)
+
+
+@pytest.mark.parametrize("rule", ["side", "behind"])
+def test_another_rule_is_taken_from_where_one_looks(rule: Any) -> None:
+    """Of one without an opponent; the side camera stays on the side it is on."""
+    start = "behind" if rule == "side" else "side"
+    state = put(CameraRule(rule=start), [[0, 0, 0]], [0.0], [-1])
+    places, turn = np.array([[0.0, 0, 0]]), np.array([0.5])
+    follow_rule(state, CameraRule(rule=rule), 0, places, turn, np.array([-1], np.int32))
+    ahead = np.array([math.sin(0.5), math.cos(0.5)])
+    for _ in range(300):
+        go(state, places, turn, [-1])
+    wanted = 1.0 if rule == "behind" else 0.0
+    assert np.array(view_of(state)) @ ahead == pytest.approx(wanted, abs=1e-6)
 
 
 def test_ease_is_the_time_in_which_it_follows() -> None:

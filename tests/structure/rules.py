@@ -65,7 +65,7 @@ NO_STATE = {
     "flexor.games.goal.screen": "where the camera is",
     "flexor.games.goal.keeper.drawing": "how the goalkeeper is drawn",
     "flexor.maths.colour": "colours",
-    "flexor.scene.stage.plan": "refuses cameras that look at themselves",
+    "flexor.scene.stage.camera_rule": "refuses cameras that look at themselves",
 }
 FREE = {
     f"{room}.{name}"

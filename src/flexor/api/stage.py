@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.api.character import Character
-from flexor.api.stage_cast import make_cast
+from flexor.api.stage_cast import Refuse, make_cast, refuse_of
 from flexor.arrays import Doubles
 from flexor.errors import SettingError, ShapeError
 from flexor.files.text.stage import open_stage
 from flexor.scene.character.camera import Camera
 from flexor.scene.stage.moves import ALL_BUTTONS, RATE, InputLog, button_mask
 from flexor.scene.stage.plan import CameraRule, StagePlan
-from flexor.stage.camera import camera_of
+from flexor.stage.camera import camera_of, follow_rule
 from flexor.stage.crowd.crowd import check_view
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from flexor.draw.scene.style import DrawStyle
     from flexor.stage.frame import Frame
 
-__all__ = ["Stage"]
+__all__ = ["Stage", "turn_camera"]
 
 LONGEST = 3600.0  # seconds
 Buttons = str | Sequence[str | int] | NDArray[Any] | None
@@ -83,7 +83,25 @@ class Stage:
         self._radii = radii
         self._plan = plan
         self.restart()
+        self._check_room(refuse)
         self._painter: StagePainter | None = None
+
+    def _check_room(self, refuse: Refuse | None) -> None:
+        """Refuse two who would stand in each other, as walls leave them no room."""
+        from flexor.stage.movement.room import find_crowded
+
+        state, cast = self.state, self._plan.cast
+        found = find_crowded(state.zones, state.places, state.radii)
+        if found is not None:
+            one, other, much = found
+            raise refuse_of(
+                refuse,
+                ("character", other, "place"),
+                f"{cast[other].name!r} has no room beside {cast[one].name!r}: between "
+                f"the walls they overlap by {much:.2f} m, expected wider zones, or a "
+                f"radius less than {state.radii[other]:.2f} and "
+                f"{state.radii[one]:.2f} m",
+            )
 
     def restart(self) -> None:
         """Back to the first tick: all as the plan says."""
@@ -187,14 +205,16 @@ class Stage:
         return ticks
 
     def replay(self, log: InputLog) -> None:
-        """Play all ticks of a log of buttons, from its start."""
+        """Play all ticks of a log of buttons and cameras, from its start."""
         from flexor.stage.movement.buttons import buttons_at, init_replay
         from flexor.stage.step import step_stage
 
         replay = init_replay(log, len(self))
         masks = np.zeros(len(self), np.uint32)
         for tick in range(log.length):
+            turn_camera(self, log, tick)
             step_stage(self.state, buttons_at(replay, tick, out=masks))
+        turn_camera(self, log, log.length)
 
     @property
     def log(self) -> InputLog:
@@ -242,13 +262,19 @@ class Stage:
         return camera_of(self.state.camera)
 
     def set_camera(self, rule: CameraRule, *, of: str = "") -> None:
-        """Let the camera follow another rule from the next tick on."""
+        """Let the camera follow another rule from the next tick on; the log has it."""
+        from flexor.stage.movement.buttons import record_camera
+
         if not isinstance(rule, CameraRule):
             raise SettingError(f"rule: {type(rule).__name__}, expected a CameraRule")
-        state = self.state.camera
-        name = of or rule.of
-        state.row = self.row(name) if name else state.row
-        state.rule = rule
+        state, name = self.state, of or rule.of
+        row = self.row(name) if name else state.camera.row
+        if (rule, row) == (state.camera.rule, state.camera.row):
+            return
+        record_camera(state.recorder, rule, row)
+        follow_rule(
+            state.camera, rule, row, state.places, state.headings, state.opponents
+        )
 
     @property
     def frame(self) -> Frame:
@@ -284,3 +310,12 @@ class Stage:
 
             self._painter = StagePainter(self.plan, self.cast, self.state.scenery)
         return self._painter
+
+
+def turn_camera(stage: Stage, log: InputLog, tick: int) -> None:
+    """Change the camera as a log has it before a tick."""
+    from flexor.stage.movement.buttons import cameras_at
+
+    for change in cameras_at(log, tick):
+        of = stage.plan.cast[change.row].name if len(stage) else ""
+        stage.set_camera(change.rule, of=of)

@@ -31,7 +31,7 @@ from flexor.scene.human.human import find_human
 from flexor.scene.runtime.packed_clip import PackedClip, unpacked
 from flexor.scene.stage.effect_settings import AfterimageSettings
 from flexor.scene.stage.layout import ROLES
-from flexor.scene.stage.moves import RATE, Move
+from flexor.scene.stage.moves import HELD, NO_PARTS, RATE, Move
 from flexor.scene.stage.plan import Actor, StageLook, StagePlan, WalkSettings
 from flexor.scene.stage.volumes import HitVolumes
 from flexor.stage.cast import BodyPlan, Playing
@@ -45,7 +45,7 @@ from flexor.stage.effects.shadows import (
     scene_parts,
 )
 
-__all__ = ["CastBody", "make_cast", "volumes_of"]
+__all__ = ["CastBody", "Refuse", "make_cast", "refuse_of", "volumes_of"]
 
 # Names that clips of roles have, if an actor does not say others.
 USUAL = {
@@ -110,33 +110,66 @@ def make_cast(
     cast = []
     for (file, *_), rows in groups.items():
         hero, first = heroes[file], rows[0]
+        _check_clips(hero, plan.cast[first], first, plan.moves.moves, refuse)
         try:
             own = _plan_body(hero, plan.cast[first], plan.moves.moves, plan)
         except SettingError as error:
-            raise _fault(refuse, ("character", first), str(error)) from None
+            raise refuse_of(refuse, ("character", first), str(error)) from None
         cast.append(CastBody(hero, own, tuple(rows), _find_radius(hero)))
     _check_parts(plan.moves.moves, cast, refuse)
     _check_look(plan.look, list(heroes.values()), refuse)
     return cast
 
 
-def _fault(refuse: Refuse | None, keys: Keys, fault: str) -> FlexorError:
+def refuse_of(refuse: Refuse | None, keys: Keys, fault: str) -> FlexorError:
+    """The error of a fault at some keys of a plan: of its file, where it is of one."""
     if refuse is not None:
         return refuse(keys, fault)
     return SettingError(f"{name_key(keys)}: {fault}")
 
 
+def _check_clips(
+    hero: Character,
+    actor: Actor,
+    row: int,
+    moves: Sequence[Move],
+    refuse: Refuse | None,
+) -> None:
+    """Refuse clips that a character lacks where they are named: by it or by a move."""
+    known = [*ROLES, *(move.clip for move in moves)]
+    for role, name in actor.clips.items():
+        keys = ("character", row, "clips", role)
+        if role not in known:
+            raise refuse_of(refuse, keys, f"no role {role!r}; {say_known(role, known)}")
+        if name not in hero.clips:
+            fault = f"{actor.name!r} has no {name!r}; {say_known(name, hero.clips)}"
+            raise refuse_of(refuse, keys, fault)
+    for move in moves:
+        name = move.clip
+        if name in actor.clips or name in hero.clips:
+            continue
+        if actor.control != "none":  # it need not do all that others do
+            fault = (
+                f"{actor.name!r} has no {name!r} for the move; "
+                f"{say_known(name, hero.clips)}; others can be named in clips of "
+                "the character"
+            )
+            raise refuse_of(refuse, ("move", move.name, "clip"), fault)
+
+
 def _check_parts(
     moves: Sequence[Move], cast: Sequence[CastBody], refuse: Refuse | None
 ) -> None:
-    """Refuse parts that hit and that nobody has."""
+    """Refuse attacks that hit with nothing, or with parts that nobody has."""
     there = dict.fromkeys(part for own in cast for part in own.plan.volumes.parts)
     known = {part.casefold() for part in there}
     for move in moves if cast else ():
+        if not move.can_hit:
+            raise refuse_of(refuse, ("move", move.name, "parts"), NO_PARTS)
         for part in move.parts:
             if move.kind == "attack" and part.casefold() not in known:
                 fault = f"nobody has {part!r}; {say_known(part, there)}"
-                raise _fault(refuse, ("move", move.name, "parts"), fault)
+                raise refuse_of(refuse, ("move", move.name, "parts"), fault)
 
 
 def _check_look(
@@ -146,12 +179,12 @@ def _check_look(
     styles = set(get_args(Style)) - {"heat"}
     if look.style not in styles:
         fault = f"{look.style!r}; {say_known(look.style, sorted(styles))}"
-        raise _fault(refuse, ("look", "style"), fault)
+        raise refuse_of(refuse, ("look", "style"), fault)
     known = {name for hero in heroes for name in part_names(hero.scene)}
     for name in look.smooth or ():
         if name not in known:
             fault = f"nobody has {name!r}; {say_known(name, sorted(known))}"
-            raise _fault(refuse, ("look", "smooth"), fault)
+            raise refuse_of(refuse, ("look", "smooth"), fault)
 
 
 def _find_hero(
@@ -204,22 +237,12 @@ def _plan_body(
     for move in moves:
         name = actor.clips.get(move.clip, move.clip)
         if name not in hero.clips:
-            if actor.control == "none":  # it need not do all that others do
-                continue
-            raise SettingError(
-                f"clips: {actor.name!r} has no {name!r} for the move {move.name!r}; "
-                f"{say_known(name, hero.clips)}; others can be named in clips"
-            )
+            continue
         clips[name] = hero.clips[name]
         speed = 1.0
-        if move.kind != "guard" and clips[name].duration > 0:
+        if move.kind not in HELD and clips[name].duration > 0:
             speed = clips[name].duration * RATE / move.total
         roles[move.name] = Playing(name, "once", speed, 0.0, MOVE_FADE)
-    unknown = set(actor.clips) - {*ROLES, *(move.clip for move in moves)}
-    if unknown:
-        wrong = sorted(unknown)[0]
-        known = [*ROLES, *(move.clip for move in moves)]
-        raise SettingError(f"clips: no role {wrong!r}; {say_known(wrong, known)}")
     limbs, feet = _find_limbs(hero)
     has_attacks = any(move.kind == "attack" for move in moves)
     none = HitVolumes(np.zeros(0, np.int32), np.zeros((0, 2, 3)), np.zeros(0), ())
@@ -305,13 +328,7 @@ def _find_roles(
     found: dict[str, str] = {}
     for role in ROLES:
         if role in actor.clips:
-            name = actor.clips[role]
-            if name not in hero.clips:
-                raise SettingError(
-                    f"clips: {actor.name!r} has no {name!r} for {role}; "
-                    f"{say_known(name, hero.clips)}"
-                )
-            found[role] = name
+            found[role] = actor.clips[role]
             continue
         for usual in USUAL[role]:
             if usual in by_name:

@@ -113,6 +113,11 @@ def play(
         raise SettingError(
             f"--script {script}: of {log.count} pads, expected {PADS} or less"
         )
+    if log is not None and log.cameras:
+        raise SettingError(
+            f"--script {script}: has cameras of a stage, expected buttons alone; "
+            "flexor stage FILE --inputs plays it"
+        )
     with tidy_when_ended():
         with show_status(game):
             # What the arena brings to show itself are the presses of two players.

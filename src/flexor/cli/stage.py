@@ -143,6 +143,7 @@ def _play(
     """Play so many ticks, and write what is wanted."""
     import numpy as np
 
+    from flexor.api.stage import turn_camera
     from flexor.stage.movement.buttons import buttons_at, init_replay
 
     replay = None if log is None else init_replay(log, len(own))
@@ -150,6 +151,7 @@ def _play(
 
     def step(tick: int) -> None:
         if replay is not None:
+            turn_camera(own, replay.log, tick)
             buttons_at(replay, tick, out=held)
         own.step(held)
 
@@ -173,6 +175,8 @@ def _play(
         if is_picture:
             save_image(out, own.draw(size))
             typer.echo(f"{out}: after {ticks} ticks")
+    if log is not None:
+        turn_camera(own, log, ticks)
     _say_end(own)
 
 

@@ -17,6 +17,7 @@ from flexor.stage.hashing import Hashed
 __all__ = [
     "CameraState",
     "camera_of",
+    "follow_rule",
     "init_camera",
     "keep_above",
     "look_over",
@@ -38,6 +39,9 @@ OVER = 0.3  # metres that the line from eye to target is to be above the ground
 STEEPEST = 1.7  # metres that the eye is raised for a metre of that line, at most
 RISE_EASE, RISE = 0.15, 4.0  # seconds in which it is raised, and metres a second
 AHEAD = 3.0  # metres before one without an opponent, which the camera looks at
+# Radians a second by which it comes behind one without an opponent, at most: directions
+# of pads are as the camera sees them, so it must not turn with who turns.
+COMES_BEHIND = 1.2
 
 
 @dataclass(slots=True, eq=False)
@@ -71,6 +75,42 @@ def _aim(eye: Vector, target: Vector) -> tuple[float, float]:
     return (dx / size, dz / size) if size > 1e-9 else (0.0, -1.0)
 
 
+def follow_rule(
+    state: CameraState,
+    rule: CameraRule,
+    row: int,
+    places: Doubles,
+    headings: Doubles,
+    opponents: Ints,
+) -> None:
+    """Another rule, or another whom the camera is about, from the next step on."""
+    is_other = rule.rule != state.rule.rule or row != state.row
+    state.rule, state.row = rule, row
+    if is_other and rule.rule != "fixed" and len(headings) and opponents[row] < 0:
+        _face_alone(state, places[row], float(headings[row]))
+
+
+def _face_alone(state: CameraState, place: Doubles, heading: float) -> None:
+    """Aim as a rule has it of one without an opponent, who looks along a heading."""
+    x, z = exact.sin(heading), exact.cos(heading)
+    if state.rule.rule == "side":
+        # From the side that the eye is on.
+        ex, ez = (state.eye - place)[[0, 2]].tolist()
+        x, z = (z, -x) if -z * ex + x * ez >= 0 else (-z, x)
+    state.aim[:] = x, z
+
+
+def _come_behind(state: CameraState, heading: float, dt: float) -> None:
+    """Turn the aim toward a heading, slower the nearer it is, not at all if it is
+    opposite: who comes toward the camera is looked at.
+    """
+    x, z = view_of(state)
+    hx, hz = exact.sin(heading), exact.cos(heading)
+    turn = COMES_BEHIND * dt * (z * hx - x * hz)
+    s, c = exact.sin(turn), exact.cos(turn)
+    state.aim[:] = c * x + s * z, c * z - s * x
+
+
 def step_camera(
     state: CameraState,
     dt: float,
@@ -97,14 +137,18 @@ def step_camera(
     x, y, z = places[row].tolist()
     other = int(opponents[row])
     has_other = other >= 0
+    turn = float(headings[row])
     if has_other:
         ex, ey, ez = places[other].tolist()
     else:
-        turn = float(headings[row])
         ex, ey, ez = x + AHEAD * exact.sin(turn), y, z + AHEAD * exact.cos(turn)
+        if at_once:
+            _face_alone(state, places[row], turn)
+        elif rule.rule == "behind":
+            _come_behind(state, turn, dt)
     dx, dz = ex - x, ez - z
     apart = math.sqrt(dx * dx + dz * dz)
-    if apart < 1e-6:  # on one spot: as it was
+    if apart < 1e-6 or not has_other:  # on one spot, or alone: as it was
         dx, dz = view_of(state)
         if rule.rule == "side":
             dx, dz = dz, -dx

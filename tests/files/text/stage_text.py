@@ -86,6 +86,7 @@ P = "B"
 [move.punch]
 button = "P"
 clip = "Punch"
+parts = ["rightHand"]
 start = 6
 hit = 3
 back = 12

@@ -20,6 +20,7 @@ from flexor.files.text.moves import (
     read_moves,
     write_log,
 )
+from flexor.scene.stage.camera_rule import CameraChange, CameraRule
 from flexor.scene.stage.moves import (
     HEIGHTS,
     KINDS,
@@ -34,6 +35,7 @@ LETTERS = '[buttons]\nP = "B"\nK = "C"\n'
 PUNCH = '[move.punch]\nbutton = "B"\nstart = 6\nhit = 3\nback = 12\n'
 KICK = '[move."high kick"]\nbutton = "C"\nstart = 9\nhit = 4\nback = 16\n'
 BOTH = PUNCH + KICK  # 10 lines
+ARMED = BOTH.replace("start", 'parts = ["head"]\nstart')
 
 
 def write(folder: Path, text: str) -> Path:
@@ -55,7 +57,7 @@ def test_the_example_of_the_module(tmp_path: Path) -> None:
         *("punch", 6, 3, 12, "Punch"),
         parts=("rightHand",),
         height="high",
-        damage=10.0,
+        damage=12.0,
         push=0.2,
         afterimages=("rightLowerArm", "rightHand"),
     )
@@ -73,16 +75,31 @@ def test_the_example_of_the_module(tmp_path: Path) -> None:
 
 def test_what_is_left_out(tmp_path: Path) -> None:
     assert read_moves(write(tmp_path, "")) == MoveTable(())
-    one = read_moves(str(write(tmp_path, "[move.a]\nstart=1\nhit=1\nback=0")))
-    assert one == MoveTable((Move("a", 1, 1, 0),))
+    text = "[move.a]\nstart=1\nhit=1\nback=0\nparts=['b']"
+    one = read_moves(str(write(tmp_path, text)))
+    assert one == MoveTable((Move("a", 1, 1, 0, parts=("b",)),))
 
 
 def test_letters_and_names_of_buttons(tmp_path: Path) -> None:
     more = '[[combination]]\nname = "a"\nbutton = "P"\ncommands = "P B:2 K C"'
-    table = read_moves(write(tmp_path, LETTERS + BOTH + more))
+    table = read_moves(write(tmp_path, LETTERS + ARMED + more))
     own = table.combinations[0]
     assert own.button == "B"
     assert [str(one) for one in own.commands] == ["B", "B:2", "C", "C"]
+
+
+def test_an_attack_without_parts_is_refused(tmp_path: Path) -> None:
+    """It could hit nothing, in silence; all other moves need none."""
+    words = "move.punch.parts: an attack without any hits nothing, expected the parts"
+    for text, place in ((PUNCH, "line 1"), (with_move("parts = []"), "line 6")):
+        with pytest.raises(AssetError, match=words) as caught:
+            read_moves(write(tmp_path, text))
+        assert caught.value.pointer == place
+    for kind in KINDS[1:]:
+        table = read_moves(write(tmp_path, with_move(f"kind = '{kind}'")))
+        assert table.moves[0].parts == ()
+    with pytest.raises(SettingError, match="table: parts of 'a': an attack without"):
+        moves_text(MoveTable((Move("a", 1, 1, 1),)))
 
 
 NAMES = st.text(
@@ -96,6 +113,7 @@ def test_a_table_survives_its_text(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     some = st.lists(NAMES, unique=True, max_size=3).map(tuple)
+    parts = st.lists(NAMES, unique=True, min_size=1, max_size=3).map(tuple)
     ticks = st.integers(1, 600)
     names = data.draw(st.lists(NAMES, unique=True, max_size=4))
     moves = tuple(
@@ -104,7 +122,7 @@ def test_a_table_survives_its_text(
                 Move,
                 *(st.just(name), ticks, ticks, st.integers(0, 600), NAMES),
                 kind=st.sampled_from(KINDS),
-                parts=some,
+                parts=parts,
                 height=st.sampled_from(HEIGHTS),
                 damage=st.floats(0, 1e6),
                 push=st.floats(-100, 100),
@@ -128,7 +146,8 @@ def test_a_table_survives_its_text(
 
 
 def test_a_move_of_two_buttons_has_no_text() -> None:
-    table = MoveTable((Move("a", 1, 1, 1),), (), {"A": "a", "B": "a"})
+    moves = (Move("a", 1, 1, 1, parts=("head",)),)
+    table = MoveTable(moves, (), {"A": "a", "B": "a"})
     with pytest.raises(SettingError, match="'a' is done by A, B, expected one"):
         moves_text(table)
 
@@ -239,6 +258,23 @@ def test_faults_name_line_and_key(
     assert "moves.toml" in str(caught.value)
 
 
+def test_buttons_without_a_move_are_told_in_the_letters_of_the_file(
+    tmp_path: Path,
+) -> None:
+    """Where a file has letters, what there is instead is not told in buttons."""
+    letters = LETTERS + 'F = "B"\nE = "right"\n'
+    chord = ARMED.replace('"C"', '"P+E+A"')
+    for text, commands, words in (
+        (LETTERS + ARMED, "P+K", "'P+K' does no move; there are: 'P', 'K'"),
+        (LETTERS + ARMED, "B+C:9", "'B+C:9' does no move; there are: 'P', 'K'"),
+        (letters + chord, "F+A", "'F+A' does no move; there are: 'E+A+P', 'P'"),
+    ):
+        more = f'[[combination]]\nname = "a"\nbutton = "X"\ncommands = "{commands}"'
+        with pytest.raises(AssetError) as caught:
+            read_moves(write(tmp_path, text + more))
+        assert caught.value.text.endswith(words)
+
+
 def test_clips_and_parts_that_are_there(tmp_path: Path) -> None:
     text = with_move("clip = 'Punch'\nparts = ['head']\nafterimages = ['hips']")
     file = write(tmp_path, text)
@@ -325,6 +361,48 @@ def test_a_log_that_someone_wrote(tmp_path: Path) -> None:
     assert len(read_log(file)) == 0
 
 
+def test_cameras_survive_the_text_of_a_log(tmp_path: Path) -> None:
+    """Of version 2; logs without any are as they were."""
+    rules = (
+        CameraRule(rule="behind", of="a # 'b\u00e9'", fov=0.1 + 0.2, distance=1 / 3),
+        CameraRule(rule="fixed", eye=(0.1, 2, 3), target=(4, 5, 1e-7), ease=0),
+        CameraRule(),
+    )
+    cameras = tuple(CameraChange(9, row, rule) for row, rule in enumerate(rules))
+    log = InputLog([5, 12], [0, 1], [1, 0], 20, cameras)  # type: ignore[arg-type]
+    file = tmp_path / "match.txt"
+    write_log(file, log)
+    assert file.read_text().startswith("flexor inputs 2\nticks 20\n")
+    again = read_log(file)
+    assert again.cameras == cameras
+    assert (again.ticks.tolist(), again.length) == ([5, 12], 20)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("140 camera x {}", "'x', expected a whole number"),
+        ("140 camera 0", "'camera', expected a whole number"),
+        ("140 camera 0 {", "camera: Expecting property name"),
+        ("140 camera 0 []", "camera: expected distance, ease, eye"),
+        ('140 camera 0 {"far": 3}', "camera: expected distance, ease, eye"),
+        ('140 camera 0 {"fov": 7}', "camera: fov: 7, expected 0.01 to 3"),
+        ('140 camera 0 {"fov": NaN}', "camera: fov: nan, expected 0.01 to 3"),
+        ('140 camera 0 {"rule": [1]}', "camera: rule: [1], expected one of fixed"),
+        ('140 camera 0 {"eye": "abc"}', "camera: eye: 'abc', expected"),
+        ("140 camera 0 " + "[" * 99999, "camera: "),
+    ],
+)
+def test_faults_of_cameras_in_logs(tmp_path: Path, line: str, words: str) -> None:
+    file = tmp_path / "match.txt"
+    file.write_text(LOG.replace("inputs 1", "inputs 2") + line, "utf-8")
+    with pytest.raises(AssetError) as caught:
+        read_log(file)
+    assert words in str(caught.value)
+    assert caught.value.pointer == "line 6"
+    assert len(str(caught.value)) < 400 + len(str(file))
+
+
 def test_a_log_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     log = InputLog([], [], [])  # type: ignore[arg-type]
     with pytest.raises(AssetError, match="there is no folder"):
@@ -380,8 +458,8 @@ def test_logs_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     file.write_bytes(b"flexor inputs 1\n\xff")
     with pytest.raises(AssetError, match="is no text"):
         read_log(file)
-    file.write_text(LOG.replace("inputs 1", "inputs 2"))
-    with pytest.raises(VersionError, match="version '2', expected 1"):
+    file.write_text(LOG.replace("inputs 1", "inputs 3"))
+    with pytest.raises(VersionError, match="version '3', expected 1 or 2"):
         read_log(file)
     file.write_text(LOG)
     monkeypatch.setattr(moves_read, "MOST_BYTES", 10)

@@ -77,7 +77,7 @@ def test_all_that_a_stage_can_say(tmp_path: Path) -> None:
         Actor(name="red", **red),
         Actor(name="blue", file=blue, colour=(0.2, 0.3, 0.8), radius=0.35),
     )
-    assert plan.moves.moves == (Move("punch", 6, 3, 12, "Punch"),)
+    assert plan.moves.moves == (Move("punch", 6, 3, 12, "Punch", parts=("rightHand",)),)
     assert plan.moves.singles == {"B": "punch"}
     assert plan.moves.combinations[0].name == "rush"
 
@@ -169,7 +169,8 @@ def test_files_are_named_from_the_folder_of_the_stage(
 ) -> None:
     inner = tmp_path / "inner"
     inner.mkdir()
-    write(tmp_path, "[move.a]\nstart = 1\nhit = 1\nback = 1", "moves.toml")
+    move = "[move.a]\nkind = 'other'\nstart = 1\nhit = 1\nback = 1"
+    write(tmp_path, move, "moves.toml")
     names = ("mannequin", "./mannequin", "../a.glb", "/far/b.glb")
     text = "moves = '../moves.toml'\n"
     text += "".join(

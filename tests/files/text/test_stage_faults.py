@@ -279,7 +279,7 @@ def test_faults_that_are_found_later(tmp_path: Path) -> None:
         (("character", 1, "file"), "file = 'people"),
         (("character", 1, "clips", "run"), '[[character]]\nname = "blue"'),
         (("move", "punch", "clip"), 'clip = "Punch"'),
-        (("move", "punch", "parts"), "[move.punch]"),
+        (("move", "punch", "height"), "[move.punch]"),
         (("look", "style"), 'style = "bones"'),
         (("structure", 1), '[[structure]]\nname = "wall"'),
     ):
@@ -295,7 +295,8 @@ def test_faults_that_are_found_later(tmp_path: Path) -> None:
 
 
 def test_later_faults_of_moves_name_their_file(tmp_path: Path) -> None:
-    write(tmp_path, "# moves\n[move.a]\nstart = 1\nhit = 1\nback = 1", "moves.toml")
+    move = "[move.a]\nkind = 'other'\nstart = 1\nhit = 1\nback = 1"
+    write(tmp_path, f"# moves\n{move}", "moves.toml")
     file = open_stage(write(tmp_path, "moves = 'moves.toml'"))
     error = file.refuse(("move", "a", "clip"), "no such clip")
     assert error.path == tmp_path / "moves.toml"
@@ -342,7 +343,8 @@ def test_moves_are_read_without_looking(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(toml_text, "find_line")
-    text = "".join(f"[move.m{n}]\nstart=1\nhit=1\nback=1\n" for n in range(1000))
+    move = "kind='jump'\nstart=1\nhit=1\nback=1"
+    text = "".join(f"[move.m{n}]\n{move}\n" for n in range(1000))
     assert len(read_stage(write(tmp_path, text)).moves.moves) == 1000
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from flexor.errors import SettingError, ShapeError
+from flexor.scene.stage.camera_rule import CameraChange, CameraRule
 from flexor.scene.stage.layout import BUTTONS
 from flexor.scene.stage.moves import (
     ALL_BUTTONS,
@@ -40,6 +41,7 @@ def test_a_move() -> None:
     assert (KICK.clip, KICK.kind, KICK.height) == ("kick", "attack", "mid")
     assert PUNCH.damage == 10.0
     assert KICK.can_be_parried
+    assert KICK.damage > 0, "an attack hurts if nothing is said"
     assert Move("hop", 4, 0, 0, kind="jump").total == 4
     assert Move("list", 1, 1, 1, parts=["a", "b"]).parts == (  # type: ignore[arg-type]
         "a",
@@ -224,6 +226,22 @@ def test_a_log() -> None:
     assert not log.states.flags.writeable
     none = InputLog([], [], [], 5)  # type: ignore[arg-type]
     assert (len(none), none.count, none.length) == (0, 0, 5)
+
+
+def test_cameras_of_a_log() -> None:
+    one, two = (CameraChange(tick, 3, CameraRule()) for tick in (4, 7))
+    log = InputLog([2], [0], [1], -1, [one, two])  # type: ignore[arg-type]
+    assert (log.count, log.length, log.cameras) == (4, 7, (one, two))
+    for cameras, length, words in (
+        ((two, one), -1, "cameras[1]: of tick 4, expected them to rise"),
+        ((one,), 3, "length: 3, expected whole ticks, 4 or more"),
+        ((5,), -1, "cameras[0]: int, expected CameraChange"),
+    ):
+        with pytest.raises(SettingError) as caught:
+            InputLog([2], [0], [1], length, cameras)  # type: ignore[arg-type]
+        assert words in str(caught.value)
+    with pytest.raises(SettingError, match="row: -1, expected a whole number from 0"):
+        CameraChange(1, -1, CameraRule())
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from flexor.errors import SettingError
-from flexor.scene.stage.moves import Move, MoveTable
+from flexor.scene.stage.moves import HEIGHTS, Move, MoveTable
 from flexor.scene.stage.settings import FightSettings
 from flexor.stage.movement.fight import FightState, begin_tick, init_fight, step_fight
 from flexor.stage.movement.layout import (
@@ -29,9 +29,12 @@ MOVES = (
     Move("block", 0, 4, 2, kind="guard"),
     Move("sweep", 1, 6, 3, kind="parry"),
     Move("throw", 3, 2, 5, damage=20, can_be_parried=False),
+    Move("crouch", 2, 4, 2, kind="crouch"),
+    Move("jump", 2, 4, 2, kind="jump"),
+    *(Move(f"{height} kick", 3, 2, 5, damage=5, height=height) for height in HEIGHTS),
 )
 TABLES = lay_out_moves(MoveTable(MOVES))
-PUNCH, BLOCK, SWEEP, THROW = range(4)
+PUNCH, BLOCK, SWEEP, THROW, CROUCH, JUMP = range(6)
 SETTINGS = FightSettings()
 
 
@@ -188,3 +191,27 @@ def test_on_one_spot_all_is_finite() -> None:
 def test_settings_that_are_refused(change: dict[str, Any], text: str) -> None:
     with pytest.raises(SettingError, match=text):
         FightSettings(**change)
+
+
+@pytest.mark.parametrize(
+    ("height", "theirs", "outcome"),
+    [
+        ("high", CROUCH, NOTHING),
+        ("jump", CROUCH, NOTHING),
+        ("mid", CROUCH, HIT),
+        ("low", CROUCH, HIT),
+        ("low", JUMP, NOTHING),
+        ("mid", JUMP, HIT),
+        ("high", JUMP, HIT),
+        ("low", BLOCK, GUARDED),
+        ("high", BLOCK, GUARDED),
+        ("high", -1, HIT),
+    ],
+)
+def test_heights_pass_over_and_under(height: str, theirs: int, outcome: int) -> None:
+    mine = JUMP + 1 + HEIGHTS.index(height)
+    match = Match(mine, theirs)
+    assert match.tick() == outcome
+    if outcome == NOTHING:
+        match.moves.phase[1] = RETURN
+        assert match.tick() == HIT, "who comes up again is met"

@@ -77,7 +77,7 @@ CLOCKS = st.sampled_from([Fraction(n, d) for n, d in ((1, 1), (1, 2), (3, 10), (
 def tables_and_options(draw: st.DrawFn) -> tuple[MoveTable, dict[str, int]]:
     moves = []
     for row in range(draw(st.integers(2, 6))):
-        kind: Any = draw(st.sampled_from(["attack", "guard", "jump"]))
+        kind: Any = draw(st.sampled_from(["attack", "guard", "jump", "crouch"]))
         hit = draw(TICKS) if kind == "jump" else 1 + draw(TICKS)
         start = draw(TICKS) + (kind == "jump")
         moves.append(Move(f"move {row}", start, hit, draw(TICKS), kind=kind))

@@ -11,9 +11,9 @@
     start = 6                # ticks of 1/60 s before it can hit
     hit = 3                  # ticks in which it can
     back = 12                # ticks of the return
-    parts = ["rightHand"]    # that hit
-    height = "high"          # high, mid, low or jump
-    damage = 10
+    parts = ["rightHand"]    # that hit; an attack has at least one
+    height = "high"          # high or jump: over who crouches; low; mid: meets all
+    damage = 12              # points; 10 if left out
     push = 0.2               # metres
     can_be_parried = true
     afterimages = ["rightLowerArm", "rightHand"]
@@ -23,10 +23,11 @@
     start = 9
     hit = 4
     back = 16
+    parts = ["rightFoot", "rightLowerLeg"]
 
     [move.guard]
     button = "G"
-    kind = "guard"           # attack, guard, parry, jump or other
+    kind = "guard"           # attack, guard, parry, jump, crouch or other
     start = 2
     hit = 6                  # at least: it stays while the button is held
     back = 4
@@ -36,6 +37,7 @@
     start = 8
     hit = 20
     back = 20
+    parts = ["leftHand", "rightHand"]
 
     [[combination]]
     name = "rush"
@@ -51,6 +53,12 @@ A log of buttons is a line for each change: tick, character, what it holds from 
     ticks 600
     120 0 left+B
     131 0 -
+
+Where the camera was given another rule, there is a line for that too, and the log is of
+version 2: tick, "camera", the row of whom it is about, and the rule.
+
+    flexor inputs 2
+    140 camera 0 {"rule": "behind", "distance": 3.4}
 """
 
 from __future__ import annotations
@@ -74,8 +82,10 @@ from flexor.files.text.toml_text import (
     open_toml,
     say_known,
 )
+from flexor.scene.stage.camera_rule import CameraChange, CameraRule
 from flexor.scene.stage.layout import BUTTONS
 from flexor.scene.stage.moves import (
+    NO_PARTS,
     Combination,
     InputLog,
     Move,
@@ -121,7 +131,8 @@ COMBINATION: Words = {
     "commands": (str, "commands"),
 }
 WORD = "flexor inputs"
-VERSION = 1
+VERSION, CAMERA_VERSION = 1, 2
+CAMERA = "camera"
 MOST_BYTES = 64_000_000  # of a log
 
 
@@ -180,9 +191,13 @@ def take_moves(
     singles = {text: move for text, move in bound.items() if text in BUTTONS}
     chords = {text: move for text, move in bound.items() if text not in BUTTONS}
     try:
-        return MoveTable(tuple(moves), tuple(combinations), singles, chords)
+        table = MoveTable(tuple(moves), tuple(combinations), singles, chords)
     except SettingError as error:
         raise file.refuse(("move",), str(error)) from None
+    for move in moves:
+        if not move.can_hit:
+            raise file.refuse(("move", move.name, "parts"), NO_PARTS)
+    return table
 
 
 def _read_letters(file: TomlFile, given: Mapping[str, Any]) -> dict[str, str]:
@@ -265,7 +280,8 @@ def _read_combination(
         raise file.refuse(place, str(error)) from None
     for word, command in zip(own["commands"].split(), commands, strict=True):
         if command.buttons not in bound:
-            there = say_known(command.buttons, bound)
+            known = (_in_letters(buttons, letters) for buttons in bound)
+            there = say_known(_in_letters(command.buttons, letters), known)
             raise file.refuse(place, f"{word!r} does no move; {there}")
     try:
         return Combination(own["name"], button, commands)
@@ -274,10 +290,18 @@ def _read_combination(
         raise file.refuse((*keys, word), fault) from None
 
 
+def _in_letters(buttons: str, letters: Mapping[str, str]) -> str:
+    """Buttons such as "B+C" as a file writes them that has letters: "P+K"."""
+    names: dict[str, str] = {}
+    for letter, button in letters.items():
+        names.setdefault(button, letter)
+    return "+".join(names.get(one, one) for one in buttons.split("+"))
+
+
 def moves_text(table: MoveTable) -> str:
     """A table as a text from which `read_moves` makes the same.
 
-    A move that several buttons do cannot be told there.
+    A move that several buttons do cannot be told there, nor an attack without parts.
     """
     doing = [*table.singles.items(), *table.chords.items()]
     blocks = []
@@ -287,6 +311,8 @@ def moves_text(table: MoveTable) -> str:
             raise SettingError(
                 f"table: {move.name!r} is done by {', '.join(buttons)}, expected one"
             )
+        if not move.can_hit:
+            raise SettingError(f"table: parts of {move.name!r}: {NO_PARTS}")
         lines = [f"[move.{_quoted(move.name)}]"]
         lines += [f"button = {_quoted(text)}" for text in buttons]
         for one in fields(Move)[1:]:
@@ -319,9 +345,34 @@ def log_text(log: InputLog) -> str:
     """A log of buttons as the text of a file."""
     words = {int(mask): button_text(int(mask)) for mask in np.unique(log.states)}
     rows = zip(log.ticks.tolist(), log.who.tolist(), log.states.tolist(), strict=True)
-    lines = [f"{WORD} {VERSION}", f"ticks {log.length}"]
+    version = CAMERA_VERSION if log.cameras else VERSION
+    lines = [f"{WORD} {version}", f"ticks {log.length}"]
     lines += [f"{tick} {who} {words[mask]}" for tick, who, mask in rows]
+    lines += [f"{one.tick} {CAMERA} {one.row} {_say(one.rule)}" for one in log.cameras]
     return "\n".join(lines) + "\n"
+
+
+def _say(rule: CameraRule) -> str:
+    """What a rule has that is not usual, in one line without comments."""
+    told = {
+        own.name: getattr(rule, own.name)
+        for own in fields(CameraRule)
+        if getattr(rule, own.name) != own.default
+    }
+    return json.dumps(told).replace("#", "\\u0023")
+
+
+def _read_camera(file: Path, place: str, words: list[str]) -> CameraChange:
+    """A line of a change of the camera: tick, "camera", row, rule."""
+    tick, row = _whole(file, place, words[0]), _whole(file, place, words[2])
+    try:
+        told = json.loads(words[3])
+        known = {own.name for own in fields(CameraRule)}
+        if not isinstance(told, dict) or not told.keys() <= known:
+            raise SettingError(f"expected {', '.join(sorted(known))} in braces")
+        return CameraChange(tick, row, CameraRule(**told))
+    except (SettingError, ShapeError, ValueError, RecursionError) as error:
+        raise AssetError(file, place, f"camera: {str(error)[:200]}") from None
 
 
 def write_log(path: str | Path, log: InputLog) -> None:
@@ -339,20 +390,23 @@ def read_log(path: str | Path) -> InputLog:
     head = lines[0].split() if lines else []
     if head[:-1] != WORD.split():
         raise AssetError(file, "line 1", f"expected '{WORD} {VERSION}': is no such log")
-    if head[-1] != str(VERSION):
-        text = f"version {head[-1]!r}, expected {VERSION}"
+    if head[-1] not in (str(VERSION), str(CAMERA_VERSION)):
+        text = f"version {head[-1]!r}, expected {VERSION} or {CAMERA_VERSION}"
         raise VersionError(file, "line 1", text)
     length = -1
     ticks, who, states = list[int](), list[int](), list[int]()
     masks: dict[str, int] = {"-": 0}
-    before = (-1, -1)
+    before, cameras = (-1, -1), list[CameraChange]()
     for number, line in enumerate(lines[1:], 2):
-        words = line.partition("#")[0].split()
+        words = line.partition("#")[0].split(None, 3)
         if not words:
             continue
         place = f"line {number}"
         if words[0] == "ticks" and length < 0 and not ticks and len(words) == 2:
             length = _whole(file, place, words[1])
+            continue
+        if words[1:2] == [CAMERA] and len(words) == 4:
+            cameras.append(_read_camera(file, place, words))
             continue
         if len(words) != 3:
             raise AssetError(file, place, f"{line[:80]!r}, expected '120 0 B+left'")
@@ -375,6 +429,7 @@ def read_log(path: str | Path) -> InputLog:
             np.array(who, np.int32),
             np.array(states, np.uint32),
             length,
+            tuple(cameras),
         )
     except (SettingError, ShapeError) as error:
         raise AssetError(file, "line 2", str(error)) from None

@@ -19,14 +19,18 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Ints, freeze
 from flexor.errors import SettingError, ShapeError
+from flexor.scene.checks import check_kind
+from flexor.scene.stage.camera_rule import CameraChange
 from flexor.scene.stage.layout import BUTTONS
 
 __all__ = [
     "ALL_BUTTONS",
     "HEIGHTS",
+    "HELD",
     "KINDS",
     "MOST_TICKS",
     "NO_BUTTON",
+    "NO_PARTS",
     "RATE",
     "Combination",
     "Command",
@@ -41,13 +45,18 @@ __all__ = [
     "read_commands",
 ]
 
-Kind = Literal["attack", "guard", "parry", "jump", "other"]
+Kind = Literal["attack", "guard", "parry", "jump", "other", "crouch"]
 Height = Literal["high", "mid", "low", "jump"]
 KINDS: tuple[str, ...] = get_args(Kind)
 HEIGHTS: tuple[str, ...] = get_args(Height)
+HELD: tuple[Kind, ...] = ("guard", "crouch")  # as long as their button is
 # The number of a button is the bit of its mask.
 ALL_BUTTONS = (1 << len(BUTTONS)) - 1
 NO_BUTTON = "-"  # how a state without any is written
+NO_PARTS = (
+    "an attack without any hits nothing, expected the parts that hit, such as "
+    "['rightHand'], or another kind of move, such as 'other'"
+)
 RATE = 60  # ticks a second
 MOST_TICKS = 600  # of a phase and of a command
 MOST_COMMANDS = 100  # of a combination
@@ -110,11 +119,13 @@ class Move:
 
     name: of the move; start, hit, back: ticks of its phases: before it can hit (or
     guard, or parry), while it can, and of the return; clip: the name of a clip, the
-    move's own where none is given; kind: "attack", "guard", "parry", "jump" or "other";
-    parts: that hit, parts of a human body or nodes; height: at which it hits, "high",
-    "mid", "low" or "jump"; damage: points; push: metres that it pushes who is hit;
-    can_be_parried: whether a parry stops it; afterimages: parts whose afterimages are
-    kept while it runs.
+    move's own where none is given; kind: "attack", "guard", "parry", "jump", "crouch"
+    or "other"; parts: that hit, parts of a human body or nodes, at least one of an
+    attack on a stage; height: at which it hits: "high" and "jump" pass over who
+    crouches, "low" passes under who is in a jump, "mid" meets all; damage: points that
+    an attack takes, of the 100 that all begin with if a stage says no other; push:
+    metres that it pushes who is hit; can_be_parried: whether a parry stops it;
+    afterimages: parts whose afterimages are kept while it runs.
     """
 
     name: str
@@ -125,7 +136,7 @@ class Move:
     kind: Kind = "attack"
     parts: tuple[str, ...] = ()
     height: Height = "mid"
-    damage: float = 0.0
+    damage: float = 10.0
     push: float = 0.0
     can_be_parried: bool = True
     afterimages: tuple[str, ...] = ()
@@ -152,7 +163,7 @@ class Move:
             raise SettingError(
                 f"can_be_parried: {self.can_be_parried!r}, expected True or False"
             )
-        if self.kind in ("attack", "guard", "parry") and self.hit < 1:
+        if self.kind not in ("jump", "other") and self.hit < 1:
             raise SettingError(
                 f"hit: {self.hit}, expected 1 tick or more of a move that is "
                 f"{'an' if self.kind == 'attack' else 'a'} {self.kind}"
@@ -164,6 +175,11 @@ class Move:
     def total(self) -> int:
         """Ticks that it lasts."""
         return self.start + self.hit + self.back
+
+    @property
+    def can_hit(self) -> bool:
+        """Whether it has what its kind hits with: attacks need parts."""
+        return self.kind != "attack" or len(self.parts) > 0
 
     @property
     def until_back(self) -> int:
@@ -331,14 +347,15 @@ class InputLog:
 
     ticks: int32 (R,), rising, when each change came; who: int32 (R,), whose buttons,
     rising within a tick; states: uint32 (R,), masks of the buttons held from then on;
-    length: ticks that were recorded, -1: up to the last change. Before the first
-    change nothing is held.
+    length: ticks that were recorded, -1: up to the last change; cameras: what
+    `Stage.set_camera` has changed, in order. Before the first change nothing is held.
     """
 
     ticks: Ints
     who: Ints
     states: NDArray[np.uint32]
     length: int = -1
+    cameras: tuple[CameraChange, ...] = ()
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -363,6 +380,14 @@ class InputLog:
                 f"{self.who[row]}, expected later ticks, or a higher character"
             )
         least = int(self.ticks[-1]) + 1 if count else 0
+        put(self, "cameras", tuple(self.cameras))
+        for row, change in enumerate(self.cameras):
+            check_kind(change, CameraChange, f"cameras[{row}]")
+            if row and change.tick < self.cameras[row - 1].tick:
+                raise SettingError(
+                    f"cameras[{row}]: of tick {change.tick}, expected them to rise"
+                )
+            least = max(least, change.tick)
         length = self.length
         if not _is_whole(length) or not (length == -1 or least <= length < 2**31):
             raise SettingError(
@@ -376,7 +401,8 @@ class InputLog:
     @property
     def count(self) -> int:
         """The least number of characters that it can be of."""
-        return int(self.who.max()) + 1 if len(self.who) else 0
+        held = int(self.who.max()) + 1 if len(self.who) else 0
+        return max(held, *(own.row + 1 for own in self.cameras), 0)
 
 
 def _is_whole(value: Any) -> bool:

@@ -7,7 +7,6 @@ A plan only tells; `flexor.Stage` plays it. Files of it are read by
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from numbers import Integral
@@ -15,8 +14,9 @@ from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from flexor.errors import SettingError
-from flexor.scene.character.light import Vector, as_vector
+from flexor.scene.character.light import Vector
 from flexor.scene.checks import check_kind, check_number
+from flexor.scene.stage.camera_rule import CameraRule, Rule, vector_of
 from flexor.scene.stage.effect_settings import EffectPlan
 from flexor.scene.stage.ground import Ground, flat_ground
 from flexor.scene.stage.layout import FARTHEST, ROLES
@@ -42,7 +42,6 @@ __all__ = [
 ]
 
 Control = Literal["opponent", "free", "none"]
-Rule = Literal["fixed", "side", "behind"]
 Order = Literal["depth", "sort"]
 Plain = Literal["grass", "stone"]
 RGB = tuple[float, float, float]
@@ -67,16 +66,6 @@ def _spot(value: Any, name: str) -> Spot:
         raise SettingError(f"{name}: {value!r}, expected x and z in metres") from None
     far = FARTHEST
     return check_number(x, name, -far, far), check_number(z, name, -far, far)
-
-
-def _vector(value: Any, name: str, most: float) -> Vector:
-    try:
-        x, y, z = as_vector(value, name)
-    except OverflowError:  # a whole number that no float can hold
-        x = y = z = math.inf
-    if not max(abs(x), abs(y), abs(z)) <= most:
-        raise SettingError(f"{name}: {value!r}, expected numbers up to {most:g}")
-    return x, y, z
 
 
 def _near(name: str, names: Iterable[str]) -> str:
@@ -205,43 +194,6 @@ class WalkSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CameraRule:
-    """Where the camera is.
-
-    rule: "fixed": at eye, looking at target; "side": beside the line between a
-    character and its opponent, on the side it is on, so far away that both are in
-    the picture; "behind": behind a character, looking at its opponent. of: the name of
-    that character, "" for the first; distance: metres, at least; height: metres above
-    the ground, of its eye; ease: seconds in which it follows; fov: radians.
-    """
-
-    rule: Rule = "side"
-    eye: Vector = (0.0, 2.0, 7.0)
-    target: Vector = (0.0, 1.0, 0.0)
-    of: str = ""
-    distance: float = 4.5
-    height: float = 1.6
-    ease: float = 0.25
-    fov: float = math.radians(40)
-
-    def __post_init__(self) -> None:
-        _word(self.rule, get_args(Rule), "rule")
-        check_kind(self.of, str, "of")
-        for name in ("eye", "target"):
-            _put(self, **{name: _vector(getattr(self, name), name, FARTHEST)})
-        if math.dist(self.eye, self.target) < 1e-3:
-            raise SettingError(f"eye: {self.eye}, expected another place than target")
-        far = 1000.0
-        _put(
-            self,
-            distance=check_number(self.distance, "distance", 0.1, far),
-            height=check_number(self.height, "height", -far, far),
-            ease=check_number(self.ease, "ease", 0, 60),
-            fov=check_number(self.fov, "fov", 0.01, 3),
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StageLook:
     """How a stage is drawn.
 
@@ -338,7 +290,7 @@ class StagePlan:
         is_whole = isinstance(self.seed, Integral) and not isinstance(self.seed, bool)
         if not is_whole or not 0 <= self.seed < 2**63:
             raise SettingError(f"seed: {self.seed!r}, expected a whole number from 0")
-        light = _vector(self.light, "light", BRIGHTEST)
+        light = vector_of(self.light, "light", BRIGHTEST)
         if max(map(abs, light)) < 1 / BRIGHTEST:
             raise SettingError(f"light: {light}, expected the way it travels")
         _put(self, light=light, seed=int(self.seed))

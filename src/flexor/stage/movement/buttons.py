@@ -15,6 +15,7 @@ States are masks, one bit a button (see `scene.moves`).
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
@@ -23,6 +24,7 @@ import numpy as np
 
 from flexor.arrays import Ints, Masks, check_array, check_input
 from flexor.errors import SettingError, ShapeError
+from flexor.scene.stage.camera_rule import CameraChange, CameraRule
 from flexor.scene.stage.moves import ALL_BUTTONS, InputLog
 
 __all__ = [
@@ -30,10 +32,12 @@ __all__ = [
     "InputRecorder",
     "InputReplay",
     "buttons_at",
+    "cameras_at",
     "find_pressed",
     "init_recorder",
     "init_replay",
     "record",
+    "record_camera",
     "recorded",
 ]
 
@@ -60,11 +64,13 @@ class InputReplay:
 class InputRecorder:
     """States as they come, of N characters; only changes are kept.
 
-    tick: how many were taken; states: uint32 (N,), the last ones.
+    tick: how many were taken; states: uint32 (N,), the last ones; cameras: changes of
+    the camera.
     """
 
     states: Masks
     tick: int = 0
+    cameras: list[CameraChange] = field(default_factory=list)
     _ticks: list[int] = field(default_factory=list)
     _who: list[Ints] = field(default_factory=list)
     _states: list[Masks] = field(default_factory=list)
@@ -151,6 +157,21 @@ def record(recorder: InputRecorder, states: Masks) -> None:
     recorder.tick += 1
 
 
+def record_camera(recorder: InputRecorder, rule: CameraRule, row: int) -> None:
+    """Take another rule of the camera, about a row, before the next tick."""
+    recorder.cameras.append(CameraChange(recorder.tick, row, rule))
+
+
+def cameras_at(log: InputLog, tick: int) -> tuple[CameraChange, ...]:
+    """Changes of the camera that come before a tick."""
+    first = bisect_left(log.cameras, tick, key=_tick_of)
+    return log.cameras[first : bisect_right(log.cameras, tick, key=_tick_of)]
+
+
+def _tick_of(change: CameraChange) -> int:
+    return change.tick
+
+
 def recorded(recorder: InputRecorder) -> InputLog:
     """The log of all that was recorded up to now; recording may go on."""
     sizes = [len(who) for who in recorder._who]
@@ -159,6 +180,7 @@ def recorded(recorder: InputRecorder) -> InputLog:
         np.concatenate([np.zeros(0, np.int32), *recorder._who]),
         np.concatenate([np.zeros(0, np.uint32), *recorder._states]),
         recorder.tick,
+        tuple(recorder.cameras),
     )
 
 

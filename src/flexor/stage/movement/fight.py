@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Codes, Doubles, Ints
 from flexor.maths import exact
-from flexor.scene.stage.moves import KINDS
+from flexor.scene.stage.moves import HEIGHTS, KINDS
 from flexor.scene.stage.settings import FightSettings
 from flexor.stage.hashing import Hashed
 from flexor.stage.movement.layout import GUARDED, HIT, HITTING, NOTHING, PARRIED
@@ -30,7 +30,12 @@ __all__ = [
     "step_fight",
 ]
 
-ATTACK, GUARD, PARRY = (KINDS.index(kind) for kind in ("attack", "guard", "parry"))
+ATTACK, GUARD, PARRY, JUMP, CROUCH = (
+    KINDS.index(kind) for kind in ("attack", "guard", "parry", "jump", "crouch")
+)
+# Heights of attacks that pass over who crouches, and under who is in a jump.
+OVER = frozenset((HEIGHTS.index("high"), HEIGHTS.index("jump")))
+UNDER = frozenset((HEIGHTS.index("low"),))
 
 
 @dataclass(slots=True, eq=False)
@@ -148,10 +153,13 @@ def _judge(
     theirs = int(moves.move[target])
     if theirs < 0:
         return HIT
+    is_ready = moves.phase[target] == HITTING
+    passes = {CROUCH: OVER, JUMP: UNDER}.get(int(tables.kinds[theirs]))
+    if passes and is_ready and tables.heights[moves.move[attacker]] in passes:
+        return NOTHING
     angle = settings.parry.angle
     if not is_in_front(places, headings, target, attacker, angle):
         return HIT
-    is_ready = moves.phase[target] == HITTING
     if tables.kinds[theirs] == PARRY and is_ready:
         can_be = bool(tables.can_be_parried[moves.move[attacker]])
         return PARRIED if can_be else HIT

@@ -32,6 +32,7 @@ SIDE_NUMBERS = 13
 # Metres, of places and of radii of what is kept in zones.
 ZONE_FARTHEST, ZONE_WIDEST = 1e6, 1e4
 
+TALL = 1.2  # metres: who is higher by this is over the other, not beside it
 NEAR_SPOT = 1e-6  # metres: opponents as near stand on one spot
 
 

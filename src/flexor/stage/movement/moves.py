@@ -37,6 +37,7 @@ from flexor.errors import SettingError, ShapeError
 from flexor.scene.stage.layout import BUTTONS
 from flexor.scene.stage.moves import (
     HEIGHTS,
+    HELD,
     KINDS,
     MoveTable,
     button_mask,
@@ -62,7 +63,7 @@ class MoveTables:
     """A table of M moves and C combinations, laid out.
 
     phases: int32 (M, 4), ticks before the hitting phase, before the return phase and in
-    all, and 1 for a guard; kinds, heights: int8 (M,), numbers in KINDS and HEIGHTS;
+    all, 1 for what is held; kinds, heights: int8 (M,), numbers in KINDS and HEIGHTS;
     damage, push: float64 (M,), points and metres; can_be_parried: bool (M,); firsts:
     int32 (C + 1,), first row in commands of each combination; commands: int32 (K, 2),
     move and ticks; singles: int32 (12,), command by button, -1: none, from M on: a
@@ -132,7 +133,7 @@ def lay_out_moves(table: MoveTable, settings: MoveSettings | None = None) -> Mov
         raise SettingError(f"table: {type(table).__name__}, expected a MoveTable")
     settings = MoveSettings() if settings is None else settings
     moves = table.moves
-    phases = [(m.start, m.until_back, m.total, m.kind == "guard") for m in moves]
+    phases = [(m.start, m.until_back, m.total, m.kind in HELD) for m in moves]
     firsts, commands = [0], []
     for one in table.combinations:
         for command in one.commands:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from flexor.maths.kernels.jit import inline, jit
 from flexor.maths.kernels.numbers import int64
 from flexor.stage.kernels.field import ground_height
+from flexor.stage.movement.layout import TALL
 
 if TYPE_CHECKING:
     from flexor.arrays import Bools, Doubles, Ints
 
-TALL = 1.2  # metres: who is higher by this is over the other, not beside it
 HELD = 0.12  # metres: ground that falls away by less in a tick is gone down
 DEEP = 0.15  # metres that one who comes up a step is below the ground, at most
 SLANT = math.sqrt(0.5)  # of the two looks to either side of a way

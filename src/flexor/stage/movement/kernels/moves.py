@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 
 # Columns of phases of moves, int32: ticks before the hitting phase, before the return
-# phase, and in all; 1 for a guard.
-HITS, BACK, TOTAL, GUARD = range(4)
+# phase, and in all; 1 for what is held, guards and crouching.
+HITS, BACK, TOTAL, HELD = range(4)
 # Columns of commands, int32.
 MOVE, TICKS = range(2)
 # Columns of chords, int32, the largest chords first.
@@ -141,9 +141,9 @@ def may_begin(m: int, t: float, c: int, wait: int, phases: Ints) -> bool:
 
 @inline
 def go_on(m: int, t: float, tick: float, is_held: bool, phases: Ints) -> float:
-    """How far a move is after a tick; guards stay before their return phase if held."""
+    """How far a move is after a tick; what is held stays before its return phase."""
     after = t + tick
-    if is_held and phases[m, GUARD] == 1:
+    if is_held and phases[m, HELD] == 1:
         if t + NEAR < phases[m, BACK] <= after + NEAR:
             return max(t, float64(phases[m, HITS]))
     return after
