@@ -38,7 +38,7 @@ CHECK_LEGEND = (
 def print_report(title: str, report: RepairReport) -> None:
     """What was done, what was found, and a row for each joint that changed."""
     console = open_console()
-    done = ", ".join(report.passes)
+    done = ", ".join(report.passes) or "nothing was asked for that changes it"
     console.print(
         f"{title}: {done}; {say_count(report.vertices)} of "
         f"{say_count(report.vertex_count)} vertices have other weights; joints a "

@@ -41,7 +41,7 @@ STEP = np.radians(30)  # of twist from link to link at most: 0.96 of the radius 
 LEAST_TWISTS = 2
 WORTH = 0.03  # of a score
 FAR = 1.0  # of the body's thickness: links may not move skin further in clips
-SEEN = 1e-3  # of the skin around a joint, in clips: what twist links may cost
+SEEN = 2e-3  # of the skin around a joint, in clips: what links may cost
 AT_TIP = 0.8  # of a bone: what hangs on it from here on hangs on its tip
 
 Wanted = dict[int, LinkSettings]
@@ -93,7 +93,7 @@ def choose_links(
     chosen, scores = _settled(trial, none, _best(trial, bends, before), before)
     wound = _with_twists(trial, chosen, wanted, scores)
     if any(wound):
-        chosen, _ = _settled(trial, chosen, wound, scores, seen=SEEN)
+        chosen, _ = _settled(trial, chosen, wound, scores)
     for known, asked, own in zip(facts.bodies, wanted, chosen, strict=True):
         rest = [known.body.names[row] for row in asked if row not in own]
         left.setdefault("they would look no better", []).extend(rest)
@@ -150,23 +150,19 @@ def _settled(
     plain: Sequence[Wanted],
     more: Sequence[Wanted],
     before: Scores,
-    *,
-    seen: float = np.inf,
 ) -> tuple[list[Wanted], Scores]:
     """What is left of more links when joints that look no better, or spoil others, have
     gone back to what they had, and the scores with that.
 
     plain: the links before, with which the scores were `before`; more: other links of
-    some joints; seen: no joint may look worse in clips by more than this.
+    some joints.
     """
     rest = [dict(own) for own in more]
     for _ in range(ROUNDS):
         chosen = [{**old, **new} for old, new in zip(plain, rest, strict=True)]
         after, astray = trial.scores(chosen), trial.astray(chosen)
         spoilt = [
-            _spoilt(
-                own, rest[number], (trial.first[number], before[number]), scores, seen
-            )
+            _spoilt(own, rest[number], (trial.first[number], before[number]), scores)
             | _behind(own, rest[number], astray[number])
             for number, (own, scores) in enumerate(
                 zip(trial.facts.bodies, after, strict=True)
@@ -322,11 +318,10 @@ def _spoilt(
     chosen: Wanted,
     before: tuple[Mapping[int, JointScore], Mapping[int, JointScore]],
     after: Mapping[int, JointScore],
-    seen: float,
 ) -> set[int]:
     """Rows whose links are to go: no better, or next to a joint that is worse.
 
-    before: the scores at first, and those without links; seen: see `_settled`.
+    before: the scores at first, and those without links.
     """
     spoilt = set()
     parents = facts.body.parents
@@ -336,7 +331,7 @@ def _spoilt(
             continue
         if row in chosen and new.score >= plain.score:
             spoilt.add(row)
-        elif new.seen > plain.seen + seen or (
+        elif new.seen > plain.seen + SEEN or (
             is_worse(new, first)
             and (new.score > plain.score or not is_worse(plain, first))
         ):
