@@ -309,3 +309,28 @@ def test_one_alone_walks_and_does_not_turn_on_the_spot(held: str, rule: Rule) ->
     assert turned < 2 * math.pi
     if rule == "side":
         assert math.dist(stage.places[0], (0, 0, 0)) == pytest.approx(walked, abs=0.1)
+
+
+@pytest.mark.slow
+def test_who_is_held_by_a_wall_does_not_walk_on_the_spot() -> None:
+    """The clip goes as far as its character: along a wall slower, against it not."""
+    own = Actor(name="one", heading=math.pi / 2, control="none", opponent="none")
+    stage = play(StagePlan(cast=(own,), zones=(RING,)))
+    free = run_rates(stage, (1.2, 0), 60)
+    assert np.ptp(free) == 0, "nothing is in its way"
+    assert free[0] > 0
+    run_rates(stage, (1.2, 0), 200)
+    assert stage.doing(0) == "stance"
+    stage.headings[0] = math.pi / 4  # half of it is along the wall
+    slower = run_rates(stage, (1.2, 0), 60)
+    assert stage.doing(0) == "walk"
+    np.testing.assert_allclose(slower, free[0] * math.sqrt(0.5), rtol=0.01)
+
+
+def run_rates(stage: Stage, asked: tuple[float, float], ticks: int) -> list[float]:
+    stage.asked[0] = asked
+    rates = []
+    for _ in range(ticks):
+        stage.step()
+        rates.append(float(stage.state.rates[0]))
+    return rates

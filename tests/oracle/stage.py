@@ -196,8 +196,12 @@ def choose_role(
     asked: Any,
     pace: float,
     own_speeds: Any,
+    gone: float,
 ) -> tuple[int, float]:
-    """The role of one character, and how fast it is played."""
+    """The role of one character, and how fast it is played.
+
+    gone: metres a second by its own clock that it really went, over the ground.
+    """
     ahead, right = asked
     if energy <= 0:
         return ROLES.index("beaten"), 1.0
@@ -210,6 +214,11 @@ def choose_role(
         return ROLES.index("won"), 1.0
     if not is_grounded and fall > 1.5:
         return ROLES.index("air"), 1.0
+    speed = math.hypot(ahead, right) * pace
+    if abs(gone - speed) > 0.05 * speed:
+        speed = gone if gone >= 0.1 * speed else 0.0
+    if speed == 0:
+        ahead = right = 0
     if abs(right) > abs(ahead):
         name = "right" if right > 0 else "left"
     elif ahead > 0:
@@ -217,7 +226,6 @@ def choose_role(
     else:
         name = "back" if ahead < 0 else "stance"
     own = own_speeds[ROLES.index(name)]
-    speed = math.hypot(ahead, right) * pace
     rate = float(np.clip(speed / own, 0.25, 2.5)) if own > 0 else 1.0
     return ROLES.index(name), rate
 

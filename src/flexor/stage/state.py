@@ -141,6 +141,9 @@ class StageState:
             self.going,
             self.footing.paces,
             self.kinds,
+            self.clocks,
+            self.before,
+            self.places,
         )
         self._shown = Roles(self.roles, self.changed, self.rates)
 

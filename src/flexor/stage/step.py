@@ -301,6 +301,7 @@ def move_bodies(state: StageState) -> None:
 
     kernel_roles.choose_roles(
         state.plan.walking.walk,
+        TICK,
         state._seen,
         state.own_speeds,
         state._shown,

@@ -91,6 +91,47 @@ def test_a_match_is_won_and_the_title_comes_again() -> None:
     assert game.wins == [0, 0]
 
 
+def test_the_clock_stands_after_a_knock_out() -> None:
+    """It shows what was left, until the next round begins."""
+    game = begin()
+    press(game, 5 * 60)
+    game.stage.energy[1] = 1
+    while game.phase == "fight":
+        before = game.seconds_left
+        walk_up(game)
+        press(game, 1, "B")
+    assert 0 < before < arena.ROUND_SECONDS - 5
+    left = game.seconds_left
+    assert before - 1 < left <= before
+    for _ in range(60):
+        press(game, 1)
+        assert (game.phase, game.seconds_left) == ("round over", left)
+    while game.phase == "round over":
+        press(game, 1)
+    assert game.seconds_left == arena.ROUND_SECONDS
+
+
+@pytest.mark.parametrize(
+    ("place", "held", "is_heard"),
+    [
+        ((-0.6, -3.4), "C", True),  # a kick out of the water
+        ((-0.6, -3.4), "right+R", True),
+        ((-2.8, -3.4), "right", True),  # into it
+        ((-0.6, -3.4), "B", False),
+        ((-0.6, -3.4), "left", False),  # wading: steps in water are heard
+        ((1.5, 1.0), "C", False),
+        ((-3.2, -1.6), "C", False),  # sand flies in silence
+    ],
+)
+def test_what_splashes(
+    place: tuple[float, float], held: str, *, is_heard: bool
+) -> None:
+    game = begin()
+    game.stage.places[:, [0, 2]] = place, (place[0] + 1.4, place[1])
+    press(game, 60)
+    assert ("splash" in press(game, 90, held)) is is_heard
+
+
 def test_a_parry_slows_the_attacker_down() -> None:
     game = begin()
     walk_up(game)

@@ -25,6 +25,7 @@ from tests.oracle import stage as oracle
 
 Rng = np.random.Generator
 WALK = 1.35
+DT = 1 / 60
 
 
 @functools.cache
@@ -48,13 +49,19 @@ def roles_of(**given: Any) -> tuple[str, float, bool]:
         "pace": 1.0,
         "before": 0,
         "speed": 1.2,
+        "clock": 1.0,
+        "gone": None,
     }
     assert set(given) <= set(own)
     own |= given
     roles = np.array([own["before"]], np.int32)
     changed, rates = np.zeros(1, bool), np.zeros(1)
+    gone = own["gone"]
+    if gone is None:  # as far as it asks
+        gone = math.hypot(*own["asked"]) * own["pace"]
     kernel_roles.choose_roles(
         WALK,
+        DT,
         Seen(
             np.array([own["energy"]], np.float64),
             np.array([own["stun"]], np.int32),
@@ -68,6 +75,9 @@ def roles_of(**given: Any) -> tuple[str, float, bool]:
             np.array([own["asked"]], np.float64),
             np.array([own["pace"]]),
             np.zeros(1, np.int32),
+            np.array([own["clock"]]),
+            np.array([[2.0, 1.0, 3.0]]),
+            np.array([[2.0, 5.0, 3.0 + gone * DT * own["clock"]]]),
         ),
         np.full((1, len(ROLES)), own["speed"], np.float64),
         Roles(roles, changed, rates),
@@ -90,13 +100,19 @@ def test_roles_are_those_of_the_twin(rng: Rng) -> None:
     paces = rng.choice([1.0, 0.8, 0.6], count)
     kinds = rng.integers(0, 3, count).astype(np.int32)
     own_speeds = rng.uniform(-1, 3, (3, len(ROLES))).clip(0)
+    clocks, begun = rng.uniform(0.3, 2, count), rng.normal(size=(count, 3))
+    gone = np.hypot(*asked.T) * paces * rng.choice([0, 0.05, 0.5, 0.97, 1, 2], count)
+    ways = rng.uniform(0, 2 * math.pi, count)
+    steps = np.stack([np.sin(ways), rng.normal(size=count), np.cos(ways)], 1)
+    places = begun + steps * (gone * DT * clocks)[:, None]
     roles = rng.integers(-1, 16, count).astype(np.int32)
     before, changed, rates = roles.copy(), np.zeros(count, bool), np.zeros(count)
     kernel_roles.choose_roles(
         WALK,
+        DT,
         Seen(
             *(energy, stun, struck, is_new, has_won, moves, started, grounded),
-            *(falls, asked, paces, kinds),
+            *(falls, asked, paces, kinds, clocks, begun, places),
         ),
         own_speeds,
         Roles(roles, changed, rates),
@@ -114,6 +130,7 @@ def test_roles_are_those_of_the_twin(rng: Rng) -> None:
             asked[n],
             paces[n],
             own_speeds[kinds[n]],
+            gone[n],
         )
         assert roles[n] == role
         assert rates[n] == pytest.approx(rate, abs=1e-12)
@@ -156,6 +173,19 @@ def test_clips_go_as_fast_as_feet_would() -> None:
     assert roles_of(asked=(0, 99))[1] == 2.5
     assert roles_of(asked=(1.2, 0), speed=0)[1] == 1, "a clip of no known speed"
     assert roles_of(stun=3, asked=(3, 0))[1] == 1
+
+
+def test_clips_go_as_far_as_one_really_goes() -> None:
+    """Against a wall, along it, pushing another, down a slope; at any clock."""
+    for clock in (0.5, 1.0):
+        same = {"asked": (1.2, 0), "clock": clock}
+        assert roles_of(**same, gone=0.6)[:2] == ("walk", pytest.approx(0.5))
+        assert roles_of(**same, gone=1.8)[:2] == ("walk", pytest.approx(1.5))
+        assert roles_of(**same, gone=1.18)[:2] == ("walk", 1.0), "about the same"
+        assert roles_of(**same, gone=0.2)[:2] == ("walk", 0.25)
+        assert roles_of(**same, gone=0.1)[0] == "stance", "it is held"
+    assert roles_of(asked=(0, -1), gone=0)[0] == "stance"
+    assert roles_of(asked=(1, 0), clock=0.0, gone=0)[0] == "walk"
 
 
 def test_a_move_begins_again_and_a_role_does_not() -> None:

@@ -131,6 +131,7 @@ class Arena(Ticking):
         self.message = ""
         self._since = 0
         self._view = 0
+        self._left = float(ROUND_SECONDS)
         seeds = np.random.SeedSequence(self._seed).generate_state(2)
         self._rivals = [Rival(row, int(seeds[row])) for row in range(2)]
         self._held[:] = 0
@@ -160,9 +161,10 @@ class Arena(Ticking):
     @property
     def seconds_left(self) -> float:
         """Of the round."""
-        if self.phase != "fight":
-            return float(ROUND_SECONDS)
-        return max(ROUND_SECONDS - self._since / RATE, 0.0)
+        if self.phase == "fight":
+            return max(ROUND_SECONDS - self._since / RATE, 0.0)
+        # What was left as it was over, until the next begins.
+        return self._left if "over" in self.phase else float(ROUND_SECONDS)
 
     def step(self, held: NDArray[np.uint32]) -> None:
         """One tick; held: uint32 (2,), masks of what the pads hold."""
@@ -246,6 +248,7 @@ class Arena(Ticking):
             self.message = f"{name} WINS" if is_late else "K.O."
         self.sounds.append("win")
         self._cheer(0.9)
+        self._left = self.seconds_left
         self._enter("round over")
 
     def _cheer(self, share: float) -> None:

@@ -16,7 +16,7 @@ OUTCOMES = {HIT: "hit", GUARDED: "guard", PARRIED: "parry"}
 ATTACK, JUMP = KINDS.index("attack"), KINDS.index("jump")
 FEET = slice(0, 2)  # of CHECKED
 LIFTED, DOWN = 0.06, 0.03  # metres above where it rests: a foot is up, and down again
-SPLASH = 20  # drops that come at once
+SPLASH, QUIET = 8, 15  # drops of water that come at once, and ticks to the next splash
 
 
 class ArenaEars:
@@ -29,7 +29,7 @@ class ArenaEars:
         body = stage.state.bodies[0]
         rest = body.plan.feet
         self._rest[:] = [rest.get(part, 0.08) for part in CHECKED[FEET]]
-        self._drops = 0
+        self._quiet = 0  # ticks in which no splash is heard
 
     def listen(self, stage: Stage) -> list[str]:
         """Names of sounds of the last tick."""
@@ -43,13 +43,21 @@ class ArenaEars:
         if state.standing.landed.any():
             found.append("land")
         found += self._steps(stage)
-        churn = state.scenery.churn
-        if churn is not None:
-            new = churn.live_count - self._drops
-            self._drops = churn.live_count
-            if new > SPLASH:
-                found.append("splash")
+        if self._splashes(stage):
+            found.append("splash")
         return found
+
+    def _splashes(self, stage: Stage) -> bool:
+        """Whether water is thrown up that is to be heard, and was not just now."""
+        churn = stage.state.scenery.churn
+        self._quiet = max(self._quiet - 1, 0)
+        if churn is None or not churn.live_count or self._quiet:
+            return False
+        new = np.count_nonzero((churn.ages == 0) & churn.is_water)
+        if new < SPLASH:
+            return False
+        self._quiet = QUIET
+        return True
 
     def _steps(self, stage: Stage) -> list[str]:
         """Feet that come down, by what is under them."""

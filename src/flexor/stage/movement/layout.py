@@ -104,6 +104,9 @@ class Seen(NamedTuple):
     asked: Annotated[Doubles, "[:, ::1]"]  # (N, 2), metres a second ahead, to the right
     paces: Annotated[Doubles, "[::1]"]  # (N,), factors of the ground
     kinds: Annotated[Ints, "[::1]"]  # (N,), rows of own speeds
+    clocks: Annotated[Doubles, "[::1]"]  # (N,), factors of time
+    before: Annotated[Doubles, "[:, ::1]"]  # (N, 3), metres, a tick ago
+    places: Annotated[Doubles, "[:, ::1]"]  # (N, 3), metres, now
 
 
 class Roles(NamedTuple):

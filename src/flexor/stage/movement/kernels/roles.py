@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from flexor.maths.kernels.functions import cos, sin
-from flexor.maths.kernels.jit import jit
+from flexor.maths.kernels.jit import inline, jit
 from flexor.maths.kernels.numbers import int64
 from flexor.scene.stage.layout import (
     AIR,
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 FALLING = 1.5  # metres a second downward that look like falling
 SLOWEST, FASTEST = 0.25, 2.5  # factors of a clip's own speed
 FASTER = 1.25  # times walking: from there on it is a run
+STUCK = 0.1  # of the way that is asked for: who goes less far is held, and stands
+SAME = 0.05  # of it: who goes as far, up to this, goes as it asks
 LOWEST, HIGHEST = -0.4, 0.4  # metres that a foot is moved
 SOFT = 0.3  # of the way that hips sink in a tick
 FLAT = 1e-4  # metres: ground as even as this needs no feet put on it
@@ -43,12 +45,32 @@ LOW_FOOT, HIGH_FOOT = 0.25, 0.6  # metres: a foot that kicks leaves the ground b
 NEAR_GROUND = 0.12  # metres over which a foot loses the slope of the ground
 
 
-@jit("void(f8, Seen, f8[:, ::1], Roles)")
-def choose_roles(walk: float, seen: Seen, own_speeds: Doubles, out: Roles) -> None:
+@inline
+def speed_of(dt: float, seen: Seen, n: int) -> float:
+    """Metres a second at which one really goes: as it asks, unless walls, others or
+    slopes let it go less far or further. 0 for who is held.
+    """
+    ahead, right = seen.asked[n, 0], seen.asked[n, 1]
+    speed = math.sqrt(ahead * ahead + right * right) * seen.paces[n]
+    wanted = speed * dt * seen.clocks[n]
+    if wanted <= 0.0:
+        return speed
+    dx = seen.places[n, 0] - seen.before[n, 0]
+    dz = seen.places[n, 2] - seen.before[n, 2]
+    share = math.sqrt(dx * dx + dz * dz) / wanted
+    if share < STUCK:
+        return 0.0
+    return speed if abs(share - 1.0) <= SAME else speed * share
+
+
+@jit("void(f8, f8, Seen, f8[:, ::1], Roles)")
+def choose_roles(
+    walk: float, dt: float, seen: Seen, own_speeds: Doubles, out: Roles
+) -> None:
     """The role of each character, whether it begins now, and how fast it plays.
 
-    walk: metres a second; own_speeds: (K, 12), metres a second at which clips of roles
-    carry who plays them, 0 for none.
+    walk: metres a second; dt: seconds; own_speeds: (K, 12), metres a second at which
+    clips of roles carry who plays them, 0 for none.
     """
     energy, stun, asked = seen.energy, seen.stun, seen.asked
     for n in range(len(out.roles)):
@@ -70,6 +92,9 @@ def choose_roles(walk: float, seen: Seen, own_speeds: Doubles, out: Roles) -> No
         else:
             ahead, right = asked[n, 0], asked[n, 1]
             role = STANCE
+            speed = speed_of(dt, seen, n)
+            if speed == 0.0:
+                ahead, right = 0.0, 0.0
             if abs(right) > abs(ahead):
                 role = RIGHT if right > 0.0 else LEFT
             elif ahead > FASTER * walk:
@@ -80,7 +105,6 @@ def choose_roles(walk: float, seen: Seen, own_speeds: Doubles, out: Roles) -> No
                 role = BACK
             own = own_speeds[int64(seen.kinds[n]), role]
             if own > 0.0:
-                speed = math.sqrt(ahead * ahead + right * right) * seen.paces[n]
                 rate = min(max(speed / own, SLOWEST), FASTEST)
         is_again = seen.started[n] >= 0 and role >= ROLES
         is_again = is_again or (seen.is_new[n] and HIT <= role <= RECOIL)
