@@ -127,8 +127,8 @@ def test_a_bench_without_a_folder_for_its_file_says_so_at_once(
 def test_unknown_bench_names_those_there_are(run: Any) -> None:
     done = run("bench", "nothing")
     assert done.code == 2
-    names = "pose, player, ik, skin, frame, envelope, weights, load, motion, draw"
-    names += ", crowd, goal, stage, effects, play"
+    names = "pose, player, ik, skin, frame, envelope, weights, joints, load, motion"
+    names += ", draw, crowd, goal, stage, effects, play"
     assert done.err == f"flexor: no bench 'nothing'; there are: {names}\n"
 
 

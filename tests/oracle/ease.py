@@ -105,7 +105,7 @@ def star_cost(mesh: EaseMesh, rules: EaseRules, places: Any, point: int) -> floa
         for face in faces.tolist():
             total += float(mesh.areas[face]) * face_cost(mesh, pose, face)
         far = float(np.linalg.norm(pose[point] - given[point])) / mesh.thick[point]
-        total += rules.keep * mesh.areas[faces].sum() * max(far - 0.6, 0) ** 2
+        total += rules.keep * mesh.areas[faces].sum() * max(far - 0.45, 0) ** 2
     return float(total)
 
 

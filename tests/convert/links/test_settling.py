@@ -145,6 +145,9 @@ def test_links_whose_skin_goes_astray_go_though_nothing_looks_bad() -> None:
     trial = Trial(lambda own: scores(0.4), astray=lambda own: {2} if 2 in own else {})
     chosen, _ = settle(trial, {}, {2: LINKS, 5: LINKS})
     assert chosen == {5: LINKS}
+    own = [{2: LINKS, 5: LINKS}]
+    kept, _ = choosing._settled(trial, [{}], own, [scores()], may_move=True)  # type: ignore[arg-type]
+    assert kept == own
 
 
 def test_if_it_does_not_settle_all_is_as_before(

@@ -93,7 +93,8 @@ def choose_links(
     chosen, scores = _settled(trial, none, _best(trial, bends, before), before)
     wound = _with_twists(trial, chosen, wanted, scores)
     if any(wound):
-        chosen, _ = _settled(trial, chosen, wound, scores)
+        # Skin that was wrung moves far when it is not: that is what they are for.
+        chosen, _ = _settled(trial, chosen, wound, scores, may_move=True)
     for known, asked, own in zip(facts.bodies, wanted, chosen, strict=True):
         rest = [known.body.names[row] for row in asked if row not in own]
         left.setdefault("they would look no better", []).extend(rest)
@@ -150,17 +151,20 @@ def _settled(
     plain: Sequence[Wanted],
     more: Sequence[Wanted],
     before: Scores,
+    *,
+    may_move: bool = False,
 ) -> tuple[list[Wanted], Scores]:
     """What is left of more links when joints that look no better, or spoil others, have
     gone back to what they had, and the scores with that.
 
     plain: the links before, with which the scores were `before`; more: other links of
-    some joints.
+    some joints; may_move: whether they may move skin far in clips.
     """
     rest = [dict(own) for own in more]
     for _ in range(ROUNDS):
         chosen = [{**old, **new} for old, new in zip(plain, rest, strict=True)]
-        after, astray = trial.scores(chosen), trial.astray(chosen)
+        after = trial.scores(chosen)
+        astray = [set[int]()] * len(chosen) if may_move else trial.astray(chosen)
         spoilt = [
             _spoilt(own, rest[number], (trial.first[number], before[number]), scores)
             | _behind(own, rest[number], astray[number])

@@ -8,6 +8,7 @@ weights, and only what is better for all of these poses is kept.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -57,7 +58,9 @@ def ease_pass(task: BodyTask, *, max_influences: int | None) -> Mended:
             task.body.pull.weights > 0
         )
         pull = rows_of(pull, task.body.pull, ~np.any(held, axis=1))
-    return mended_where_better(task, plan, pull, most)
+    mended = mended_where_better(task, plan, pull, most)
+    # Between old weights and new ones ties may be cut off again.
+    return replace(mended, pull=_whole(own, mended.pull))
 
 
 def _parts(scene: SceneFacts, own: BodyFacts, plan: JudgePlan) -> Bools:
