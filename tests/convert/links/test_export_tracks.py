@@ -45,6 +45,28 @@ def test_clips_that_came_later_get_tracks() -> None:
     assert [track.node for track in baked.clips["bend"].tracks] == [1, *own]
 
 
+def test_links_rest_in_clips_where_others_move_them() -> None:
+    """One key, as their joint has a track there: a program that goes from one clip to
+    the other would leave them where they were.
+    """
+    still = Clip(
+        "still", (Track(1, "rotation", np.array([0.5]), bend(0).tracks[0].values[:1]),)
+    )
+    absent = Clip("absent", ())
+    clips = {"bend": bend(60), "still": still, "absent": absent}
+    scene = replace(linked_tube(), clips=clips)
+    baked = with_link_tracks(scene)
+    own = [node for node, link in scene.skeleton.links.items() if link.joint == 1]
+    tracks = [track for track in baked.clips["still"].tracks if track.node != 1]
+    assert [track.node for track in tracks] == own
+    for track in tracks:
+        assert track.times.tolist() == [0.5]
+        rest = scene.skeleton.rotations[track.node]
+        np.testing.assert_array_equal(track.values, rest[None])
+    assert baked.clips["still"].duration == still.duration
+    assert baked.clips["absent"].tracks == ()
+
+
 def test_a_character_that_was_given_clips_is_saved_with_them(tmp_path: Path) -> None:
     """What was made in Python has no tracks of links until it is written."""
     hero = Character(linked_tube()).with_clips({"bend": bend(60)})

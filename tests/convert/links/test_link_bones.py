@@ -13,8 +13,9 @@ import pytest
 import flexor
 from flexor.api.character import Character
 from flexor.convert.links.export_tracks import with_link_tracks
-from flexor.convert.links.link_bones import LinkSettings, _as_signed
+from flexor.convert.links.link_bones import LinkSettings, _as_signed, link_bones
 from flexor.convert.shape.body import gather_bodies
+from flexor.convert.shape.facts import SceneFacts
 from flexor.errors import SettingError
 from flexor.maths import quaternions, transforms
 from flexor.scene.character.clip import Clip, Track
@@ -97,6 +98,25 @@ def test_twist_links_stand_along_their_bone() -> None:
         "j2-link1": Link(2, 1 / 3),
         "j2-link2": Link(2, 2 / 3),
     }
+
+
+def test_a_joint_of_no_size_gets_links_that_do_nothing() -> None:
+    scene = tube_scene(4.0)
+    scales = scene.skeleton.scales.copy()
+    scales[1] = 0
+    flat = replace(scene, skeleton=replace(scene.skeleton, scales=scales))
+    skeleton = linked(flat, count=1, twists=2).skeleton
+    assert {link.axis for link in skeleton.links.values() if link.joint == 1} == {
+        (1.0, 0.0, 0.0)
+    }
+
+
+def test_rigid_meshes_are_not_wound() -> None:
+    scene = tube_scene(4.0)
+    facts = SceneFacts(scene, [True])
+    wound, _ = link_bones(facts, [{1: LinkSettings(count=0, twists=4)}])
+    before, after = facts.bodies[0].body.pull, wound.bodies[0].body.pull
+    np.testing.assert_array_equal(before.dense(3), after.dense(7)[:, :3])
 
 
 def test_a_bone_that_twists_alone_is_wound() -> None:

@@ -16,6 +16,9 @@ from flexor.convert.repair.settings import (
     take_words,
 )
 from flexor.convert.shape.judge_joints import is_worse
+from flexor.errors import SettingError
+from tests.convert.links.test_choose_links import twisting
+from tests.convert.shape.tubes import forearm_scene
 from tests.convert.weights.test_ease_weights import arm_scene
 from tests.same import differences
 
@@ -25,6 +28,27 @@ def test_nothing_asked_for_is_the_automatic_recipe() -> None:
     assert chosen.passes() == ("rogues", "ease", "links")
     assert {name: chosen.values[name] for name in AUTOMATIC} == AUTOMATIC
     assert AUTOMATIC == {"rogues": True, "ease": True, "links": 3, "twists": 6}
+
+
+@pytest.mark.parametrize("off", [{"twists": 0}, {"links": 0}, {"ease": False}])
+def test_what_is_said_to_be_off_stays_off(off: dict[str, object]) -> None:
+    chosen = asked_or_automatic(make_settings(off))
+    assert chosen.is_automatic
+    for name, value in AUTOMATIC.items():
+        assert chosen.values[name] == off.get(name, value)
+
+
+def test_a_file_with_links_is_left_as_it_is() -> None:
+    """By the automatic recipe; single passes say why they cannot be done."""
+    hero = flexor.Character(forearm_scene(clips=twisting(120)))
+    better, _ = flexor.repair(hero)
+    assert better.skeleton.links
+    again, report = flexor.repair(better)
+    assert list(differences(better.scene, again.scene)) == []
+    assert report.passes == ()
+    assert [one.code for one in report.findings] == ["has-links"]
+    with pytest.raises(SettingError, match="has links already"):
+        flexor.repair(better, ease=True)
 
 
 def test_what_is_no_pass_goes_with_the_automatic_recipe() -> None:

@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
 import flexor
 from flexor.convert.repair.recipe import repair_scene
 from flexor.convert.repair.settings import asked_or_automatic, make_settings
 from flexor.convert.shape.chained import hang_in_chains
-from flexor.scene.character.skeleton import rest_world
+from flexor.scene.character.skeleton import Link, Skeleton, rest_world
 from flexor.scene.scene import Scene
 from tests.convert.links.test_choose_links import twisting
 from tests.convert.shape.tubes import skinned_scene, tube
@@ -50,11 +51,43 @@ def test_joints_hang_on_each_other_at_the_same_places() -> None:
 
 def test_trees_clips_and_links_are_left_alone() -> None:
     mannequin = flexor.samples.mannequin().scene
-    assert hang_in_chains(replace(mannequin, clips={})) is not None
     still = replace(mannequin, clips={})
     assert hang_in_chains(still) is still
     moved = flat_scene(clips=twisting(30))
     assert hang_in_chains(moved) is moved
+    linked = flat_scene()
+    rows = [0, 1, 2, 3, 4, 5, 1]
+    old = linked.skeleton
+    skeleton = Skeleton(
+        (*old.names, "a-link1"),
+        old.parents[rows],
+        old.translations[rows],
+        old.rotations[rows],
+        old.scales[rows],
+        links={6: Link(1, 0.5)},
+    )
+    none = np.full(1, -1, np.int32)
+    linked = replace(
+        linked,
+        skeleton=skeleton,
+        node_mesh=np.concatenate([linked.node_mesh, none]),
+        node_skin=np.concatenate([linked.node_skin, none]),
+    )
+    assert hang_in_chains(linked) is linked
+
+
+@pytest.mark.parametrize("node", [0, 2])
+def test_what_has_no_size_is_left_alone(node: int) -> None:
+    """Nothing can be placed in it; it is judged and mended all the same."""
+    scene = flat_scene()
+    scales = scene.skeleton.scales.copy()
+    scales[node] = 0
+    scene = replace(scene, skeleton=replace(scene.skeleton, scales=scales))
+    assert hang_in_chains(scene) is scene
+    better, _ = repair_scene(scene, asked_or_automatic(make_settings({})))
+    weights = better.meshes[0].primitives[0].skin
+    assert weights is not None
+    assert np.isfinite(weights.weights).all()
 
 
 def test_a_flat_rig_is_mended_as_its_chain_is() -> None:

@@ -215,6 +215,17 @@ def test_the_mannequin_is_judged_left_as_right_and_the_same_again() -> None:
             assert other.tried == pytest.approx(joint.tried, abs=0.05)
 
 
+def test_skin_without_area_is_judged_too() -> None:
+    """Its scores are numbers: no gate lets it through because they are none."""
+    scene = tube_scene(1)
+    primitive = scene.meshes[0].primitives[0]
+    for positions in (primitive.positions * 0, primitive.positions * [1, 0, 0]):
+        thin = replace(primitive, positions=positions.astype(np.float32), normals=None)
+        mesh = replace(scene.meshes[0], primitives=(thin,))
+        judged, _ = judge(replace(scene, meshes=(mesh,)))
+        assert all(np.isfinite(one.score) for one in judged.joints)
+
+
 def test_a_body_without_joints_to_turn() -> None:
     places = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], float)
     scene = skinned_scene(

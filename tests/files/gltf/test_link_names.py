@@ -138,6 +138,32 @@ def test_names_that_are_not_enough(tmp_path: Path) -> None:
     assert links_of(read_again(tmp_path, gltf)) == {}
 
 
+def test_beside_twist_links_names_are_not_enough(tmp_path: Path) -> None:
+    """Links leave out a twist there, about an axis that names do not tell."""
+    gltf = written(tmp_path)
+    for node in gltf["nodes"]:
+        node.pop("extras", None)
+    gltf["nodes"][6]["name"] = "elbow-twist1"
+    assert links_of(read_again(tmp_path, gltf)) == {}
+
+
+@pytest.mark.parametrize("joint", [2, "elbow-link1"])
+def test_what_follows_a_link_that_its_name_saved_is_refused(
+    tmp_path: Path, joint: Any
+) -> None:
+    """The link is known by its name, as its number is another node's: a finding for the
+    one that follows it, and no file that cannot be read.
+    """
+    gltf = written(tmp_path)
+    gltf["nodes"][2]["extras"] = {"flexor_link": {"joint": 0, "fraction": 0.25}}
+    gltf["nodes"][3]["name"] = "b"
+    gltf["nodes"][3]["extras"] = {"flexor_link": {"joint": joint, "fraction": 0.5}}
+    scene = read_again(tmp_path, gltf)
+    assert "b" not in links_of(scene)
+    assert links_of(scene)["elbow-link1"] == ("elbow", 0.25)
+    assert "bad-link" in {one.code for one in scene.findings}
+
+
 def test_names_that_were_taken(tmp_path: Path) -> None:
     """Blender puts .001 behind the second of two."""
     gltf = written(tmp_path)

@@ -69,6 +69,21 @@ def test_twist_links_come_back(tmp_path: Path) -> None:
     assert tensors.open_tensors(place).metadata["version"] == "3"
 
 
+def test_a_swing_that_stands_there_twice_is_refused(tmp_path: Path) -> None:
+    scene = twisted_scene()
+    links = {**scene.skeleton.links, 5: Link(0, 0.25, (0, 1, 0), is_swing=True)}
+    scene = replace(scene, skeleton=replace(scene.skeleton, links=links))
+    place = tmp_path / "swung.flexor"
+    write_package(plain_package(scene), place)
+    for rows, words in (([5, 5], "twice"), ([1], "no link")):
+        wrong = np.array(rows, np.int32)
+        forge(
+            place, arrays=lambda arrays, wrong=wrong: arrays.update(link_swings=wrong)
+        )  # type: ignore[misc]
+        with pytest.raises(AssetError, match=words):
+            _ = read_package(place).scene
+
+
 def test_a_file_that_was_kept(tmp_path: Path) -> None:
     """Version 3, as it was first written: still the same bytes, still read."""
     place = tmp_path / "twisted.flexor"

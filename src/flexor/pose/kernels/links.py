@@ -165,6 +165,29 @@ def _dot8(
 
 
 @inline
+def _unwound8(
+    x: Eight,
+    y: Eight,
+    z: Eight,
+    w: Eight,
+    axes: Floats,
+    axis: Whole,
+    u: Eight,
+    v: Eight,
+) -> tuple[Eight, Eight, Eight, Eight]:
+    """Eight rotations times (axis * v, u), v turned round."""
+    zero = splat8(np.float32(0))
+    a, b = load8(axes, axis) * v, load8(axes, axis + 8) * v
+    d = load8(axes, axis + 16) * v
+    return (
+        fma8(x, u, fma8(z, b, zero - fma8(w, a, y * d))),
+        fma8(y, u, fma8(x, d, zero - fma8(w, b, z * a))),
+        fma8(z, u, fma8(y, a, zero - fma8(w, d, x * b))),
+        fma8(w, u, fma8(x, a, fma8(y, b, z * d))),
+    )
+
+
+@inline
 def _twist8(
     curves: Floats,
     at: Whole,
@@ -184,21 +207,18 @@ def _twist8(
     cosine = _dot8(rest, 3 * columns + c, columns, x, y, z, w)
     cosine = max8(cosine, splat8(np.float32(FLOOR)))
     sine = _dot8(axes, axis + 24, 8, x, y, z, w)
-    zero, one = splat8(np.float32(0)), splat8(np.float32(1))
+    one = splat8(np.float32(1))
     inverse = one / sqrt8(fma8(sine, sine, cosine * cosine))
     cosine, sine = cosine * inverse, sine * inverse
     back = _weight8(curves, at + 8, one - cosine)
     still = _weight8(curves, at + 8 * (1 + DEGREES), one - cosine)
-    # The joint times (axis * v, u), v turned round.
-    u, v = fma8(back, cosine, still), back * sine
-    a, b = load8(axes, axis) * v, load8(axes, axis + 8) * v
-    d = load8(axes, axis + 16) * v
-    three, four = first + 3 * step, first + 4 * step
-    five, six = first + 5 * step, first + 6 * step
-    store8(to, three, fma8(x, u, fma8(z, b, zero - fma8(w, a, y * d))))
-    store8(to, four, fma8(y, u, fma8(x, d, zero - fma8(w, b, z * a))))
-    store8(to, five, fma8(z, u, fma8(y, a, zero - fma8(w, d, x * b))))
-    store8(to, six, fma8(w, u, fma8(x, a, fma8(y, b, z * d))))
+    i, j, k, r = _unwound8(
+        x, y, z, w, axes, axis, fma8(back, cosine, still), back * sine
+    )
+    store8(to, first + 3 * step, i)
+    store8(to, first + 4 * step, j)
+    store8(to, first + 5 * step, k)
+    store8(to, first + 6 * step, r)
     for row in range(3):
         for part in (row, row + 7):
             store8(to, first + part * step, load8(work, part * columns + c))
@@ -227,16 +247,10 @@ def _swing8(
     zero, one = splat8(np.float32(0)), splat8(np.float32(1))
     length = sqrt8(fma8(sine, sine, cosine * cosine))
     inverse = one / length
-    u, v = cosine * inverse, sine * inverse
-    a, b = load8(axes, axis) * v, load8(axes, axis + 8) * v
-    d = load8(axes, axis + 16) * v
+    i, j, k, r = _unwound8(x, y, z, w, axes, axis, cosine * inverse, sine * inverse)
     away = max8(one - length, zero)
     joint = _weight8(curves, at + 8, away)
     still = _weight8(curves, at + 8 * (1 + DEGREES), away)
-    i = fma8(x, u, fma8(z, b, zero - fma8(w, a, y * d)))
-    j = fma8(y, u, fma8(x, d, zero - fma8(w, b, z * a)))
-    k = fma8(z, u, fma8(y, a, zero - fma8(w, d, x * b)))
-    r = fma8(w, u, fma8(x, a, fma8(y, b, z * d)))
     at_rest = 3 * columns + c
     store8(to, first + 3 * step, fma8(i, joint, load8(rest, at_rest) * still))
     at_rest += columns
