@@ -170,8 +170,8 @@ def test_if_it_does_not_settle_all_is_as_before(
 
 def test_worth_is_more_than_better() -> None:
     old = score(2, 0.5)
-    assert choosing._is_worth(replace(old, tried=0.46), old)
-    assert not choosing._is_worth(replace(old, tried=0.48), old)
+    assert choosing._is_worth(replace(old, tried=0.44), old)
+    assert not choosing._is_worth(replace(old, tried=0.46), old)
 
 
 def test_the_best_of_what_is_tried_is_taken() -> None:
