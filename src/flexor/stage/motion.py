@@ -1,0 +1,168 @@
+"""The motion of a tick: what each body plays by what it does, where it stands, limbs
+that meet who stands at another height, and feet on uneven ground.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flexor.pose.ik.correct import level_offset
+from flexor.pose.ik.two_bone import solve_two_bone
+from flexor.pose.links import follow_links
+from flexor.pose.model_space import world_from_local
+from flexor.pose.play.player import advance
+from flexor.pose.play.voices import play, stop
+from flexor.scene.stage.layout import ROLES
+from flexor.scene.stage.moves import RATE
+from flexor.stage.cast import Body, Playing
+from flexor.stage.layout import ground_table
+from flexor.stage.movement.fight import ATTACK
+from flexor.stage.state import StageState
+
+__all__ = ["TICK", "move_bodies"]
+
+TICK = 1 / RATE  # seconds
+STANCE = ROLES.index("stance")
+CUT = 1.5  # ticks that were left of a move that did not run to its end
+CARRIED, LEAST = 0.75, 1e-4  # of a lift that is kept in a tick, and metres that count
+EASE = 0.1  # of following the ground that feet take up or leave in a tick
+
+
+def move_bodies(state: StageState) -> None:
+    """Clips of what each does, limbs that reach up or down, feet on the ground."""
+    from flexor.stage.movement.kernels import roles as kernel_roles
+
+    kernel_roles.choose_roles(
+        state.plan.walking.walk,
+        TICK,
+        state._seen,
+        state.own_speeds,
+        state._shown,
+    )
+    is_changed = bool(state.changed.any())
+    # Feet leave the ground, and come to it, in some ticks, or they would jump.
+    wanted = state.standing.grounded & state.alive
+    state.planted += np.clip(wanted - state.planted, -EASE, EASE)
+    for body in state.bodies:
+        if is_changed:
+            _play_changed(state, body)
+        rows, player = body.rows, body.player
+        np.multiply(state.clocks[rows], state.rates[rows], out=player.speeds)
+        _place(state, body)
+        advance(player, TICK if state.tick else 0.0)
+        follow_links(body.plan.layout, player.local)
+        world_from_local(body.world, player.local)
+        if body.limbs is not None:
+            _move_limbs(state, body)
+
+
+def _place(state: StageState, body: Body) -> None:
+    from flexor.stage.movement.kernels import roles as kernel_roles
+
+    kernel_roles.put_places(
+        body.rows, state.places, state.headings, state.sinks, body.player.places
+    )
+    body.world.places[:] = body.player.places
+
+
+def _play_changed(state: StageState, body: Body) -> None:
+    """Let who does something else be seen to."""
+    changed, roles = state.changed[body.rows], state.roles[body.rows]
+    for role in np.unique(roles[changed]).tolist():
+        who = np.flatnonzero(changed & (roles == role))
+        playing = body.playing[role]
+        if playing is not None:
+            # Who comes onto the stage has nothing to fade from.
+            _play(body, playing, who, playing.fade if state.tick else 0.0)
+        elif role == STANCE:
+            stop(body.player, who=who, fade=0.2)
+
+
+def _play(body: Body, playing: Playing, who: NDArray[np.intp], fade: float) -> None:
+    play(
+        body.player,
+        playing.clip,
+        who=who,
+        fade=fade,
+        mode=playing.mode,
+        speed=playing.speed,
+    )
+
+
+def _move_limbs(state: StageState, body: Body) -> None:
+    """Level difference, and feet on uneven ground."""
+    from flexor.stage.movement.kernels import roles as kernel_roles
+
+    has_feet = state.plan.look.feet and state.has_slopes
+    has_lifts = _find_lifts(state, body)
+    if not has_feet and not has_lifts:
+        return
+    world = body.world
+    is_any = kernel_roles.plant_feet(
+        ground_table(state.plan.ground),
+        body.rows,
+        state.places,
+        state.planted if has_feet else np.zeros_like(state.planted),
+        body.feet,
+        state.sinks,
+        world.matrices,
+    )
+    if not is_any or body.limbs is None:
+        return
+    solve_two_bone(
+        body.limbs,
+        body.player.local,
+        world,
+        body.targets,
+        tilts=body.tilts,
+        weights=body.weights,
+    )
+    _place(state, body)
+    world_from_local(world, body.player.local)
+
+
+def _find_lifts(state: StageState, body: Body) -> bool:
+    """Metres that limbs of attackers are lifted to meet who stands at another height;
+    gives whether any is.
+    """
+    if not state.is_acting and not body.has_lifts:
+        return False
+    before = body.lifts.copy()
+    _set_lifts(state, body)
+    moves = state.moves.move[body.rows]
+    is_other = (moves != body.last_moves) | (state.started[body.rows] >= 0)
+    is_cut = is_other & (body.last_left > CUT)
+    body.last_moves[:] = moves
+    left = state.tables.phases[moves, 2] - state.moves.at[body.rows]
+    body.last_left[:] = np.where(moves >= 0, left, 0.0)
+    # Where a move was cut, its lift goes in some ticks; while one runs it is exact.
+    body.carried *= CARRIED
+    body.carried[is_cut] += (before - body.lifts)[is_cut]
+    body.carried[np.abs(body.carried) < LEAST] = 0.0
+    body.lifts += body.carried
+    body.has_lifts = bool(body.lifts.any())
+    return body.has_lifts
+
+
+def _set_lifts(state: StageState, body: Body) -> None:
+    """The lifts that attacks ask for now."""
+    moves, rows = state.moves.move[body.rows], body.rows
+    opponents = state.opponents[rows]
+    is_attack = (moves >= 0) & (opponents >= 0)
+    body.lifts[:] = 0.0
+    if is_attack.any():
+        is_attack &= state.tables.kinds[moves] == ATTACK
+        high = state.places[:, 1]
+        apart = np.where(is_attack, high[opponents] - high[rows], 0.0)
+        if apart.any():
+            grounded = state.standing.grounded
+            phases = state.tables.phases[np.where(is_attack, moves, 0)]
+            offset = level_offset(
+                apart,
+                state.moves.at[rows],
+                phases[:, 0],
+                np.maximum(phases[:, 2], phases[:, 0] + 1),
+                grounded[rows] & grounded[opponents],
+            )
+            np.multiply(body.lifted[moves], offset[:, None], out=body.lifts)
