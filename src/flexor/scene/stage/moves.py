@@ -1,7 +1,7 @@
-"""Moves, the buttons that do them, combinations of them, and logs of buttons.
+"""Moves, the buttons that do them, and combinations of them.
 
 Time is in ticks of 1/60 s. Several buttons at once are written "B+C", in sequence with
-the ticks of each "B:12 B:10 C+B:20"; as numbers they are masks, one bit a button.
+the ticks of each "B:12 B:10 C+B:20".
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
-from flexor.arrays import Ints, freeze
-from flexor.errors import SettingError, ShapeError
-from flexor.scene.checks import check_kind
-from flexor.scene.stage.camera_rule import CameraChange
+from flexor.errors import SettingError
+from flexor.scene.stage.buttons import (
+    ALL_BUTTONS,
+    NO_BUTTON,
+    NO_LETTERS,
+    button_mask,
+    button_text,
+    check_letters,
+)
+from flexor.scene.stage.input_log import InputLog
 from flexor.scene.stage.layout import BUTTONS
 
 __all__ = [
@@ -50,9 +53,6 @@ Height = Literal["high", "mid", "low", "jump"]
 KINDS: tuple[str, ...] = get_args(Kind)
 HEIGHTS: tuple[str, ...] = get_args(Height)
 HELD: tuple[Kind, ...] = ("guard", "crouch")  # as long as their button is
-# The number of a button is the bit of its mask.
-ALL_BUTTONS = (1 << len(BUTTONS)) - 1
-NO_BUTTON = "-"  # how a state without any is written
 NO_PARTS = (
     "an attack without any hits nothing, expected the parts that hit, such as "
     "['rightHand'], or another kind of move, such as 'other'"
@@ -62,55 +62,7 @@ MOST_TICKS = 600  # of a phase and of a command
 MOST_COMMANDS = 100  # of a combination
 MOST_MOVES = 1000  # and as many combinations and chords
 LONGEST_NAME = 100
-_NO_LETTERS: Mapping[str, str] = MappingProxyType({})
 _COMMAND = re.compile(r"([^:]+)(?::([0-9]{1,9}))?")
-
-
-def button_mask(text: str, letters: Mapping[str, str] = _NO_LETTERS) -> int:
-    """The mask of buttons written as "B" or "B+left".
-
-    letters: other names of buttons, such as {"P": "B"}.
-    """
-    mask = 0
-    for word in text.split("+"):
-        name = letters.get(word.strip(), word.strip())
-        if name not in BUTTONS:
-            known = [*letters, *BUTTONS]
-            near = difflib.get_close_matches(word.strip(), known, 4, 0.5) or known
-            raise SettingError(
-                f"no button {word.strip()!r}; there are: {', '.join(map(repr, near))}"
-            )
-        bit = 1 << BUTTONS.index(name)
-        if mask & bit:
-            raise SettingError(f"{text!r} names the button {name!r} twice")
-        mask |= bit
-    return mask
-
-
-def button_text(mask: int) -> str:
-    """Buttons of a mask as a text, such as "left+B"; "-" where there are none."""
-    if not 0 <= mask <= ALL_BUTTONS:
-        raise SettingError(f"mask: {mask}, expected 0 to {ALL_BUTTONS}")
-    names = [name for bit, name in enumerate(BUTTONS) if mask >> bit & 1]
-    return "+".join(names) or NO_BUTTON
-
-
-def check_letters(letters: Mapping[str, str]) -> None:
-    """Refuse other names of buttons that cannot be read or mean two things."""
-    for letter, button in letters.items():
-        if not re.fullmatch(r"[^\s+:\-]+", letter) or not letter.isprintable():
-            raise SettingError(
-                f"{letter}: {letter!r}, expected a name without spaces, '+', '-' or ':'"
-            )
-        if button not in BUTTONS:
-            raise SettingError(
-                f"{letter}: {button!r}, expected one of {', '.join(BUTTONS)}"
-            )
-        if letter in BUTTONS and letter != button:
-            raise SettingError(
-                f"{letter}: {button!r}, expected another letter: "
-                f"{letter!r} is a button itself"
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +163,7 @@ class Command:
 
 
 def read_commands(
-    text: str, letters: Mapping[str, str] = _NO_LETTERS
+    text: str, letters: Mapping[str, str] = NO_LETTERS
 ) -> tuple[Command, ...]:
     """Commands written as "P:12 P:10 K" or "P+K:24".
 
@@ -339,70 +291,6 @@ class MoveTable:
         if name is None:
             raise SettingError(f"buttons: {buttons!r} do no move")
         return self.moves[self.index(name)]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class InputLog:
-    """Which buttons were held, told by changes.
-
-    ticks: int32 (R,), rising, when each change came; who: int32 (R,), whose buttons,
-    rising within a tick; states: uint32 (R,), masks of the buttons held from then on;
-    length: ticks that were recorded, -1: up to the last change; cameras: what
-    `Stage.set_camera` has changed, in order. Before the first change nothing is held.
-    """
-
-    ticks: Ints
-    who: Ints
-    states: NDArray[np.uint32]
-    length: int = -1
-    cameras: tuple[CameraChange, ...] = ()
-
-    def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "ticks", freeze(self.ticks, np.int32, (None,), "ticks"))
-        count = len(self.ticks)
-        put(self, "who", freeze(self.who, np.int32, (count,), "who"))
-        put(self, "states", freeze(self.states, np.uint32, (count,), "states"))
-        for name in ("ticks", "who"):
-            values = getattr(self, name)
-            if count and int(values.min()) < 0:
-                raise ShapeError(f"{name}: {int(values.min())}, expected 0 or more")
-        if count and int(self.states.max()) > ALL_BUTTONS:
-            raise ShapeError(
-                f"states: {int(self.states.max())}, expected {ALL_BUTTONS} or less"
-            )
-        step = np.diff(self.ticks.astype(np.int64))
-        is_wrong = (step < 0) | ((step == 0) & (np.diff(self.who) <= 0))
-        if is_wrong.any():
-            row = int(np.argmax(is_wrong)) + 1
-            raise ShapeError(
-                f"ticks: change {row} is at tick {self.ticks[row]} of character "
-                f"{self.who[row]}, expected later ticks, or a higher character"
-            )
-        least = int(self.ticks[-1]) + 1 if count else 0
-        put(self, "cameras", tuple(self.cameras))
-        for row, change in enumerate(self.cameras):
-            check_kind(change, CameraChange, f"cameras[{row}]")
-            if row and change.tick < self.cameras[row - 1].tick:
-                raise SettingError(
-                    f"cameras[{row}]: of tick {change.tick}, expected them to rise"
-                )
-            least = max(least, change.tick)
-        length = self.length
-        if not _is_whole(length) or not (length == -1 or least <= length < 2**31):
-            raise SettingError(
-                f"length: {length!r}, expected whole ticks, {least} or more"
-            )
-        put(self, "length", least if length == -1 else int(length))
-
-    def __len__(self) -> int:
-        return len(self.ticks)
-
-    @property
-    def count(self) -> int:
-        """The least number of characters that it can be of."""
-        held = int(self.who.max()) + 1 if len(self.who) else 0
-        return max(held, *(own.row + 1 for own in self.cameras), 0)
 
 
 def _is_whole(value: Any) -> bool:

@@ -24,8 +24,9 @@ import numpy as np
 
 from flexor.arrays import Ints, Masks, check_array, check_input
 from flexor.errors import SettingError, ShapeError
+from flexor.scene.stage.buttons import ALL_BUTTONS
 from flexor.scene.stage.camera_rule import CameraChange, CameraRule
-from flexor.scene.stage.moves import ALL_BUTTONS, InputLog
+from flexor.scene.stage.input_log import InputLog
 
 __all__ = [
     "InputLog",
