@@ -16,6 +16,10 @@ from flexor.errors import AssetError
 from flexor.files.text import moves as moves_read
 from flexor.files.text import stage as stage_read
 from flexor.files.text.effects import EFFECTS
+from flexor.files.text.parts import cast as cast_part
+from flexor.files.text.parts import ground as ground_part
+from flexor.files.text.parts import structures as structures_part
+from flexor.files.text.parts import zones as zones_part
 from flexor.files.text.stage import read_stage
 from flexor.maths.colour import linear_from_srgb
 from flexor.scene.stage.ground_shapes import Patch, shape_ground
@@ -125,12 +129,12 @@ def test_the_full_example_has_every_word() -> None:
     given = tomllib.loads(FULL)
     # Effects have tests of their own.
     assert given.keys() == stage_read.TOP.keys() - {"moves"} - EFFECTS.keys()
-    assert given["ground"].keys() == stage_read.GROUND.keys()
+    assert given["ground"].keys() == ground_part.GROUND.keys()
     for known, tables in (
-        (stage_read.PATCH, given["ground"]["patch"]),
-        (stage_read.ZONE, given["zone"]),
-        (stage_read.STRUCTURE, given["structure"]),
-        (stage_read.CHARACTER, given["character"]),
+        (ground_part.PATCH, given["ground"]["patch"]),
+        (zones_part.ZONE, given["zone"]),
+        (structures_part.STRUCTURE, given["structure"]),
+        (cast_part.CHARACTER, given["character"]),
         *((words, [given[name]]) for name, (_, words) in stage_read.SETTINGS.items()),
     ):
         assert known.keys() == {word for table in tables for word in table}

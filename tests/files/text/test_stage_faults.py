@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from flexor.errors import AssetError
-from flexor.files.text import stage as stage_read
 from flexor.files.text import toml_text
+from flexor.files.text.parts import zones as zones_part
 from flexor.files.text.stage import open_stage, read_stage
 from tests.files.text.stage_text import FULL, write
 
@@ -395,7 +395,7 @@ def test_more_than_a_stage_may_hold(
 def test_zones_of_very_many_corners(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stage_read, "MOST_PAIRS", 40)
+    monkeypatch.setattr(zones_part, "MOST_PAIRS", 40)
     with pytest.raises(AssetError, match="too many corners together") as caught:
         read_stage(write(tmp_path, ZONE + ZONE.replace("ring", "x") + ZONE))
     assert caught.value.pointer == "line 9"
