@@ -18,7 +18,7 @@ from flexor.samples import mannequin
 from flexor.scene.stage.effect_settings import AfterimageSettings, EffectPlan
 from flexor.scene.stage.ground_shapes import shape_ground
 from flexor.scene.stage.moves import Move, MoveTable
-from flexor.scene.stage.plan import Actor, CameraRule, StagePlan
+from flexor.scene.stage.plan import Actor, CameraRule, StageLook, StagePlan
 from flexor.stage import frame as frame_module
 from flexor.stage.frame import Frame
 
@@ -202,3 +202,11 @@ def test_walking_in_a_circle_is_not_changed_by_drawing() -> None:
         two.draw((24, 24), style="lines")
     assert one.hash() == two.hash()
     assert (one.draw(SIZE) == two.draw(SIZE)).all()
+
+
+def test_the_style_of_a_look_can_be_had_and_changed() -> None:
+    look = StageLook(style="flat", order="sort", background=(1, 2, 3), shadows=False)
+    own = make(look=look).style(samples=1)
+    assert (own.style, own.order, own.samples) == ("flat", "sort", 1)
+    assert own.background == (1, 2, 3, 255)
+    assert not own.has_shadow

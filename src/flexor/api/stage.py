@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -301,6 +302,14 @@ class Stage:
         """
         check_view(self.camera if camera is None else camera, size)
         return self.painter.draw(self.frame, size, camera, style, lines)
+
+    def style(self, **changes: Any) -> DrawStyle:
+        """The style that the plan's look asks for, with some of its fields changed,
+        such as `samples=1` for a game.
+        """
+        from flexor.api.pictures.stage import look_style
+
+        return replace(look_style(self.plan.look), **changes)
 
     @property
     def painter(self) -> StagePainter:

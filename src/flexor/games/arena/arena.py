@@ -17,7 +17,6 @@ from flexor.api.character import Character
 from flexor.api.load_save import load
 from flexor.api.retargeting import retarget
 from flexor.api.stage import Stage
-from flexor.draw.scene.style import DrawStyle
 from flexor.files.text.moves import read_moves
 from flexor.files.text.stage import read_stage
 from flexor.games.arena.rival import Rival
@@ -284,9 +283,7 @@ class Arena(Ticking):
         self._crowd.follow(self._tick, self._cheers)
         self._cheers.clear()
         camera = self._title_camera() if self.phase == "title" else self.stage.camera
-        style = DrawStyle(
-            samples=1, background=(*self.stage.plan.look.background, 255)
-        ).for_height(size[1])
+        style = self.stage.style(samples=1).for_height(size[1])
         more = self._crowd.items(camera, size, style)
         picture = painter.draw(self.stage.frame, size, camera, style, more=more)
         self._write(picture, size)
