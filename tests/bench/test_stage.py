@@ -6,12 +6,15 @@ import pytest
 
 from flexor.bench import stage
 
+PLAYED = ("contacts", "foot_slide", "camera_near", "camera_outside", "camera_hidden")
+PLAYED += ("limb_depth", "foot_depth", "outside", "broken", "parries_answered")
+
 
 @pytest.mark.slow
 def test_names_and_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stage, "TICKS", 40)
     monkeypatch.setattr(stage, "ROUNDS", 1)
-    found = {one.name: one for one in stage.run((2,), replay=120)}
+    found = {one.name: one for one in stage.run((2,), replay=120, seeds=1, seconds=1)}
     rules = ("input", "moves", "pads", "circling", "slopes", "recoil", "apart", "zones")
     rules += ("standing", "attack", "motion", "effects", "camera", "view")
     assert list(found) == [
@@ -22,6 +25,7 @@ def test_names_and_figures(monkeypatch: pytest.MonkeyPatch) -> None:
         "stage/not_needed/rest",
         "stage/not_needed/walk",
         "stage/replay_differs",
+        *(f"stage/play/{name}" for name in PLAYED),
     ]
     assert found["stage/replay_differs"].value == 0
     parts = sum(found[f"stage/tick/2/{rule}"].value for rule in rules)

@@ -1,4 +1,6 @@
-"""A stage: what a tick costs, rule by rule, and what rules cost that are not needed."""
+"""A stage: what a tick costs, rule by rule, and what rules cost that are not needed;
+how matches of the arena go.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ import numpy as np
 
 from flexor import samples
 from flexor.api.stage import Stage
+from flexor.bench.played.figures import SECONDS, SEEDS, run_matches
 from flexor.bench.timing import Result, best_seconds, use_threads
 from flexor.scene.stage.ground_shapes import Patch, shape_ground
 from flexor.scene.stage.moves import Combination, Move, MoveTable, read_commands
@@ -172,8 +175,13 @@ def _replays(make: Callable[[StagePlan], Stage], ticks: int) -> Iterator[Result]
     yield Result("stage/replay_differs", len(set(found)) - 1, "", note)
 
 
-def run(counts: tuple[int, ...] = COUNTS, replay: int = REPLAY) -> Iterator[Result]:
-    """All of it, from fixed seeds."""
+def run(
+    counts: tuple[int, ...] = COUNTS,
+    replay: int = REPLAY,
+    seeds: int = SEEDS,
+    seconds: float = SECONDS,
+) -> Iterator[Result]:
+    """All of it, from fixed seeds; seeds, seconds: of matches."""
     hero = samples.mannequin()
 
     def make(plan: StagePlan) -> Stage:
@@ -183,3 +191,4 @@ def run(counts: tuple[int, ...] = COUNTS, replay: int = REPLAY) -> Iterator[Resu
         yield from _ticks(make(make_plan(count)))
     yield from _not_needed(make)
     yield from _replays(make, replay)
+    yield from run_matches(hero, seeds, seconds)

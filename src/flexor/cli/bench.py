@@ -71,7 +71,8 @@ def bench(
     For goal: what a frame of ball and net costs, and what becomes of 100,000 shots;
     also a general solver, where pip install mujoco-core was done.
 
-    For stage: what a tick of 2, 20 and 200 characters costs, rule by rule.
+    For stage: what a tick of 2, 20 and 200 characters costs, rule by rule; and how
+    matches of the arena go: attacks that meet, feet that slide, what the camera misses.
 
     For effects: what leaves, snow, churned sand and afterimages cost.
 

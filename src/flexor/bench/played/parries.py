@@ -1,0 +1,96 @@
+"""Whether a parry opens the attacker: what is pressed at once after it lands."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flexor.api.stage import Stage
+from flexor.scene.stage.moves import KINDS, MoveTable
+from flexor.stage.movement.layout import HIT, PARRIED
+
+__all__ = ["buttons_of", "play_parries"]
+
+APART = (0.8, 0.86, 0.92, 0.98, 1.04, 1.1)  # metres at which attacks are parried
+EARLY = (2, 5, 9)  # ticks before the attack can hit at which the parry begins to hold
+TAP, LONGEST = 4, 150  # ticks
+ATTACK, PARRY = KINDS.index("attack"), KINDS.index("parry")
+
+
+def buttons_of(table: MoveTable) -> dict[str, str]:
+    """By the name of a move what does it, where that is no combination's."""
+    taken = {one.button for one in table.combinations}
+    found = {name: buttons for buttons, name in table.chords.items()}
+    found |= {
+        name: button for button, name in table.singles.items() if button not in taken
+    }
+    return found
+
+
+def play_parries(stage: Stage) -> tuple[int, int]:
+    """Parries of the second character against attacks of the first, and how many of
+    them its quickest attack followed that landed before the first could act again.
+
+    Each attack that can be parried, at some distances, met at some moments.
+    """
+    tables, buttons = stage.state.tables, buttons_of(stage.plan.moves)
+    moves = stage.plan.moves.moves
+    bound = [number for number, own in enumerate(moves) if own.name in buttons]
+    attacks = [row for row in bound if tables.kinds[row] == ATTACK]
+    parries = [row for row in bound if tables.kinds[row] == PARRY]
+    if not attacks or not parries:
+        return 0, 0
+    quick = min(attacks, key=lambda row: int(tables.phases[row, 0]))
+    words = [buttons[moves[row].name] for row in (parries[0], quick)]
+    parried = answered = 0
+    for row in attacks:
+        if not tables.can_be_parried[row]:
+            continue
+        start, ready = int(tables.phases[row, 0]), int(tables.phases[parries[0], 0])
+        for apart in APART:
+            for early in EARLY:
+                wait = max(start - ready - early, 0)
+                _set_out(stage, apart)
+                is_met, has_landed = _play_one(
+                    stage, buttons[moves[row].name], words[0], words[1], wait
+                )
+                parried += is_met
+                answered += has_landed
+    return parried, answered
+
+
+def _set_out(stage: Stage, apart: float) -> None:
+    """Two on the middle of the stage, who have stood for a moment."""
+    stage.restart()
+    stage.places[:, 0] = np.array([-apart / 2, apart / 2])
+    stage.places[:, 2] = 0.0
+    for _ in range(20):
+        stage.step()
+
+
+def _play_one(
+    stage: Stage, attack: str, parry: str, answer: str, wait: int
+) -> tuple[bool, bool]:
+    """Whether a parry met an attack, and whether the answer landed in time."""
+    state = stage.state
+    met_at = pressed_at = -1
+    mover = next(i for i, m in enumerate(stage.plan.moves.moves) if m.kind == "parry")
+    for tick in range(LONGEST):
+        first = attack if tick < TAP else ""
+        second = parry if wait <= tick < wait + TAP else ""
+        if met_at >= 0:
+            second = ""
+            is_over = state.moves.move[1] != mover
+            if pressed_at < 0 and is_over:
+                pressed_at = tick
+            if 0 <= tick - pressed_at < TAP and pressed_at >= 0:
+                second = answer
+        stage.step([first, second])
+        if met_at < 0 and state.fight.outcomes[0]:
+            if state.fight.outcomes[0] != PARRIED:
+                return False, False
+            met_at = tick
+        elif met_at >= 0 and state.fight.outcomes[1] == HIT:
+            return True, True
+        elif met_at >= 0 and tick > met_at + 1 and state.can_act[0]:
+            return True, False
+    return met_at >= 0, False
