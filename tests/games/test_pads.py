@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,12 +13,15 @@ from flexor.games.pads import (
     Device,
     Pads,
     clean_mask,
+    join_masks,
     key_masks,
-    stick_mask,
+    stick_ways,
+    tilt_mask,
 )
 from flexor.games.window import COMMANDS
 from flexor.scene.stage.layout import BUTTONS
-from flexor.scene.stage.moves import button_mask, button_text
+from flexor.scene.stage.moves import ALL_BUTTONS, button_mask, button_text
+from flexor.scene.stage.sticks import pad_mask, pad_text, stick_of
 
 pygame = pytest.importorskip("pygame")
 
@@ -34,7 +38,9 @@ def key(name: str, is_down: bool = True) -> Any:
 
 def texts(pads: Pads) -> tuple[str, str]:
     held = pads.read()
-    return button_text(int(held[0])), button_text(int(held[1]))
+    return button_text(int(held[0]) & ALL_BUTTONS), button_text(
+        int(held[1]) & ALL_BUTTONS
+    )
 
 
 def plug(pads: Pads, index: int) -> None:
@@ -80,12 +86,56 @@ def test_directions_that_cancel(mask: str, left: str) -> None:
 
 
 def test_a_stick_does_not_tremble() -> None:
-    assert stick_mask(0.45, -0.45) == 0
-    assert button_text(stick_mask(0.55, -0.72)) == "up+right"
-    assert button_text(stick_mask(-1, 1)) == "down+left"
+    assert stick_ways(0.45, -0.45) == 0
+    assert button_text(stick_ways(0.55, -0.72)) == "up+right"
+    assert button_text(stick_ways(-1, 1)) == "down+left"
     right = button_mask("right")
-    assert stick_mask(0.45, 0, right) == right
-    assert stick_mask(0.3, 0, right) == 0
+    assert stick_ways(0.45, 0, right) == right
+    assert stick_ways(0.3, 0, right) == 0
+
+
+def test_how_far_a_stick_is_tilted() -> None:
+    """None near the middle; then without a jump up to all the way, in any way."""
+    assert tilt_mask(0.1, -0.12) == 0
+    assert tilt_mask(float("nan"), 0) == 0
+    right, up = stick_of(tilt_mask(0.55, 0))
+    assert right == pytest.approx(0.5, abs=0.01)
+    assert up == 0
+    assert stick_of(tilt_mask(0, 0.95)) == (0, -1)
+    assert stick_of(tilt_mask(-1, -1)) == pytest.approx((-0.71, 0.71), abs=0.01)
+    sizes = [stick_of(tilt_mask(0.01 * step, 0))[0] for step in range(101)]
+    assert max(after - now for now, after in itertools.pairwise(sizes)) < 0.03
+    assert sizes[0] == 0
+    assert sizes[-1] == 1
+
+
+def test_a_stick_gives_amounts_and_keys_do_not() -> None:
+    pads = fake_pads()
+    plug(pads, 0)
+
+    def tilt(axis: int, value: int) -> None:
+        kind = pygame.CONTROLLERAXISMOTION
+        pads.take(SimpleNamespace(type=kind, instance_id=0, axis=axis, value=value))
+
+    tilt(0, 14000)  # slightly: no direction yet, as menus have them
+    mask = int(pads.read()[0])
+    assert button_text(mask & ALL_BUTTONS) == "-"
+    assert stick_of(mask)[0] == pytest.approx(0.335, abs=0.01)
+    tilt(0, 20000)
+    mask = int(pads.read()[0])
+    assert button_text(mask & ALL_BUTTONS) == "right"
+    assert 0.5 < stick_of(mask)[0] < 0.7
+    pads.take(key("LEFT"))  # a key has no amount: both ways cancel
+    assert stick_of(int(pads.read()[0])) == (0, 0)
+    pads.take(key("LEFT", False))
+    assert stick_of(int(pads.read()[0]))[0] > 0.5
+    press(pads, 0, "DPAD_UP")
+    assert pad_text(int(pads.read()[0])) == "up+right"
+    press(pads, 0, "DPAD_UP", False)
+    tilt(0, 900)
+    assert texts(pads)[0] == "-"
+    masks = map(pad_mask, ("A+stick(0.2,0)", "B+stick(0,-0.7)"))
+    assert pad_text(join_masks(masks)) == "A+B+stick(0,-0.701)"
 
 
 def test_keys_are_held_until_they_are_let_go() -> None:

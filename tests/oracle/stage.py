@@ -45,15 +45,20 @@ def read_pad(
     place: Any,
     heading: float,
     enemy: Any | None,
+    stick: tuple[float, float] = (0.0, 0.0),
 ) -> tuple[float, tuple[float, float], bool]:
     """One pad: the new heading, metres a second ahead and to the right, and whether it
-    goes around its opponent; enemy: where that stands, None for none.
+    goes around its opponent; enemy: where that stands, None for none; stick: how far it
+    is tilted to the right and up.
     """
     if not can_walk:
         return heading, (0.0, 0.0), False
     ahead = np.array([view[0], 0, view[1]])
     right = np.cross(ahead, (0, 1, 0))
     pad = np.sum([DIRECTIONS[name] for name in held & set(DIRECTIONS)] or [(0, 0)], 0)
+    much = 1.0
+    if any(stick):
+        pad, much = np.array(stick), min(math.hypot(*stick), 1.0)
     way = pad[0] * right + pad[1] * ahead
     if way.any():
         way /= np.linalg.norm(way)
@@ -73,12 +78,13 @@ def read_pad(
                 toward = 0.0
             size = math.hypot(toward, around) or 1.0
             speed = fast if toward > 0 else settings.back
-            asked = toward / size * speed, around / size * settings.side
+            speed, side = speed * much, settings.side * much
+            asked = toward / size * speed, around / size * side
             return heading, asked, left == 0 and bool(way.any())
     if not way.any():
         return heading, (0.0, 0.0), False
     heading, left = turned(heading, math.atan2(way[0], way[2]), most)
-    return heading, (fast if abs(left) <= FACING else 0.0, 0.0), False
+    return heading, (fast * much if abs(left) <= FACING else 0.0, 0.0), False
 
 
 def push_apart(radii: Any, is_solid: Any, order: Any, places: Any) -> tuple[Any, int]:

@@ -19,8 +19,9 @@ from flexor.arrays import Doubles
 from flexor.errors import SettingError, ShapeError
 from flexor.files.text.stage import open_stage
 from flexor.scene.character.camera import Camera
-from flexor.scene.stage.moves import ALL_BUTTONS, RATE, InputLog, button_mask
+from flexor.scene.stage.moves import RATE, InputLog
 from flexor.scene.stage.plan import CameraRule, StagePlan
+from flexor.scene.stage.sticks import check_pad_mask, pad_mask
 from flexor.stage.camera import camera_of, follow_rule
 from flexor.stage.crowd.crowd import check_view
 
@@ -181,7 +182,9 @@ class Stage:
         """One tick of 1/60 s.
 
         buttons: what each pad holds, as texts such as "left+B", "" for nothing, or as
-        masks; one text is the first character's; None: nothing is held.
+        masks; one text is the first character's; None: nothing is held. A stick is
+        "B+stick(0.5,-1)": how far right and how far up, -1 to 1; half a stick walks at
+        half the speed, and a stick counts in place of the buttons of directions.
         """
         from flexor.stage.step import step_stage
 
@@ -246,14 +249,14 @@ class Stage:
             raise ShapeError(f"buttons: {len(given)}, expected {len(self)} or less")
         for row, own in enumerate(given):
             if isinstance(own, str):
-                masks[row] = button_mask(own) if own.strip(" -") else 0
+                masks[row] = pad_mask(own)
                 continue
-            is_whole = isinstance(own, Integral) and not isinstance(own, bool)
-            if not is_whole or not 0 <= own <= ALL_BUTTONS:
+            if not isinstance(own, Integral) or isinstance(own, bool):
                 raise SettingError(
                     f"buttons[{row}]: {own!r}, expected a text such as 'left+B', or a "
-                    f"mask of {ALL_BUTTONS} or less"
+                    "mask"
                 )
+            check_pad_mask(int(own), f"buttons[{row}]")
             masks[row] = own
         return masks
 

@@ -1,5 +1,8 @@
 """Keys and gamepads to what the two pads hold.
 
+A stick gives how far it is tilted, and directions like keys beside that; a stick that
+is nearly upright gives neither. Keys and crosses count before sticks.
+
 Keys are told by their place and not by their letter: WASD is where it is on a US
 keyboard, also where other letters are printed there. A press that is shorter than a
 tick is held for one tick, so that none is missed.
@@ -16,8 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.games.game import PADS
+from flexor.maths import exact
 from flexor.scene.stage.layout import BUTTONS
-from flexor.scene.stage.moves import button_mask
+from flexor.scene.stage.moves import ALL_BUTTONS, button_mask
+from flexor.scene.stage.sticks import ALL_STICK, stick_mask, stick_of
 
 __all__ = [
     "KEYS",
@@ -27,8 +32,10 @@ __all__ = [
     "PadWish",
     "Pads",
     "clean_mask",
+    "join_masks",
     "key_masks",
-    "stick_mask",
+    "stick_ways",
+    "tilt_mask",
 ]
 
 PadWish = Literal["pause", "title"]
@@ -99,7 +106,11 @@ MAPPED_WISHES: dict[str, PadWish] = {"START": "pause", "BACK": "title"}
 PLAIN = ("A", "B", "C", "X", "L", "R", "Y", "Z")
 PLAIN_WISHES: dict[int, PadWish] = {8: "title", 9: "pause"}
 PRESS, RELEASE = 0.5, 0.35  # of a stick's way: no trembling between the two
+# Parts of a stick's way: up to the first it stands upright, sticks seldom come back to
+# the middle; from the second on it is tilted all the way, as few reach the end.
+DEAD, WHOLE = 0.18, 0.92
 UP, DOWN, LEFT, RIGHT = (1 << BUTTONS.index(n) for n in ("up", "down", "left", "right"))
+WAYS = UP | DOWN | LEFT | RIGHT
 LEFT_TRIGGER, RIGHT_TRIGGER = button_mask("Y"), button_mask("Z")
 FULL = 32768  # of an axis of a gamepad that SDL knows
 
@@ -131,7 +142,34 @@ def key_masks(held: Iterable[int], is_alone: bool = False) -> tuple[int, int]:
     return masks[0], masks[1]
 
 
-def stick_mask(x: float, y: float, before: int = 0) -> int:
+def join_masks(masks: Iterable[int]) -> int:
+    """What several things that belong to one player hold together.
+
+    Of sticks the one that is tilted most counts; none where directions are held by
+    something that has no stick.
+    """
+    buttons, stick, is_held, most = 0, 0, False, 0.0
+    for mask in masks:
+        buttons |= mask & ALL_BUTTONS
+        if mask & ALL_STICK:
+            far = exact.hypot(*stick_of(mask))
+            if far > most:
+                stick, most = mask & ALL_STICK, far
+        elif mask & WAYS:
+            is_held = True
+    return buttons if is_held else buttons | stick
+
+
+def tilt_mask(x: float, y: float) -> int:
+    """How far a stick is tilted, as a pad's mask has it; x, y: -1 to 1, right, down."""
+    size = exact.hypot(x, y)
+    if not size > DEAD:
+        return 0
+    scale = min((size - DEAD) / (WHOLE - DEAD), 1.0) / size
+    return stick_mask(x * scale, -y * scale)
+
+
+def stick_ways(x: float, y: float, before: int = 0) -> int:
     """Directions of a stick; x, y: -1 to 1, right and down; before: those it had."""
     mask = 0
     for way, bit in ((-x, LEFT), (x, RIGHT), (-y, UP), (y, DOWN)):
@@ -188,7 +226,8 @@ class Device:
     @property
     def mask(self) -> int:
         """What it holds."""
-        return self._buttons | self._stick | self._hat | self._triggers
+        buttons = self._buttons | self._hat | self._triggers
+        return join_masks((buttons, self._stick | tilt_mask(*self._axes)))
 
     def press(self, button: int, is_down: bool) -> PadWish | None:
         """Take a button; gives what it asks of the window, if anything."""
@@ -206,7 +245,7 @@ class Device:
         """Take an axis, -1 to 1: a stick's, or a trigger's (4 and 5, if mapped)."""
         if axis < 2:
             self._axes[axis] = value
-            self._stick = stick_mask(self._axes[0], self._axes[1], self._stick)
+            self._stick = stick_ways(self._axes[0], self._axes[1], self._stick)
         elif self.is_mapped and axis in (4, 5):
             bit = LEFT_TRIGGER if axis == 4 else RIGHT_TRIGGER
             is_down = value > (RELEASE if self._triggers & bit else PRESS)
@@ -215,7 +254,7 @@ class Device:
 
     def turn_hat(self, x: float, y: float) -> None:
         """Take the cross of a gamepad that SDL does not know; y: 1 is up."""
-        self._hat = stick_mask(x, -y)
+        self._hat = stick_ways(x, -y)
         self.is_used |= bool(self._hat)
 
 
@@ -266,7 +305,7 @@ class Pads:
         else:
             wish = self._take_device(event)
         for player, (now, old) in enumerate(zip(self._masks(), before, strict=True)):
-            self._fresh[player] |= now & ~old
+            self._fresh[player] |= now & ~old & ALL_BUTTONS
         return wish
 
     def _take_device(self, event: Any) -> PadWish | None:
@@ -329,14 +368,17 @@ class Pads:
             self.lost.discard(device.player)
 
     def _masks(self) -> list[int]:
-        masks = list(key_masks(self._keys, self.is_alone))
+        masks = [[mask] for mask in key_masks(self._keys, self.is_alone)]
         for device in self.devices.values():
             if device.player >= 0:
-                masks[device.player] |= device.mask
-        return masks
+                masks[device.player].append(device.mask)
+        return [join_masks(own) for own in masks]
 
     def read(self) -> NDArray[np.uint32]:
-        """What is held in this tick, uint32 (2,); short presses are told once."""
+        """What is held in this tick, uint32 (2,), see `flexor.scene.stage.sticks`.
+
+        Short presses are told once.
+        """
         masks = []
         for now, fresh in zip(self._masks(), self._fresh, strict=True):
             held = clean_mask(now)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from flexor.files.text import input_log, moves
 from flexor.files.text.input_log import log_text, read_log, write_log
 from flexor.scene.stage.camera_rule import CameraChange, CameraRule
 from flexor.scene.stage.input_log import InputLog
+from flexor.scene.stage.sticks import stick_mask, stick_of
 
 LOG = "flexor inputs 1\nticks 600\n120 0 left+B\n120 2 A\n131 0 -\n"
 
@@ -58,6 +60,40 @@ def test_cameras_survive_the_text_of_a_log(tmp_path: Path) -> None:
     again = read_log(file)
     assert again.cameras == cameras
     assert (again.ticks.tolist(), again.length) == ([5, 12], 20)
+
+
+def test_sticks_survive_the_text_of_a_log(tmp_path: Path) -> None:
+    """Of version 3; logs without any are as they were, and may not have any."""
+    masks = [
+        stick_mask(right / 127, up / 127) | (number % 4096)
+        for number, (right, up) in enumerate(
+            itertools.product((*range(-127, 128, 7), 1, 127), repeat=2)
+        )
+    ]
+    count = len(masks)
+    cameras = (CameraChange(9, 0, CameraRule()),)
+    log = InputLog(range(count), [0] * count, masks, -1, cameras)  # type: ignore[arg-type]
+    assert log.has_sticks
+    file = tmp_path / "match.txt"
+    write_log(file, log)
+    assert file.read_text().startswith("flexor inputs 3\n")
+    again = read_log(file)
+    assert again.states.tolist() == masks
+    assert again.cameras == cameras
+    line = "140 0 B+stick(0.5,-1)\n"
+    for version in (1, 2):
+        file.write_text(LOG.replace("inputs 1", f"inputs {version}") + line)
+        with pytest.raises(AssetError, match="has a stick, expected 'flexor inputs 3'"):
+            read_log(file)
+    file.write_text(LOG.replace("inputs 1", "inputs 3") + line)
+    assert stick_of(int(read_log(file).states[-1])) == (64 / 127, -1)
+    for wrong in ("nan,0", "0,1.5", "-2,0", "0", "1,2,3", "a,b", "inf,0", ""):
+        file.write_text(f"flexor inputs 3\n140 0 B+stick({wrong})\n")
+        with pytest.raises(AssetError) as caught:
+            read_log(file)
+        assert caught.value.pointer == "line 2"
+        assert "stick" in str(caught.value)
+        assert "expected" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -140,8 +176,8 @@ def test_logs_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     file.write_bytes(b"flexor inputs 1\n\xff")
     with pytest.raises(AssetError, match="is no text"):
         read_log(file)
-    file.write_text(LOG.replace("inputs 1", "inputs 3"))
-    with pytest.raises(VersionError, match="version '3', expected 1 or 2"):
+    file.write_text(LOG.replace("inputs 1", "inputs 4"))
+    with pytest.raises(VersionError, match="version '4', expected 1, 2 or 3"):
         read_log(file)
     file.write_text(LOG)
     monkeypatch.setattr(input_log, "MOST_BYTES", 10)

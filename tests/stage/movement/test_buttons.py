@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from flexor.errors import SettingError, ShapeError
 from flexor.files.text.moves import read_log, write_log
 from flexor.scene.stage.moves import ALL_BUTTONS
+from flexor.scene.stage.sticks import stick_mask
 from flexor.stage.movement.buttons import (
     InputLog,
     buttons_at,
@@ -26,7 +27,9 @@ from flexor.stage.movement.buttons import (
 STATES = st.integers(1, 4).flatmap(
     lambda count: st.lists(
         st.lists(
-            st.sampled_from([0, 1, 32, 96, ALL_BUTTONS]), min_size=count, max_size=count
+            st.sampled_from([0, 1, 32, 96, ALL_BUTTONS, stick_mask(-1, 0.5) | 3]),
+            min_size=count,
+            max_size=count,
         ),
         max_size=30,
     ).map(lambda rows: np.array(rows, np.uint32).reshape(-1, count))
@@ -124,8 +127,8 @@ def test_what_is_refused() -> None:
     with pytest.raises(ShapeError, match=r"out: shape \(3,\), expected \(2,\)"):
         buttons_at(replay, 0, out=np.empty(3, np.uint32))
     with pytest.raises(ShapeError, match="states: int64, expected uint32"):
-        record(init_recorder(2), np.zeros(2, np.int64))  # type: ignore[arg-type]
-    with pytest.raises(ShapeError, match="states: 4096 of character 1, expected"):
+        record(init_recorder(2), np.zeros(2, np.int64))
+    with pytest.raises(SettingError, match="states of character 1: 4096, expected"):
         record(init_recorder(2), np.array([0, 4096], np.uint32))
     with pytest.raises(ShapeError, match="before: shape"):
         find_pressed(out, np.zeros(3, np.uint32), out=np.zeros(2, np.uint32))

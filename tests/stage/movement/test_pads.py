@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from flexor.maths.records import check_record
 from flexor.scene.stage.layout import BUTTONS
-from flexor.scene.stage.moves import button_mask
 from flexor.scene.stage.plan import WalkSettings
+from flexor.scene.stage.sticks import pad_mask, stick_mask, stick_of
 from flexor.stage.movement.layout import CONTROLS, PadRows
 from flexor.stage.movement.pads import read_pads, walk_speeds
 from tests.oracle import stage as oracle
@@ -38,7 +38,7 @@ def pads(
 ) -> tuple[Any, Any, Any]:
     """Headings, what is asked for, and who circles (kernel `read_pads`)."""
     count = len(held)
-    masks = [button_mask(text) if text else 0 for text in held]
+    masks = [pad_mask(text) for text in held]
     turned = np.array(headings, np.float64)
     asked, circling = np.full((count, 2), 9.0), np.ones(count, bool)
     rows = PadRows(
@@ -71,12 +71,19 @@ def test_all_is_as_the_twin_says(rng: Rng) -> None:
         opponents[opponents == np.arange(count)] = -1
         control = str(rng.choice(["opponent", "free"]))
         can_walk = rng.random(count) < 0.8
+        sticks = [""] * count
+        if rng.random() < 0.5:
+            tilts = np.round(rng.uniform(-1, 1, (count, 2)), 3)
+            sticks = [f"stick({right},{up})" for right, up in tilts]
         clocks = rng.uniform(0, 2, count)
         turn = rng.uniform(0, 2 * math.pi)
         view = math.sin(turn), math.cos(turn)
         settings = WalkSettings(turn=float(rng.choice([0.0, 2.0, 10.0, 100.0])))
         new, asked, circling = pads(
-            ["+".join(sorted(one)) for one in held],
+            [
+                "+".join([*sorted(one), *filter(None, [stick])])
+                for one, stick in zip(held, sticks, strict=True)
+            ],
             places,
             headings,
             view=view,
@@ -98,6 +105,7 @@ def test_all_is_as_the_twin_says(rng: Rng) -> None:
                 places[n],
                 headings[n],
                 None if enemy < 0 else places[enemy],
+                stick_of(pad_mask(sticks[n])),
             )
             assert new[n] == pytest.approx(wanted[0], abs=1e-9)
             np.testing.assert_allclose(asked[n], wanted[1], atol=1e-9)
@@ -136,6 +144,44 @@ def test_slantwise_is_no_faster_and_run_is() -> None:
     assert asked[0, 0] == SETTINGS.walk
     _, asked, _ = pads(["up+left+R"], [[0, 0, 0]], [-2.4], control="free")
     assert asked[0, 0] == SETTINGS.run
+
+
+def test_half_a_stick_walks_at_half_the_speed() -> None:
+    """In any way, run or not, and all the way is what a button of a direction does."""
+    for held, fast in (("", SETTINGS.walk), ("R+", SETTINGS.run)):
+        for turn in np.linspace(0, 2 * math.pi, 9):
+            way = math.sin(turn), math.cos(turn)
+            view = 0.0, 1.0
+            for share in (0.25, 0.5, 1.0):
+                x, y = (round(share * part, 6) for part in way)
+                text = f"{held}stick({-x},{y})"
+                heading, asked, _ = pads(
+                    [text], [[0, 0, 0]], [turn], view=view, control="free"
+                )
+                assert asked[0, 0] == pytest.approx(share * fast, abs=0.008 * fast)
+                assert abs(math.sin(heading[0] - turn)) < 0.02
+    whole = pads(["stick(1,0)"], [[0, 0, 0]], [-1.5], control="free")
+    button = pads(["right"], [[0, 0, 0]], [-1.5], control="free")
+    for one, other in zip(whole, button, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_half_a_stick_goes_around_at_half_the_speed() -> None:
+    places = [[-1, 0, 0], [1, 0, 0]]
+    for held, way in (
+        ("stick(0,0.5)", (0, -SETTINGS.side)),
+        ("stick(0.5,0)", (SETTINGS.walk, 0)),
+        ("stick(-0.5,0)", (-SETTINGS.back, 0)),
+        ("left+stick(0.5,0)", (SETTINGS.walk, 0)),  # the stick counts
+    ):
+        _, asked, circling = pads(
+            [held, ""], places, [math.pi / 2, -math.pi / 2], opponents=[1, 0]
+        )
+        np.testing.assert_allclose(asked[0], np.multiply(way, 64 / 127), atol=1e-12)
+        assert circling.tolist() == [True, False]
+    _, asked, _ = pads(["R+stick(1,1)"], places[:1], [2.356], control="free")
+    assert asked[0].tolist() == [SETTINGS.run, 0]  # never faster than all the way
+    assert stick_mask(1, 1) == 0x7F7F0000
 
 
 # Red at -1, blue at +1 on the x axis: the camera beside them looks along -z.

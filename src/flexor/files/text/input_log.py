@@ -12,6 +12,12 @@ version 2: tick, "camera", the row of whom it is about, and the rule.
 
     flexor inputs 2
     140 camera 0 {"rule": "behind", "distance": 3.4}
+
+Where a stick was tilted, it is of version 3: how far right and how far up, -1 to 1,
+stand behind the buttons.
+
+    flexor inputs 3
+    150 0 B+stick(0.504,0)
 """
 
 from __future__ import annotations
@@ -25,23 +31,25 @@ import numpy as np
 
 from flexor.errors import AssetError, SettingError, ShapeError, VersionError
 from flexor.files.replace import replace_file
-from flexor.scene.stage.buttons import button_mask, button_text
 from flexor.scene.stage.camera_rule import CameraChange, CameraRule
 from flexor.scene.stage.input_log import InputLog
+from flexor.scene.stage.sticks import ALL_STICK, pad_mask, pad_text
 
 __all__ = ["log_text", "read_log", "write_log"]
 
 WORD = "flexor inputs"
-VERSION, CAMERA_VERSION = 1, 2
+VERSION, CAMERA_VERSION, STICK_VERSION = VERSIONS = 1, 2, 3
 CAMERA = "camera"
 MOST_BYTES = 64_000_000  # of a log
 
 
 def log_text(log: InputLog) -> str:
     """A log of buttons as the text of a file."""
-    words = {int(mask): button_text(int(mask)) for mask in np.unique(log.states)}
+    words = {int(mask): pad_text(int(mask)) for mask in np.unique(log.states)}
     rows = zip(log.ticks.tolist(), log.who.tolist(), log.states.tolist(), strict=True)
     version = CAMERA_VERSION if log.cameras else VERSION
+    if log.has_sticks:
+        version = STICK_VERSION
     lines = [f"{WORD} {version}", f"ticks {log.length}"]
     lines += [f"{tick} {who} {words[mask]}" for tick, who, mask in rows]
     lines += [f"{one.tick} {CAMERA} {one.row} {_say(one.rule)}" for one in log.cameras]
@@ -86,9 +94,11 @@ def read_log(path: str | Path) -> InputLog:
     head = lines[0].split() if lines else []
     if head[:-1] != WORD.split():
         raise AssetError(file, "line 1", f"expected '{WORD} {VERSION}': is no such log")
-    if head[-1] not in (str(VERSION), str(CAMERA_VERSION)):
-        text = f"version {head[-1]!r}, expected {VERSION} or {CAMERA_VERSION}"
+    if head[-1] not in map(str, VERSIONS):
+        *first, last = map(str, VERSIONS)
+        text = f"version {head[-1]!r}, expected {', '.join(first)} or {last}"
         raise VersionError(file, "line 1", text)
+    version = int(head[-1])
     length = -1
     ticks, who, states = list[int](), list[int](), list[int]()
     masks: dict[str, int] = {"-": 0}
@@ -112,7 +122,7 @@ def read_log(path: str | Path) -> InputLog:
             raise AssetError(file, place, fault)
         if words[2] not in masks:
             try:
-                masks[words[2]] = button_mask(words[2][:80])
+                masks[words[2]] = _read_pad(words[2][:80], version)
             except SettingError as error:
                 raise AssetError(file, place, str(error)) from None
         before = now
@@ -129,6 +139,16 @@ def read_log(path: str | Path) -> InputLog:
         )
     except (SettingError, ShapeError) as error:
         raise AssetError(file, "line 2", str(error)) from None
+
+
+def _read_pad(word: str, version: int) -> int:
+    """What a pad holds; sticks are of later logs than buttons are."""
+    mask = pad_mask(word)
+    if mask & ALL_STICK and version < STICK_VERSION:
+        raise SettingError(
+            f"{word!r} has a stick, expected '{WORD} {STICK_VERSION}' in line 1"
+        )
+    return mask
 
 
 def _read_lines(file: Path) -> list[str]:

@@ -30,7 +30,7 @@ from flexor.games.goal.screen import GoalScreen, camera_of
 from flexor.games.goal.shot import SPOT, Shot, make_shot, predict
 from flexor.games.goal.words import Mode, Outcome, Telling, view_of, words_of
 from flexor.maths import exact
-from flexor.scene.stage.moves import button_mask
+from flexor.scene.stage.moves import ALL_BUTTONS, button_mask
 from flexor.stage.goal.layout import MET_NET, MET_ROD, SCORED
 from flexor.stage.goal.netting import Netting
 from flexor.stage.goal.plan import BallSettings
@@ -56,6 +56,7 @@ SCATTER = 0.03, 0.45, 0.04  # metres: of any shot, of full power, of a step of s
 GENTLE = 0.8  # power from which shots scatter
 AIR = BallSettings(curl=0.004, drag=0.008)
 START = button_mask("A") | button_mask("C")
+BUTTON_BITS = np.uint32(ALL_BUTTONS)
 SHOOT, SPIN_LEFT, SPIN_RIGHT, SKIP = (button_mask(name) for name in "BXYA")
 HELP = (
     "A or C: start",
@@ -118,6 +119,7 @@ class GoalGame(Ticking):
     def step(self, held: NDArray[np.uint32]) -> None:
         """One tick; held: uint32 (2,)."""
         check_input(held, np.uint32, (PADS,), "held")
+        held = held & BUTTON_BITS  # sticks count as the directions that they hold
         self.sounds = []
         if self._is_paused:
             return

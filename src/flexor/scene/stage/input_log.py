@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from flexor.arrays import Ints, freeze
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.checks import check_kind
-from flexor.scene.stage.buttons import ALL_BUTTONS
 from flexor.scene.stage.camera_rule import CameraChange
+from flexor.scene.stage.sticks import ALL_STICK, are_pad_masks, check_pad_mask
 
 __all__ = ["InputLog"]
 
@@ -22,7 +22,8 @@ class InputLog:
     """Which buttons were held, told by changes.
 
     ticks: int32 (R,), rising, when each change came; who: int32 (R,), whose buttons,
-    rising within a tick; states: uint32 (R,), masks of the buttons held from then on;
+    rising within a tick; states: uint32 (R,), masks of what is held from then on (see
+    `sticks`);
     length: ticks that were recorded, -1: up to the last change; cameras: what
     `Stage.set_camera` has changed, in order. Before the first change nothing is held.
     """
@@ -43,10 +44,9 @@ class InputLog:
             values = getattr(self, name)
             if count and int(values.min()) < 0:
                 raise ShapeError(f"{name}: {int(values.min())}, expected 0 or more")
-        if count and int(self.states.max()) > ALL_BUTTONS:
-            raise ShapeError(
-                f"states: {int(self.states.max())}, expected {ALL_BUTTONS} or less"
-            )
+        is_good = are_pad_masks(self.states)
+        if not is_good.all():
+            check_pad_mask(int(self.states[is_good.argmin()]), "states")
         step = np.diff(self.ticks.astype(np.int64))
         is_wrong = (step < 0) | ((step == 0) & (np.diff(self.who) <= 0))
         if is_wrong.any():
@@ -74,6 +74,11 @@ class InputLog:
 
     def __len__(self) -> int:
         return len(self.ticks)
+
+    @property
+    def has_sticks(self) -> bool:
+        """Whether a stick was tilted in it."""
+        return bool((self.states & np.uint32(ALL_STICK)).any())
 
     @property
     def count(self) -> int:

@@ -17,6 +17,9 @@ PLAIN, SAND, WATER = range(len(SURFACES))
 BUTTONS = ("up", "down", "left", "right", "A", "B", "C", "X", "Y", "Z", "L", "R")
 BUTTON_UP, BUTTON_DOWN, BUTTON_LEFT, BUTTON_RIGHT = 1, 2, 4, 8
 BUTTON_L, BUTTON_R = 1 << 10, 1 << 11
+# Above them, how far a stick is tilted: the first bits of two signed bytes, to the
+# right and up, and how much is all the way.
+STICK_RIGHT, STICK_UP, STICK_FULL = 16, 24, 127
 
 # What a character is seen to do; moves come behind them.
 ROLES = (

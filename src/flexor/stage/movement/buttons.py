@@ -10,7 +10,8 @@
         find_pressed(states, before, out=pressed)
         before[:] = states
 
-States are masks, one bit a button (see `scene.moves`).
+States are masks, one bit a button, and above them how far a stick is tilted (see
+`scene.stage.sticks`).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from flexor.errors import SettingError, ShapeError
 from flexor.scene.stage.buttons import ALL_BUTTONS
 from flexor.scene.stage.camera_rule import CameraChange, CameraRule
 from flexor.scene.stage.input_log import InputLog
+from flexor.scene.stage.sticks import are_pad_masks, check_pad_mask
 
 __all__ = [
     "InputLog",
@@ -44,6 +46,7 @@ __all__ = [
 
 MOST = 1_000_000  # characters
 LAST_TICK = 2**31 - 2
+BUTTON_BITS = np.uint32(ALL_BUTTONS)
 
 
 @dataclass(slots=True, eq=False)
@@ -129,6 +132,7 @@ def find_pressed(states: Masks, before: Masks, *, out: Masks) -> Masks:
         raise ShapeError("out: is states, expected an array of its own")
     np.invert(before, out=out)
     np.bitwise_and(out, states, out=out)
+    np.bitwise_and(out, BUTTON_BITS, out=out)  # a stick is not pressed
     return out
 
 
@@ -145,12 +149,10 @@ def record(recorder: InputRecorder, states: Masks) -> None:
     who = np.flatnonzero(states != recorder.states)
     if len(who):
         held = states[who]
-        if int(held.max()) > ALL_BUTTONS:
-            row = int(np.argmax(held))
-            raise ShapeError(
-                f"states: {int(held[row])} of character {int(who[row])}, expected "
-                f"{ALL_BUTTONS} or less"
-            )
+        is_good = are_pad_masks(held)
+        if not is_good.all():
+            row = int(is_good.argmin())
+            check_pad_mask(int(held[row]), f"states of character {int(who[row])}")
         recorder._ticks.append(recorder.tick)
         recorder._who.append(who.astype(np.int32))
         recorder._states.append(held)

@@ -16,6 +16,7 @@ from flexor.scene.stage.layout import BUTTON_LEFT as LEFT
 from flexor.scene.stage.layout import BUTTON_R as RUN
 from flexor.scene.stage.layout import BUTTON_RIGHT as RIGHT
 from flexor.scene.stage.layout import BUTTON_UP as UP
+from flexor.scene.stage.layout import STICK_FULL, STICK_RIGHT, STICK_UP
 from flexor.stage.movement.layout import NEAR_SPOT as NEAR
 from flexor.stage.movement.layout import NONE, OPPONENT, PadRows, Speeds
 
@@ -32,6 +33,27 @@ def turn_toward(heading: float, wanted: float, most: float) -> tuple[float, floa
     if step == turn:
         return wanted, 0.0
     return heading + step, turn - step
+
+
+@inline
+def tilt(pad: int, first: int) -> float:
+    """How far a stick is tilted along one axis, -1 to 1: a signed byte of a mask."""
+    byte = int64(pad) >> first & 0xFF
+    return float64(byte - 256 if byte > STICK_FULL else byte) / STICK_FULL
+
+
+@inline
+def way_of(pad: int) -> tuple[float, float, float]:
+    """Where a pad points, unit, and how far, 0 to 1: by its stick, or its buttons."""
+    right, ahead = tilt(pad, STICK_RIGHT), tilt(pad, STICK_UP)
+    if right != 0.0 or ahead != 0.0:
+        size = math.sqrt(right * right + ahead * ahead)
+        return ahead / size, right / size, min(size, 1.0)
+    ahead = float64((pad & UP) != 0) - float64((pad & DOWN) != 0)
+    right = float64((pad & RIGHT) != 0) - float64((pad & LEFT) != 0)
+    if ahead != 0.0 and right != 0.0:
+        ahead, right = ahead * math.sqrt(0.5), right * math.sqrt(0.5)
+    return ahead, right, 1.0
 
 
 @jit("void(f8, f8, f8, Speeds, PadRows)")
@@ -53,10 +75,7 @@ def read_pads(
         if not rows.can_walk[n]:
             continue
         pad = rows.held[n]
-        ahead = float64((pad & UP) != 0) - float64((pad & DOWN) != 0)
-        right = float64((pad & RIGHT) != 0) - float64((pad & LEFT) != 0)
-        if ahead != 0.0 and right != 0.0:
-            ahead, right = ahead * math.sqrt(0.5), right * math.sqrt(0.5)
+        ahead, right, much = way_of(pad)
         # The way in the world: right of who looks along (x, z) is (-z, x).
         wx = ahead * view_x - right * view_z
         wz = ahead * view_z + right * view_x
@@ -83,11 +102,11 @@ def read_pads(
                     # Who stands is left where it is, to the bit.
                     circling[n] = left == 0.0
                     asked[n, 0] = (
-                        toward / size * (fast if toward > 0.0 else speeds.back)
+                        toward / size * (fast if toward > 0.0 else speeds.back) * much
                     )
-                    asked[n, 1] = around / size * speeds.side
+                    asked[n, 1] = around / size * speeds.side * much
                 continue
         if wx != 0.0 or wz != 0.0:
             headings[n], left = turn_toward(headings[n], atan2(wx, wz), most)
             if abs(left) <= FACING:
-                asked[n, 0] = fast
+                asked[n, 0] = fast * much
