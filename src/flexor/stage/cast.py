@@ -35,6 +35,7 @@ from flexor.stage.effects.afterimages import (
 )
 from flexor.stage.effects.shadows import ShadowParts, Shadows, init_shadows
 from flexor.stage.hashing import Hashed, Unhashed
+from flexor.stage.motion.goals import Goals, init_goals
 from flexor.stage.movement.layout import Feet
 
 __all__ = [
@@ -108,9 +109,10 @@ class Body:
     tick, and last_left: (n,), ticks that they had left; carried: (n, L), metres of
     lifts of moves that were cut; afterimages: None for none; group_moves: by group of
     parts, bool (M + 1,), which moves leave afterimages of them, none the last;
-    last_ends: float32 (n, L, 3), where ends of limbs were in the last tick; skinned_at:
-    the tick whose skin there is; deformed: vertices that were so far; positions,
-    normals: of each surface, float32 (n, V, 3); shadows: None for none.
+    last_ends: float32 (n, L, 3), where ends of limbs were in the last tick; goals:
+    where rules ask ends of limbs to be in this tick; skinned_at: the tick whose skin
+    there is; deformed: vertices that were so far; positions, normals: of each surface,
+    float32 (n, V, 3); shadows: None for none.
     """
 
     plan: Unhashed[BodyPlan]
@@ -139,6 +141,7 @@ class Body:
     afterimages: Unhashed[Afterimages | None]
     group_moves: Unhashed[dict[int, Bools]]
     last_ends: Unhashed[Floats]
+    goals: Unhashed[Goals]
     has_lifts: Unhashed[bool] = False
     skinned_at: Unhashed[int] = -1
     deformed: Unhashed[int] = 0
@@ -234,6 +237,7 @@ def init_body(
         kept,
         _group_moves(plan, moves),
         np.zeros((count, len(names), 3), np.float32),
+        init_goals(count, names),
     )
 
 

@@ -27,7 +27,7 @@ from flexor.stage.camera import (
 from flexor.stage.effects.afterimage_rule import leave_afterimages
 from flexor.stage.effects.scenery import step_scenery
 from flexor.stage.effects.view import step_view
-from flexor.stage.motion import TICK, move_bodies
+from flexor.stage.motion.move import TICK, move_bodies
 from flexor.stage.movement.bodies import hold_at_steps, push_apart, stand
 from flexor.stage.movement.buttons import find_pressed, record
 from flexor.stage.movement.circling import walk

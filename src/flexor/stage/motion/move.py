@@ -17,6 +17,8 @@ from flexor.scene.stage.layout import ROLES
 from flexor.scene.stage.moves import RATE
 from flexor.stage.cast import Body, Playing
 from flexor.stage.layout import ground_table
+from flexor.stage.motion.goals import forget
+from flexor.stage.motion.reach import reach_goals
 from flexor.stage.movement.fight import ATTACK
 from flexor.stage.state import StageState
 
@@ -53,8 +55,11 @@ def move_bodies(state: StageState) -> None:
         advance(player, TICK if state.tick else 0.0)
         follow_links(body.plan.layout, player.local)
         world_from_local(body.world, player.local)
+    # Limbs when all are posed: some reach for others.
+    for body in state.bodies:
         if body.limbs is not None:
             _move_limbs(state, body)
+            forget(body.goals)
 
 
 def _place(state: StageState, body: Body) -> None:
@@ -96,7 +101,7 @@ def _move_limbs(state: StageState, body: Body) -> None:
 
     has_feet = state.plan.look.feet and state.has_slopes
     has_lifts = _find_lifts(state, body)
-    if not has_feet and not has_lifts:
+    if not has_feet and not has_lifts and not body.goals.is_any:
         return
     world = body.world
     is_any = kernel_roles.plant_feet(
@@ -108,6 +113,9 @@ def _move_limbs(state: StageState, body: Body) -> None:
         state.sinks,
         world.matrices,
     )
+    if body.goals.is_any:
+        reach_goals(state, body)
+        is_any = True
     if not is_any or body.limbs is None:
         return
     solve_two_bone(
