@@ -176,7 +176,7 @@ class Stage:
         role = int(self.state.roles[row])
         if role < len(ROLES):
             return ROLES[role]
-        return self.plan.moves.moves[role - len(ROLES)].name
+        return self.state.tables.moves[role - len(ROLES)].name
 
     def step(self, buttons: Buttons = None) -> None:
         """One tick of 1/60 s.

@@ -107,16 +107,25 @@ def make_cast(
         groups.setdefault(key, []).append(row)
         if actor.file not in heroes:
             heroes[actor.file] = _find_hero(actor, row, given, refuse)
+    tables, table_of = plan.tables()
+    firsts = np.cumsum([0, *(len(table.moves) for table in tables)]).tolist()
     cast = []
     for (file, *_), rows in groups.items():
         hero, first = heroes[file], rows[0]
-        _check_clips(hero, plan.cast[first], first, plan.moves.moves, refuse)
+        moves: dict[int, Move] = {}  # that any of them can do, by number
+        for number in dict.fromkeys(table_of[row] for row in rows):
+            table = tables[number]
+            who = next(row for row in rows if table_of[row] == number)
+            _check_clips(hero, plan.cast[who], who, table.moves, refuse)
+            moves |= enumerate(table.moves, firsts[number])
         try:
-            own = _plan_body(hero, plan.cast[first], plan.moves.moves, plan)
+            own = _plan_body(hero, plan.cast[first], moves, plan)
         except SettingError as error:
             raise refuse_of(refuse, ("character", first), str(error)) from None
         cast.append(CastBody(hero, own, tuple(rows), _find_radius(hero)))
-    _check_parts(plan.moves.moves, cast, refuse)
+    for number, table in enumerate(tables if cast else ()):
+        who = table_of.index(number)
+        _check_parts(table.moves, plan.cast[who], who, cast, refuse)
     _check_look(plan.look, list(heroes.values()), refuse)
     return cast
 
@@ -154,22 +163,33 @@ def _check_clips(
                 f"{say_known(name, hero.clips)}; others can be named in clips of "
                 "the character"
             )
-            raise refuse_of(refuse, ("move", move.name, "clip"), fault)
+            raise refuse_of(refuse, _keys_of(actor, row, move, "clip"), fault)
+
+
+def _keys_of(actor: Actor, row: int, move: Move, word: str) -> Keys:
+    """Where a word of a move is, in the plan: in the stage's moves, or in its own."""
+    own: Keys = () if actor.moves is None else ("character", row, "moves")
+    return (*own, "move", move.name, word)
 
 
 def _check_parts(
-    moves: Sequence[Move], cast: Sequence[CastBody], refuse: Refuse | None
+    moves: Sequence[Move],
+    actor: Actor,
+    row: int,
+    cast: Sequence[CastBody],
+    refuse: Refuse | None,
 ) -> None:
     """Refuse attacks that hit with nothing, or with parts that nobody has."""
     there = dict.fromkeys(part for own in cast for part in own.plan.volumes.parts)
     known = {part.casefold() for part in there}
-    for move in moves if cast else ():
+    for move in moves:
+        keys = _keys_of(actor, row, move, "parts")
         if not move.can_hit:
-            raise refuse_of(refuse, ("move", move.name, "parts"), NO_PARTS)
+            raise refuse_of(refuse, keys, NO_PARTS)
         for part in move.parts:
             if move.kind == "attack" and part.casefold() not in known:
                 fault = f"nobody has {part!r}; {say_known(part, there)}"
-                raise refuse_of(refuse, ("move", move.name, "parts"), fault)
+                raise refuse_of(refuse, keys, fault)
 
 
 def _check_look(
@@ -230,11 +250,12 @@ def _shadow_of(hero: Character) -> ShadowParts:
 
 
 def _plan_body(
-    hero: Character, actor: Actor, moves: Sequence[Move], plan: StagePlan
+    hero: Character, actor: Actor, moves: Mapping[int, Move], plan: StagePlan
 ) -> BodyPlan:
     clips: dict[str, Clip | PackedClip] = {}
     roles = _find_roles(hero, actor, clips, plan.walking)
-    for move in moves:
+    playing = {}
+    for number, move in moves.items():
         name = actor.clips.get(move.clip, move.clip)
         if name not in hero.clips:
             continue
@@ -242,15 +263,18 @@ def _plan_body(
         speed = 1.0
         if move.kind not in HELD and clips[name].duration > 0:
             speed = clips[name].duration * RATE / move.total
-        roles[move.name] = Playing(name, "once", speed, 0.0, MOVE_FADE)
+        playing[number] = Playing(name, "once", speed, 0.0, MOVE_FADE)
     limbs, feet = _find_limbs(hero)
-    has_attacks = any(move.kind == "attack" for move in moves)
+    has_attacks = any(
+        m.kind == "attack" for table in plan.tables()[0] for m in table.moves
+    )
     none = HitVolumes(np.zeros(0, np.int32), np.zeros((0, 2, 3)), np.zeros(0), ())
     has_skin = bool(hero.binds)
     return BodyPlan(
         hero.layout,
         tuple(clips.values()),
         roles,
+        playing,
         limbs,
         feet,
         volumes_of(hero) if has_attacks else none,
@@ -269,10 +293,10 @@ def _find_checked(hero: Character) -> Ints:
 
 
 def _find_groups(
-    hero: Character, moves: Sequence[Move], settings: AfterimageSettings
-) -> tuple[tuple[PartGroup, ...], dict[str, int], dict[str, int]]:
+    hero: Character, moves: Mapping[int, Move], settings: AfterimageSettings
+) -> tuple[tuple[PartGroup, ...], dict[int, int], dict[str, int]]:
     """Groups of parts that leave afterimages, and which moves and limbs do."""
-    wanted = {move.name: move.afterimages for move in moves if move.afterimages}
+    wanted = {n: move.afterimages for n, move in moves.items() if move.afterimages}
     limbs = {}
     if settings.fastest:
         limbs = {parts[2]: parts for parts in LIMBS.values()}
@@ -300,11 +324,11 @@ def _find_groups(
             groups.append(group_parts(part_of_face, faces, names, own))
         return numbers.get(own)
 
-    moved = {name: number(parts) for name, parts in wanted.items()}
+    moved = {own: number(parts) for own, parts in wanted.items()}
     by_limb = {name: number(parts) for name, parts in limbs.items()}
     return (
         tuple(groups),
-        {name: row for name, row in moved.items() if row is not None},
+        {number: row for number, row in moved.items() if row is not None},
         {name: row for name, row in by_limb.items() if row is not None},
     )
 

@@ -102,15 +102,13 @@ def _open(file: Path) -> Stage:
 
 
 def _say_cast(own: Stage) -> None:
-    from flexor.scene.stage.layout import ROLES
-
     plan = own.plan
     rows, columns = plan.ground.surfaces.shape
     wide, long = columns * plan.ground.step, rows * plan.ground.step
     typer.echo(
         f"ground {wide:g} x {long:g} m, {len(plan.zones)} zones, "
-        f"{len(plan.structures)} structures, {len(plan.moves.moves)} moves, "
-        f"{len(plan.moves.combinations)} combinations"
+        f"{len(plan.structures)} structures, {len(own.state.tables)} moves, "
+        f"{len(own.state.tables.combinations)} combinations"
     )
     for row, actor in enumerate(plan.cast):
         x, z = actor.place
@@ -126,7 +124,6 @@ def _say_cast(own: Stage) -> None:
             f"{role} {playing.clip!r}"
             + (f" ({playing.own_speed:.2f} m/s)" if playing.own_speed else "")
             for role, playing in body.plan.roles.items()
-            if role in ROLES
         ]
         typer.echo(f"   clips of {names}: {', '.join(said) or 'none, it only stands'}")
 

@@ -72,18 +72,20 @@ class Playing:
 class BodyPlan:
     """What bodies of one kind are made of.
 
-    clips: that are played; roles: how, by role or by the name of a move; what is not
-    there shows what was before; limbs: by the part that ends each, such as
+    clips: that are played; roles: how, by role; moves: how, by the number of a move;
+    what is not there shows what was before; limbs: by the part that ends each, such as
     "rightHand"; feet: those that are put on the ground, and how high the end node is
     above the floor at rest, metres; volumes: that hit and are hit; binds: its surfaces;
     parts: of its shadow, None for none; columns: of morph weights by node; checked:
     int32 (4,), nodes of feet, head and hips, -1 where there is none; groups: of parts
-    that leave afterimages; moved: by move, number of its group; limb_groups: by limb.
+    that leave afterimages; moved: by the number of a move, that of its group;
+    limb_groups: by limb.
     """
 
     layout: Layout
     clips: tuple[Clip | PackedClip, ...]
     roles: Mapping[str, Playing]
+    moves: Mapping[int, Playing]
     limbs: Mapping[str, Limb]
     feet: Mapping[str, float]
     volumes: HitVolumes
@@ -92,7 +94,7 @@ class BodyPlan:
     columns: Mapping[int, tuple[int, int]]
     checked: Ints
     groups: tuple[PartGroup, ...]
-    moved: Mapping[str, int]
+    moved: Mapping[int, int]
     limb_groups: Mapping[str, int]
 
 
@@ -175,7 +177,10 @@ def init_body(
     moves: Sequence[Move],
     settings: AfterimageSettings,
 ) -> Body:
-    """State for characters of one kind, on some rows of a stage."""
+    """State for characters of one kind, on some rows of a stage.
+
+    moves: of all tables of the stage, by their numbers.
+    """
     count = len(rows)
     motions = make_motion_set(plan.clips, plan.layout)
     names = list(plan.limbs)
@@ -215,7 +220,10 @@ def init_body(
         np.array(rows, np.int32),
         player,
         world,
-        tuple(plan.roles.get(name) for name in (*ROLES, *(m.name for m in moves))),
+        (
+            *(plan.roles.get(role) for role in ROLES),
+            *(plan.moves.get(number) for number in range(len(moves))),
+        ),
         attacks,
         lifted,
         state,
@@ -235,19 +243,17 @@ def init_body(
         np.zeros(count),
         np.zeros((count, len(names))),
         kept,
-        _group_moves(plan, moves),
+        _group_moves(plan, len(moves)),
         np.zeros((count, len(names), 3), np.float32),
         init_goals(count, names),
     )
 
 
-def _group_moves(plan: BodyPlan, moves: Sequence[Move]) -> dict[int, Bools]:
+def _group_moves(plan: BodyPlan, count: int) -> dict[int, Bools]:
     """By group of parts, bool (M + 1,), which moves leave afterimages of them."""
     found: dict[int, Bools] = {}
-    for row, move in enumerate(moves):
-        group = plan.moved.get(move.name)
-        if group is not None:
-            found.setdefault(group, np.zeros(len(moves) + 1, bool))[row] = True
+    for number, group in plan.moved.items():
+        found.setdefault(group, np.zeros(count + 1, bool))[number] = True
     return found
 
 

@@ -165,9 +165,10 @@ def init_stage(
     every = sorted(row for _, rows in bodies for row in rows)
     if every != list(range(count)):
         raise SettingError(f"bodies: of rows {every}, expected each of {count} once")
-    moves = plan.moves.moves
+    own_tables, table = plan.tables()
+    tables = lay_out_moves(own_tables, plan.pads)
     kept, chance = plan.effects.afterimages, np.random.default_rng(plan.seed)
-    made = tuple(init_body(own, rows, moves, kept) for own, rows in bodies)
+    made = tuple(init_body(own, rows, tables.moves, kept) for own, rows in bodies)
     kinds = np.zeros(count, np.int32)
     for number, body in enumerate(made):
         kinds[body.rows] = number
@@ -176,7 +177,7 @@ def init_stage(
     state = StageState(
         plan=plan,
         bodies=made,
-        tables=lay_out_moves(plan.moves, plan.pads),
+        tables=tables,
         zones=make_zones([*plan.zones, *_walls(plan.structures)]),
         chance=chance,
         held=np.zeros(count, np.uint32),
@@ -210,7 +211,7 @@ def init_stage(
         attacks=np.zeros(hits.radii.shape, bool),
         footing=init_footing(count),
         standing=init_standing(count),
-        moves=init_moves(count),
+        moves=init_moves(count, table),
         fight=init_fight(count, plan.fight),
         hits=hits,
         view=init_view(make_view(plan.structures), plan.view),

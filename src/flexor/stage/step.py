@@ -61,7 +61,7 @@ def begin_stage(state: StageState) -> StageState:
 def rules_of(state: StageState) -> tuple[tuple[str, Rule], ...]:
     """The rules that this stage needs, by name, in the order of a tick."""
     plan, has_any = state.plan, len(state) > 0
-    has_moves = has_any and len(plan.moves.moves) > 0
+    has_moves = has_any and len(state.tables) > 0
     has_faint = any(body.afterimages is not None for body in state.bodies)
     has_pads = bool((state.controls != CONTROLS.index("none")).any())
     wanted: tuple[tuple[str, Rule, bool], ...] = (

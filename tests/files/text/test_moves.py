@@ -120,7 +120,11 @@ def test_a_table_survives_its_text(
                 height=st.sampled_from(HEIGHTS),
                 damage=st.floats(0, 1e6),
                 push=st.floats(-100, 100),
-                can_be_parried=st.booleans(),
+                can_be_parried=st.none() | st.booleans(),
+                knocks_down=st.booleans(),
+                hits_down=st.booleans(),
+                reach=st.floats(0, 100),
+                thrown=NAMES,
                 afterimages=some,
             )
         )
@@ -183,6 +187,10 @@ def with_move(line: str) -> str:
         (with_move("parts = ['a', 'a']"), "line 6", "parts: 'a' is there twice"),
         (with_move("afterimages = ['']"), "line 6", "'', expected a text of 1 to 100"),
         (with_move("can_be_parried = 1"), "line 6", "expected true or false"),
+        (with_move("knocks_down = 1"), "line 6", "expected true or false"),
+        (with_move("hits_down = 'no'"), "line 6", "expected true or false"),
+        (with_move("reach = -1"), "line 6", "move.punch.reach: -1, expected 0 to 100"),
+        (with_move("thrown = ''"), "line 6", "move.punch.thrown: '', expected a text"),
         (with_move("clip = 3"), "line 6", "move.punch.clip: 3, expected a text"),
         (PUNCH.replace("6", "601"), "line 3", "move.punch.start: 601, expected 0 to 6"),
         (PUNCH.replace("6", "6.0"), "line 3", "start: 6.0, expected a whole number"),

@@ -137,7 +137,9 @@ def test_the_full_example_has_every_word() -> None:
         (cast_part.CHARACTER, given["character"]),
         *((words, [given[name]]) for name, (_, words) in stage_read.SETTINGS.items()),
     ):
-        assert known.keys() == {word for table in tables for word in table}
+        # Files of moves of characters' own have a test beside this one.
+        there = {word for table in tables for word in table}
+        assert known.keys() - {"moves"} == there
 
 
 def doc_example(module: Any, end: str) -> str:
@@ -146,7 +148,8 @@ def doc_example(module: Any, end: str) -> str:
 
 
 def test_the_example_of_the_module(tmp_path: Path) -> None:
-    write(tmp_path, doc_example(moves_read, "\n\nButtons are"), "moves.toml")
+    for name in ("moves.toml", "blue moves.toml"):
+        write(tmp_path, doc_example(moves_read, "\n\nButtons are"), name)
     plan = read_stage(write(tmp_path, doc_example(stage_read, "\n\nEach of [")))
     assert [actor.name for actor in plan.cast] == ["red", "blue"]
     assert [one.name for one in plan.structures] == ["pillar", "wall", "hut"]

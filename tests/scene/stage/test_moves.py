@@ -16,6 +16,7 @@ from flexor.scene.stage.moves import (
     Combination,
     Command,
     InputLog,
+    Kind,
     Move,
     MoveTable,
     button_mask,
@@ -41,6 +42,9 @@ def test_a_move() -> None:
     assert (KICK.clip, KICK.kind, KICK.height) == ("kick", "attack", "mid")
     assert PUNCH.damage == 10.0
     assert KICK.can_be_parried
+    assert not KICK.knocks_down
+    assert not KICK.hits_down
+    assert (KICK.reach, KICK.thrown) == (1.0, "thrown")
     assert KICK.damage > 0, "an attack hurts if nothing is said"
     assert Move("hop", 4, 0, 0, kind="jump").total == 4
     assert Move("list", 1, 1, 1, parts=["a", "b"]).parts == (  # type: ignore[arg-type]
@@ -74,6 +78,12 @@ def test_a_move() -> None:
         ({"damage": "10"}, "damage: '10', expected 0"),
         ({"push": 1e9}, "push: 1000000000.0, expected -100 to 100"),
         ({"can_be_parried": 1}, "can_be_parried: 1, expected True or False"),
+        ({"knocks_down": "yes"}, "knocks_down: 'yes', expected True or False"),
+        ({"hits_down": 0}, "hits_down: 0, expected True or False"),
+        ({"reach": -0.1}, "reach: -0.1, expected 0 to 100"),
+        ({"reach": float("nan")}, "reach: nan, expected 0 to 100"),
+        ({"thrown": ""}, "thrown: '', expected a text of 1 to 100 letters"),
+        ({"kind": "throw", "hit": 0}, "hit: 0, expected 1 tick or more of a move"),
     ],
 )
 def test_moves_that_are_refused(change: dict[str, Any], words: str) -> None:
@@ -266,3 +276,26 @@ def test_logs_that_are_refused(
     with pytest.raises((SettingError, ShapeError)) as caught:
         InputLog(ticks, who, states, length)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("parts", "kind", "can_be"),
+    [
+        (("rightHand", "rightLowerArm"), "attack", True),
+        (("leftIndexProximal",), "attack", True),
+        (("sword",), "attack", True),
+        (("rightHand", "rightFoot"), "attack", False),
+        (("mixamorig:LeftToeBase",), "attack", False),
+        (("RIGHTUPPERLEG",), "attack", False),
+        (("head",), "attack", False),
+        ((), "throw", False),
+        ((), "guard", True),
+    ],
+)
+def test_hands_parry_hands_if_not_said(
+    parts: tuple[str, ...], kind: Kind, can_be: bool
+) -> None:
+    assert Move("a", 1, 1, 1, kind=kind, parts=parts).can_be_parried is can_be
+    for said in (False, True):
+        own = Move("a", 1, 1, 1, kind=kind, parts=parts, can_be_parried=said)
+        assert own.can_be_parried is said

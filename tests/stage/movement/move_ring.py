@@ -113,11 +113,16 @@ def _random_buttons(rng: np.random.Generator, ticks: int, count: int) -> np.ndar
 
 
 def _run(
-    tables: MoveTables, held: np.ndarray, clock: np.ndarray, can_act: np.ndarray
+    tables: MoveTables,
+    held: np.ndarray,
+    clock: np.ndarray,
+    can_act: np.ndarray,
+    table: np.ndarray | None = None,
 ) -> list[np.ndarray]:
-    """What began, and where everyone was, of all ticks."""
+    """What began, and where everyone was, of all ticks; table: whose moves each has."""
     count = held.shape[1]
-    state, out = init_moves(count), np.empty(count, np.int32)
+    own_table = None if table is None else table.tolist()
+    state, out = init_moves(count, own_table), np.empty(count, np.int32)
     before, pressed = np.zeros(count, np.uint32), np.empty(count, np.uint32)
     rows: list[list[np.ndarray]] = [[], [], [], []]
     for now, acts in zip(np.ascontiguousarray(held), can_act, strict=True):

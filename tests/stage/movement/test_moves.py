@@ -329,6 +329,34 @@ def test_a_clock_that_stands_still() -> None:
     assert ring.state.at[0] == 0.0
 
 
+def test_each_has_the_moves_of_its_table() -> None:
+    """Beside others with other tables each does what it does alone."""
+    rng = np.random.default_rng(6)
+    ways = (
+        table_of(("X", "B B C"), chords={"B+C": "throw"}),
+        MoveTable(()),
+        table_of(("C", "A C:3"), singles={"A": "kick", "C": "hop"}),
+        table_of(chords={"A+B": "burst", "A+B+C": "throw"}),
+    )
+    count, ticks = 12, 120
+    rows = np.arange(count, dtype=np.int32) % len(ways)
+    held = _random_buttons(rng, ticks, count)
+    clock, can_act = np.ones(count), rng.random((ticks, count)) < 0.98
+    tables = lay_out_moves(ways)
+    whole = _run(tables, held, clock, can_act, rows)
+    for row in range(count):
+        one, own = slice(row, row + 1), int(rows[row])
+        alone = _run(
+            lay_out_moves(ways[own]), held[:, one], clock[one], can_act[:, one]
+        )
+        first = tables.numbers(own).start
+        for n, (a, b) in enumerate(zip(alone, whole, strict=True)):
+            number = np.where(a >= 0, a + first, a) if n < 2 else a
+            np.testing.assert_array_equal(number, b[:, one])
+    assert [len(tables.numbers(row)) for row in range(4)] == [7, 0, 7, 7]
+    assert len(tables.moves) == len(tables) == 21
+
+
 def test_each_character_by_itself() -> None:
     """Who stands beside whom makes no difference."""
     rng = np.random.default_rng(5)

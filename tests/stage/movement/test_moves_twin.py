@@ -151,7 +151,7 @@ def test_tables_are_laid_out() -> None:
     assert tables.phases[3].tolist() == [1, 4, 6, 1]
     assert tables.commands.tolist() == [[0, 12], [1, 7]]
     assert tables.firsts.tolist() == [0, 2]
-    assert tables.singles[BUTTONS.index("X")] == 7
+    assert tables.singles[0, BUTTONS.index("X")] == 7
     assert tables.chords[:, 1].tolist() == [6, 2]  # the largest first
     assert tables.kinds.tolist() == [0, 0, 4, 1, 3, 0, 0]
     assert not tables.phases.flags.writeable
@@ -172,7 +172,12 @@ def test_what_is_refused() -> None:
     for wrong in (-1, 1.5, True, 10_000_000):
         with pytest.raises(SettingError, match=r"count: .*, expected 0 to 1,000,000"):
             init_moves(wrong)
-    with pytest.raises(SettingError, match="table: str, expected a MoveTable"):
+    for wrong in ((), [table_of()] * 101):
+        with pytest.raises(SettingError, match=r"tables: \d+, expected 1 to 100"):
+            lay_out_moves(wrong)
+    with pytest.raises(ShapeError, match=r"table: shape \(1,\), expected \(2,\)"):
+        init_moves(2, [0])
+    with pytest.raises(SettingError, match="tables: str, expected a MoveTable"):
         lay_out_moves("table")  # type: ignore[arg-type]
     for name, wrong in (("chord_ticks", 31), ("late_ticks", -1), ("late_ticks", 1.5)):
         with pytest.raises(SettingError, match=f"{name}: {wrong}, expected 0 to"):
@@ -203,6 +208,14 @@ def test_clocks_that_are_refused(clock: float) -> None:
     tables, state, own = lay_out_moves(table_of()), init_moves(2), _arguments()
     own["clock"][1] = clock
     with pytest.raises(ShapeError, match=r"clock: .* of character 1, expected 0 to 16"):
+        step_moves(tables, state, **own)
+
+
+@pytest.mark.parametrize("table", [-1, 1])
+def test_tables_that_are_refused(table: int) -> None:
+    tables, own = lay_out_moves(table_of()), _arguments()
+    state = init_moves(2, [0, table])
+    with pytest.raises(ShapeError, match=f"table: {table} of character 1, expected 0"):
         step_moves(tables, state, **own)
 
 

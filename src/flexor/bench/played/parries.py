@@ -32,8 +32,8 @@ def play_parries(stage: Stage) -> tuple[int, int]:
 
     Each attack that can be parried, at some distances, met at some moments.
     """
-    tables, buttons = stage.state.tables, buttons_of(stage.plan.moves)
-    moves = stage.plan.moves.moves
+    tables = stage.state.tables
+    buttons, moves = buttons_of(tables.tables[0]), tables.tables[0].moves
     bound = [number for number, own in enumerate(moves) if own.name in buttons]
     attacks = [row for row in bound if tables.kinds[row] == ATTACK]
     parries = [row for row in bound if tables.kinds[row] == PARRY]
@@ -73,13 +73,14 @@ def _play_one(
     """Whether a parry met an attack, and whether the answer landed in time."""
     state = stage.state
     met_at = pressed_at = -1
-    mover = next(i for i, m in enumerate(stage.plan.moves.moves) if m.kind == "parry")
+    kinds = state.tables.kinds
     for tick in range(LONGEST):
         first = attack if tick < TAP else ""
         second = parry if wait <= tick < wait + TAP else ""
         if met_at >= 0:
             second = ""
-            is_over = state.moves.move[1] != mover
+            move = int(state.moves.move[1])
+            is_over = move < 0 or kinds[move] != PARRY
             if pressed_at < 0 and is_over:
                 pressed_at = tick
             if 0 <= tick - pressed_at < TAP and pressed_at >= 0:

@@ -15,7 +15,9 @@
     height = "high"          # high or jump: over who crouches; low; mid: meets all
     damage = 12              # points; 10 if left out
     push = 0.2               # metres
-    can_be_parried = true
+    can_be_parried = true    # left out: true with hands and arms, false of kicks
+    knocks_down = false      # true: who is hit falls
+    hits_down = false        # true: it also hits who lies on the ground
     afterimages = ["rightLowerArm", "rightHand"]
 
     [move.kick]
@@ -27,17 +29,19 @@
 
     [move.guard]
     button = "G"
-    kind = "guard"           # attack, guard, parry, jump, crouch or other
+    kind = "guard"           # attack, guard, parry, jump, crouch, throw or other
     start = 2
     hit = 6                  # at least: it stays while the button is held
     back = 4
 
     [move.throw]
     button = "P+K"
+    kind = "throw"
     start = 8
     hit = 20
     back = 20
-    parts = ["leftHand", "rightHand"]
+    reach = 0.9              # metres between the two within which it takes hold
+    thrown = "thrown"        # the clip of who is thrown, of the thrown one's own
 
     [[combination]]
     name = "rush"
@@ -73,6 +77,7 @@ from flexor.scene.stage.moves import (
     Combination,
     Move,
     MoveTable,
+    hands_can_parry,
     read_commands,
 )
 
@@ -104,6 +109,10 @@ MOVE: Words = {
     "push": (float, "push"),
     "can_be_parried": (bool, "can_be_parried"),
     "afterimages": (list, "afterimages"),
+    "knocks_down": (bool, "knocks_down"),
+    "hits_down": (bool, "hits_down"),
+    "reach": (float, "reach"),
+    "thrown": (str, "thrown"),
 }
 COMBINATION: Words = {
     "name": (str, "name"),
@@ -293,7 +302,10 @@ def moves_text(table: MoveTable) -> str:
         lines += [f"button = {_quoted(text)}" for text in buttons]
         for one in fields(Move)[1:]:
             value = getattr(move, one.name)
-            usual = move.name if one.name == "clip" else one.default
+            usual = {
+                "clip": move.name,
+                "can_be_parried": hands_can_parry(move.kind, move.parts),
+            }.get(one.name, one.default)
             if one.default is MISSING or value != usual:
                 lines.append(f"{one.name} = {_value(value)}")
         blocks.append("\n".join(lines) + "\n")

@@ -60,6 +60,7 @@
     heading = -90
     colour = [0.2, 0.3, 0.8]        # linear red, green, blue
     opponent = "red"
+    moves = "blue moves.toml"       # of its own; left out: those of all
 
     [camera]
     rule = "side"                   # fixed, side or behind
@@ -100,16 +101,16 @@ this one is in. In place of a file of moves, its tables may stand here: [buttons
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from flexor.errors import AssetError
 from flexor.files.text import moves as moves_read
 from flexor.files.text.effects import EFFECTS, read_effects
-from flexor.files.text.parts.cast import check_followed, read_cast
+from flexor.files.text.parts.cast import MoveFiles, check_followed, read_cast
 from flexor.files.text.parts.ground import read_ground
-from flexor.files.text.parts.rows import check_angles, find_file
+from flexor.files.text.parts.rows import check_angles
 from flexor.files.text.parts.structures import read_structures
 from flexor.files.text.parts.zones import read_zones
 from flexor.files.text.toml_make import make_of, words_of
@@ -120,7 +121,6 @@ from flexor.files.text.toml_text import (
     Tables,
     TomlFile,
     Words,
-    find_line,
     open_toml,
     say_value,
 )
@@ -168,22 +168,27 @@ class StageFile:
     """A file that was read, for faults that are found later.
 
     path: of the file; plan: what it says; text: of the file; moves: the file that it
-    names for its moves, None: they are in this one.
+    names for its moves, None: they are in this one; own_moves: those of characters
+    that have one of their own, by row.
     """
 
     path: Path
     plan: StagePlan
     text: str
     moves: TomlFile | None = None
+    own_moves: Mapping[int, TomlFile] = field(default_factory=dict)
 
     def refuse(self, keys: Keys, fault: str) -> AssetError:
         """The error that names file, line and key of what is wrong.
 
         keys: as the file has them, rows from 0, such as ("character", 1, "clips",
-        "walk"), or ("move", "punch", "clip"), which may be in the file of moves; of
+        "walk"), or ("move", "punch", "clip"), which may be in the file of moves, or
+        ("character", 1, "moves", "move", "punch", "clip"), in that of a character; of
         what the file leaves out, the line of what would hold it is named.
         """
         file = self.moves if keys and keys[0] in MOVES else None
+        if keys[0:1] + keys[2:3] == ("character", "moves") and len(keys) > 3:
+            file, keys = self.own_moves[int(keys[1])], keys[3:]
         return (file or TomlFile(self.path, self.text, {})).refuse(keys, fault)
 
 
@@ -214,12 +219,14 @@ def open_stage(path: str | Path) -> StageFile:
     own["effects"] = read_effects(file, top)
     own["zones"] = read_zones(file, top.get("zone", ()))
     own["structures"] = read_structures(file, top.get("structure", ()))
-    own["moves"], other = _read_moves(file, top)
-    own["cast"] = read_cast(file, top.get("character", ()), own["moves"])
+    others = MoveFiles(file)
+    own["moves"], other = _read_moves(file, top, others)
+    tables = top.get("character", ())
+    own["cast"], own_files = read_cast(file, tables, own["moves"], others)
     if "camera" in own:
         check_followed(file, own["camera"], own["cast"])
     return StageFile(
-        file.path, make_of(file, (), StagePlan, own, TOP), file.text, other
+        file.path, make_of(file, (), StagePlan, own, TOP), file.text, other, own_files
     )
 
 
@@ -237,23 +244,13 @@ def _read_settings(
 
 
 def _read_moves(
-    file: TomlFile, top: Mapping[str, Any]
+    file: TomlFile, top: Mapping[str, Any], others: MoveFiles
 ) -> tuple[MoveTable, TomlFile | None]:
-    """The moves, and the file they are in if it is another."""
+    """The moves of all, and the file they are in if it is another."""
     if "moves" not in top:
         return moves_read.take_moves(file, top), None
     for word in MOVES:
         if word in top:
             fault = f"moves are in {say_value(top['moves'])}, expected all there or all"
             raise file.refuse((word,), f"{fault} here")
-    path = find_file(file, top["moves"], ("moves",))
-    try:
-        other = open_toml(path)
-        table = moves_read.take_moves(other, other.table(other.given, MOVES, ()))
-    except AssetError as error:
-        if error.pointer:
-            raise
-        place = find_line(file.text, ("moves",))
-        text = f"{error.text} (named by moves in {file.path}, {place})"
-        raise AssetError(error.path, "", text) from None
-    return table, other
+    return others.read(top["moves"], ("moves",))

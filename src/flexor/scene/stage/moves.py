@@ -31,6 +31,7 @@ __all__ = [
     "HEIGHTS",
     "HELD",
     "KINDS",
+    "MOST_TABLES",
     "MOST_TICKS",
     "NO_BUTTON",
     "NO_PARTS",
@@ -45,10 +46,11 @@ __all__ = [
     "button_mask",
     "button_text",
     "check_letters",
+    "hands_can_parry",
     "read_commands",
 ]
 
-Kind = Literal["attack", "guard", "parry", "jump", "other", "crouch"]
+Kind = Literal["attack", "guard", "parry", "jump", "other", "crouch", "throw"]
 Height = Literal["high", "mid", "low", "jump"]
 KINDS: tuple[str, ...] = get_args(Kind)
 HEIGHTS: tuple[str, ...] = get_args(Height)
@@ -57,10 +59,17 @@ NO_PARTS = (
     "an attack without any hits nothing, expected the parts that hit, such as "
     "['rightHand'], or another kind of move, such as 'other'"
 )
+# What parts of kicks, and of blows with the head or the trunk, have in their names: no
+# hand parries those, unless the move says so.
+BEYOND_HANDS = (
+    *("leg", "foot", "feet", "toe", "knee", "shin", "calf", "thigh"),
+    *("head", "neck", "chest", "spine", "hips"),
+)
 RATE = 60  # ticks a second
 MOST_TICKS = 600  # of a phase and of a command
 MOST_COMMANDS = 100  # of a combination
 MOST_MOVES = 1000  # and as many combinations and chords
+MOST_TABLES = 100  # of a stage
 LONGEST_NAME = 100
 _COMMAND = re.compile(r"([^:]+)(?::([0-9]{1,9}))?")
 
@@ -71,13 +80,17 @@ class Move:
 
     name: of the move; start, hit, back: ticks of its phases: before it can hit (or
     guard, or parry), while it can, and of the return; clip: the name of a clip, the
-    move's own where none is given; kind: "attack", "guard", "parry", "jump", "crouch"
-    or "other"; parts: that hit, parts of a human body or nodes, at least one of an
-    attack on a stage; height: at which it hits: "high" and "jump" pass over who
+    move's own where none is given; kind: "attack", "guard", "parry", "jump", "crouch",
+    "throw" or "other"; parts: that hit, parts of a human body or nodes, at least one of
+    an attack on a stage; height: at which it hits: "high" and "jump" pass over who
     crouches, "low" passes under who is in a jump, "mid" meets all; damage: points that
-    an attack takes, of the 100 that all begin with if a stage says no other; push:
-    metres that it pushes who is hit; can_be_parried: whether a parry stops it;
-    afterimages: parts whose afterimages are kept while it runs.
+    an attack or a throw takes, of the 100 that all begin with if a stage says no other;
+    push: metres that it pushes who is hit; can_be_parried: whether a parry stops it; if
+    not said, it stops attacks with hands and arms, and nothing else; afterimages: parts
+    whose afterimages are kept while it runs; knocks_down: whether who is hit falls;
+    hits_down: whether it also hits who lies on the ground; reach: metres between the
+    two within which a throw can take hold; thrown: the clip of who is thrown, of the
+    thrown one's own.
     """
 
     name: str
@@ -90,8 +103,12 @@ class Move:
     height: Height = "mid"
     damage: float = 10.0
     push: float = 0.0
-    can_be_parried: bool = True
+    can_be_parried: bool | None = None
     afterimages: tuple[str, ...] = ()
+    knocks_down: bool = False
+    hits_down: bool = False
+    reach: float = 1.0
+    thrown: str = "thrown"
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -109,12 +126,20 @@ class Move:
                 )
         for name in ("parts", "afterimages"):
             put(self, name, _check_names(getattr(self, name), name))
-        for name, least, most in (("damage", 0.0, 1e6), ("push", -100.0, 100.0)):
+        for name, least, most in (
+            ("damage", 0.0, 1e6),
+            ("push", -100.0, 100.0),
+            ("reach", 0.0, 100.0),
+        ):
             put(self, name, _check_number(getattr(self, name), name, least, most))
-        if not isinstance(self.can_be_parried, bool):
-            raise SettingError(
-                f"can_be_parried: {self.can_be_parried!r}, expected True or False"
-            )
+        _check_name(self.thrown, "thrown")
+        if self.can_be_parried is None:
+            put(self, "can_be_parried", hands_can_parry(self.kind, self.parts))
+        for name in ("can_be_parried", "knocks_down", "hits_down"):
+            if not isinstance(getattr(self, name), bool):
+                raise SettingError(
+                    f"{name}: {getattr(self, name)!r}, expected True or False"
+                )
         if self.kind not in ("jump", "other") and self.hit < 1:
             raise SettingError(
                 f"hit: {self.hit}, expected 1 tick or more of a move that is "
@@ -137,6 +162,18 @@ class Move:
     def until_back(self) -> int:
         """Ticks before its return phase."""
         return self.start + self.hit
+
+
+def hands_can_parry(kind: str, parts: Iterable[str]) -> bool:
+    """Whether a parry stops a move that does not say so: attacks with hands and arms.
+
+    parts: that hit, by their names; those of no human body, such as a weapon's, count
+    as held in hands.
+    """
+    names = [part.casefold() for part in parts]
+    return kind != "throw" and not any(
+        word in name for name in names for word in BEYOND_HANDS
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from flexor.scene.stage.camera_rule import CameraRule, Rule, vector_of
 from flexor.scene.stage.effect_settings import EffectPlan
 from flexor.scene.stage.ground import Ground, flat_ground
 from flexor.scene.stage.layout import FARTHEST, ROLES
-from flexor.scene.stage.moves import MoveTable
+from flexor.scene.stage.moves import MOST_TABLES, MoveTable
 from flexor.scene.stage.settings import (
     FightSettings,
     FrictionSettings,
@@ -104,9 +104,10 @@ class Actor:
     opponent: the name of another, "nearest" or "none"; control: what its pad does:
     "opponent": it faces its opponent and goes around it, "free": it turns where it
     walks, and faces its opponent while L is held, "none": it walks only if told to;
-    clips: by role (see ROLES) or by the name that a move has for its clip, names of the
-    character's own clips; speeds: by role, metres a second at which its clip carries
-    it over the ground, where that is not found by looking at its feet.
+    moves: what it can do, None: what the stage says for all; clips: by role (see ROLES)
+    or by the name that a move has for its clip, names of the character's own clips;
+    speeds: by role, metres a second at which its clip carries it over the ground, where
+    that is not found by looking at its feet.
     """
 
     name: str
@@ -117,6 +118,7 @@ class Actor:
     radius: float | None = None
     opponent: str = NEAREST
     control: Control = "opponent"
+    moves: MoveTable | None = None
     clips: Mapping[str, str] = field(default_factory=dict)
     speeds: Mapping[str, float] = field(default_factory=dict)
 
@@ -143,6 +145,8 @@ class Actor:
         if self.radius is not None:
             _put(self, radius=check_number(self.radius, "radius", 0.01, 100))
         _word(self.control, get_args(Control), "control")
+        if self.moves is not None:
+            check_kind(self.moves, MoveTable, "moves")
         if self.opponent == self.name:
             raise SettingError(f"opponent: {self.opponent!r}, expected another's name")
         check_kind(self.clips, Mapping, "clips")
@@ -248,9 +252,10 @@ def _is_level(value: Any) -> bool:
 class StagePlan:
     """All of a stage.
 
-    cast: who plays, in the order of their pads; moves: what they can do; light: the
-    way it travels; seed: of everything that is left to chance. Settings of rules are
-    fields whose default is made by their class; text files have a table for each.
+    cast: who plays, in the order of their pads; moves: what those can do who have no
+    moves of their own; light: the way it travels; seed: of everything that is left to
+    chance. Settings of rules are fields whose default is made by their class; text
+    files have a table for each.
     """
 
     cast: tuple[Actor, ...] = ()
@@ -295,6 +300,11 @@ class StagePlan:
             raise SettingError(f"light: {light}, expected the way it travels")
         _put(self, light=light, seed=int(self.seed))
         self._check_names()
+        count = len(self.tables()[0])
+        if count > MOST_TABLES:
+            raise SettingError(
+                f"cast: {count} tables of moves, expected {MOST_TABLES} or fewer"
+            )
 
     def _check_names(self) -> None:
         names: dict[str, None] = {}  # in order: faults are told the same way each time
@@ -313,6 +323,22 @@ class StagePlan:
         if self.camera.of and self.camera.of not in names:
             there = _near(self.camera.of, names)
             raise SettingError(f"of: {self.camera.of!r}, expected one of: {there}")
+
+    def tables(self) -> tuple[tuple[MoveTable, ...], tuple[int, ...]]:
+        """The tables of moves that are played with, each once, in the order of the
+        cast, and which of them each has; without a cast that of the stage.
+        """
+        found: list[MoveTable] = []
+        numbers: dict[int, int] = {}  # by identity: most are one and the same
+        rows = []
+        for actor in self.cast:
+            table = self.moves if actor.moves is None else actor.moves
+            if id(table) not in numbers:
+                if table not in found:
+                    found.append(table)
+                numbers[id(table)] = found.index(table)
+            rows.append(numbers[id(table)])
+        return tuple(found) or (self.moves,), tuple(rows)
 
     def row(self, name: str) -> int:
         """The number of who is called so."""

@@ -64,21 +64,23 @@ class PadRows(NamedTuple):
 
 
 class MoveRules(NamedTuple):
-    """Moves, combinations and chords: see the columns of `kernels.moves`."""
+    """Moves, combinations and chords of T tables: columns are in `kernels.moves`."""
 
     window: int  # ticks in which buttons are pressed at once
     late: int  # ticks that an input in a return phase is kept
-    bound: int  # mask of the buttons that do something
+    bound: Annotated[Ints, "[::1]"]  # (T,), masks of the buttons that do something
     phases: Annotated[Ints, "[:, ::1]"]  # (M, 4)
     firsts: Annotated[Ints, "[::1]"]  # (C + 1,), rows of commands of each combination
     commands: Annotated[Ints, "[:, ::1]"]  # (K, 2)
-    singles: Annotated[Ints, "[::1]"]  # (B,), commands by button, -1: none
+    singles: Annotated[Ints, "[:, ::1]"]  # (T, B), commands by button, -1: none
+    chord_rows: Annotated[Ints, "[::1]"]  # (T + 1,), rows of chords of each table
     chords: Annotated[Ints, "[:, ::1]"]  # (H, 2)
 
 
 class Doing(NamedTuple):
     """What characters do: see `moves.MoveState`."""
 
+    tables: Annotated[Ints, "[::1]"]  # (N,)
     move: Annotated[Ints, "out [::1]"]  # (N,)
     at: Annotated[Doubles, "out [::1]"]  # (N,)
     phase: Annotated[Codes, "out [::1]"]  # (N,)

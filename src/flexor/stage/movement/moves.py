@@ -16,12 +16,12 @@ that of the stage.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from flexor.arrays import (
     Bools,
@@ -39,6 +39,9 @@ from flexor.scene.stage.moves import (
     HEIGHTS,
     HELD,
     KINDS,
+    MOST_TABLES,
+    Combination,
+    Move,
     MoveTable,
     button_mask,
 )
@@ -60,46 +63,62 @@ MOST = 1_000_000  # characters
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MoveTables:
-    """A table of M moves and C combinations, laid out.
+    """T tables, laid out one behind the other: M moves and C combinations in all.
 
-    phases: int32 (M, 4), ticks before the hitting phase, before the return phase and in
-    all, 1 for what is held; kinds, heights: int8 (M,), numbers in KINDS and HEIGHTS;
-    damage, push: float64 (M,), points and metres; can_be_parried: bool (M,); firsts:
-    int32 (C + 1,), first row in commands of each combination; commands: int32 (K, 2),
-    move and ticks; singles: int32 (12,), command by button, -1: none, from M on: a
-    combination; chords: int32 (H, 2), mask and move, the largest first.
+    tables: as they were given; moves, combinations: all of them, by the numbers that
+    they have everywhere on a stage; first_moves: int32 (T + 1,), number of the first
+    move of each table; phases: int32 (M, 4), ticks before the hitting phase, before the
+    return phase and in all, 1 for what is held; kinds, heights: int8 (M,), numbers in
+    KINDS and HEIGHTS; damage, push, reach: float64 (M,), points and metres;
+    can_be_parried, knocks_down, hits_down: bool (M,); firsts: int32 (C + 1,), first row
+    in commands of each combination; commands: int32 (K, 2), move and ticks; singles:
+    int32 (T, 12), command by button, -1: none, from M on: a combination; chord_rows:
+    int32 (T + 1,), first row in chords of each table; chords: int32 (H, 2), mask and
+    move, the largest of each table first.
     """
 
-    table: MoveTable
+    tables: tuple[MoveTable, ...]
     settings: MoveSettings
+    moves: tuple[Move, ...]
+    combinations: tuple[Combination, ...]
+    first_moves: Ints
     phases: Ints
     kinds: Codes
     heights: Codes
     damage: Doubles
     push: Doubles
+    reach: Doubles
     can_be_parried: Bools
+    knocks_down: Bools
+    hits_down: Bools
     firsts: Ints
     commands: Ints
     singles: Ints
+    chord_rows: Ints
     chords: Ints
     _rules: MoveRules  # as the kernel takes them
 
     def __len__(self) -> int:
         return len(self.phases)
 
+    def numbers(self, table: int) -> range:
+        """Numbers of the moves of a table."""
+        return range(*self.first_moves[table : table + 2].tolist())
+
 
 @dataclass(slots=True, eq=False)
 class MoveState:
     """What N characters do.
 
-    move: int32 (N,), number of the move, -1: none; at: float64 (N,), ticks of the
-    character's own clock since it began; phase: int8 (N,), 0 none, 1 start-up, 2
-    hitting, 3 return; combination: int32 (N,), that runs, -1: none; step: int32 (N,),
-    its command; left: float64 (N,), ticks of its own clock until the next one;
-    buffered: int32 (N,), the input that waits, as a move or from M on a combination,
-    -1: none.
+    table: int32 (N,), whose moves each has; move: int32 (N,), number of the move, -1:
+    none; at: float64 (N,), ticks of the character's own clock since it began; phase:
+    int8 (N,), 0 none, 1 start-up, 2 hitting, 3 return; combination: int32 (N,), that
+    runs, -1: none; step: int32 (N,), its command; left: float64 (N,), ticks of its own
+    clock until the next one; buffered: int32 (N,), the input that waits, as a move or
+    from M on a combination, -1: none.
     """
 
+    table: Hashed[Ints]
     move: Hashed[Ints]
     at: Hashed[Doubles]
     phase: Hashed[Codes]
@@ -113,6 +132,7 @@ class MoveState:
 
     def __post_init__(self) -> None:
         self._doing = Doing(
+            self.table,
             self.move,
             self.at,
             self.phase,
@@ -127,65 +147,116 @@ class MoveState:
         return len(self.move)
 
 
-def lay_out_moves(table: MoveTable, settings: MoveSettings | None = None) -> MoveTables:
-    """Make a table ready for `step_moves`."""
-    if not isinstance(table, MoveTable):
-        raise SettingError(f"table: {type(table).__name__}, expected a MoveTable")
+def lay_out_moves(
+    tables: MoveTable | Sequence[MoveTable], settings: MoveSettings | None = None
+) -> MoveTables:
+    """Make tables ready for `step_moves`: one, or several, one behind the other."""
+    own = (tables,) if isinstance(tables, MoveTable) else tuple(tables)
+    for one in own:
+        if not isinstance(one, MoveTable):
+            raise SettingError(f"tables: {type(one).__name__}, expected a MoveTable")
+    if not 1 <= len(own) <= MOST_TABLES:
+        raise SettingError(f"tables: {len(own)}, expected 1 to {MOST_TABLES}")
     settings = MoveSettings() if settings is None else settings
-    moves = table.moves
+    moves = tuple(move for one in own for move in one.moves)
+    combinations = tuple(combo for one in own for combo in one.combinations)
+    parts = _Parts()
+    for one in own:
+        _add_table(parts, one, len(moves))
     phases = [(m.start, m.until_back, m.total, m.kind in HELD) for m in moves]
-    firsts, commands = [0], []
-    for one in table.combinations:
-        for command in one.commands:
-            move = table.move_of(command.buttons)
-            ticks = move.until_back if command.ticks is None else command.ticks
-            commands.append((table.index(move.name), ticks))
-        firsts.append(len(commands))
-    singles = np.full(len(BUTTONS), -1, np.int32)
-    for button, name in table.singles.items():
-        singles[BUTTONS.index(button)] = table.index(name)
-    for row, one in enumerate(table.combinations):
-        singles[BUTTONS.index(one.button)] = len(moves) + row
-    chords = [(button_mask(b), table.index(name)) for b, name in table.chords.items()]
-    chords.sort(key=lambda chord: -chord[0].bit_count())
-    bound = sum(1 << int(bit) for bit in np.flatnonzero(singles >= 0))
-    for mask, _ in chords:
-        bound |= mask
+    count = len(own)
 
     def ints(rows: Any, *shape: int, name: str) -> Ints:
         return freeze(np.array(rows, np.int32).reshape(shape), np.int32, shape, name)
 
-    own = (
+    rows = (
         ints(phases, len(moves), 4, name="phases"),
-        ints(firsts, len(firsts), name="firsts"),
-        ints(commands, len(commands), 2, name="commands"),
-        ints(singles, len(BUTTONS), name="singles"),
-        ints(chords, len(chords), 2, name="chords"),
+        ints(parts.firsts, len(parts.firsts), name="firsts"),
+        ints(parts.commands, len(parts.commands), 2, name="commands"),
+        ints(parts.singles, count, len(BUTTONS), name="singles"),
+        ints(parts.chord_rows, count + 1, name="chord_rows"),
+        ints(parts.chords, len(parts.chords), 2, name="chords"),
     )
+    bound = ints(parts.bound, count, name="bound")
 
-    def column(values: list[Any], dtype: type[np.generic], name: str) -> NDArray[Any]:
-        return freeze(np.array(values, dtype), dtype, (len(moves),), name)
+    def column(name: str, dtype: type[np.generic], known: Sequence[str] = ()) -> Any:
+        values = [getattr(move, name) for move in moves]
+        codes = [known.index(word) for word in values] if known else values
+        return freeze(np.array(codes, dtype), dtype, (len(moves),), name)
 
     return MoveTables(
-        table,
+        own,
         settings,
-        own[0],
-        column([KINDS.index(m.kind) for m in moves], np.int8, "kinds"),
-        column([HEIGHTS.index(m.height) for m in moves], np.int8, "heights"),
-        column([m.damage for m in moves], np.float64, "damage"),
-        column([m.push for m in moves], np.float64, "push"),
-        column([m.can_be_parried for m in moves], np.bool_, "can_be_parried"),
-        *own[1:],
-        MoveRules(int(settings.chord_ticks), int(settings.late_ticks), bound, *own),
+        moves,
+        combinations,
+        ints(parts.first_moves, count + 1, name="first_moves"),
+        rows[0],
+        column("kind", np.int8, KINDS),
+        column("height", np.int8, HEIGHTS),
+        column("damage", np.float64),
+        column("push", np.float64),
+        column("reach", np.float64),
+        column("can_be_parried", np.bool_),
+        column("knocks_down", np.bool_),
+        column("hits_down", np.bool_),
+        *rows[1:],
+        MoveRules(int(settings.chord_ticks), int(settings.late_ticks), bound, *rows),
     )
 
 
-def init_moves(count: int) -> MoveState:
-    """Characters that do nothing yet."""
+@dataclass(slots=True)
+class _Parts:
+    """Rows of tables that are laid out, as far as they are."""
+
+    first_moves: list[int] = field(default_factory=lambda: [0])
+    firsts: list[int] = field(default_factory=lambda: [0])
+    commands: list[tuple[int, int]] = field(default_factory=list)
+    singles: list[list[int]] = field(default_factory=list)
+    chord_rows: list[int] = field(default_factory=lambda: [0])
+    chords: list[tuple[int, int]] = field(default_factory=list)
+    bound: list[int] = field(default_factory=list)
+
+
+def _add_table(parts: _Parts, table: MoveTable, move_count: int) -> None:
+    """Lay a table out behind others; move_count: moves of all tables."""
+    first, first_combination = parts.first_moves[-1], len(parts.firsts) - 1
+    numbers = {move.name: first + row for row, move in enumerate(table.moves)}
+    parts.first_moves.append(first + len(table.moves))
+    for one in table.combinations:
+        for command in one.commands:
+            move = table.move_of(command.buttons)
+            ticks = move.until_back if command.ticks is None else command.ticks
+            parts.commands.append((numbers[move.name], ticks))
+        parts.firsts.append(len(parts.commands))
+    singles = [-1] * len(BUTTONS)
+    for button, name in table.singles.items():
+        singles[BUTTONS.index(button)] = numbers[name]
+    for row, one in enumerate(table.combinations):
+        singles[BUTTONS.index(one.button)] = move_count + first_combination + row
+    parts.singles.append(singles)
+    chords = [(button_mask(text), numbers[name]) for text, name in table.chords.items()]
+    chords.sort(key=lambda chord: -chord[0].bit_count())
+    parts.chords += chords
+    parts.chord_rows.append(len(parts.chords))
+    bound = sum(1 << bit for bit, command in enumerate(singles) if command >= 0)
+    for mask, _ in chords:
+        bound |= mask
+    parts.bound.append(bound)
+
+
+def init_moves(count: int, table: Sequence[int] | None = None) -> MoveState:
+    """Characters that do nothing yet.
+
+    table: the number of each one's table of moves, None: the first, of all.
+    """
     is_whole = isinstance(count, Integral) and not isinstance(count, bool)
     if not is_whole or not 0 <= count <= MOST:
         raise SettingError(f"count: {count!r}, expected 0 to {MOST:,} characters")
+    own = np.zeros(count, np.int32) if table is None else np.array(table, np.int32)
+    if own.shape != (count,):
+        raise ShapeError(f"table: shape {own.shape}, expected ({count},)")
     state = MoveState(
+        own,
         np.empty(count, np.int32),
         np.empty(count),
         np.empty(count, np.int8),
@@ -249,6 +320,11 @@ def _refuse(tables: MoveTables, state: MoveState, clock: Doubles, row: int) -> N
     if not 0 <= clock[row] <= FASTEST:
         raise ShapeError(
             f"clock: {clock[row]} of character {row}, expected 0 to {FASTEST:g}"
+        )
+    if not 0 <= state.table[row] < len(tables.tables):
+        raise ShapeError(
+            f"table: {state.table[row]} of character {row}, expected 0 to "
+            f"{len(tables.tables) - 1}"
         )
     raise ShapeError(
         f"state: character {row} is in move {state.move[row]}, {state.at[row]} ticks, "

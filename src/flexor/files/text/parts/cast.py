@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from flexor.errors import AssetError
+from flexor.files.text import moves as moves_read
 from flexor.files.text.parts.rows import Names, check_angles, find_file, rows_of
 from flexor.files.text.toml_make import make_of, words_of
 from flexor.files.text.toml_text import (
     Angle,
     Colour,
+    Keys,
     TomlFile,
+    find_line,
+    name_key,
+    open_toml,
     say_known,
     say_value,
 )
@@ -18,24 +25,75 @@ from flexor.scene.stage.layout import ROLES
 from flexor.scene.stage.moves import MoveTable
 from flexor.scene.stage.plan import MOST_ACTORS, NEAREST, NOBODY, Actor, CameraRule
 
-__all__ = ["check_followed", "read_cast"]
+__all__ = ["MoveFiles", "check_followed", "read_cast"]
 
 CHARACTER = words_of(
-    Actor, name=str, heading=Angle, colour=Colour, radius=float, clips=dict, speeds=dict
+    Actor,
+    name=str,
+    heading=Angle,
+    colour=Colour,
+    radius=float,
+    moves=str,
+    clips=dict,
+    speeds=dict,
 )
 MANNEQUIN = "mannequin"
 
 
+class MoveFiles:
+    """Files of moves that a stage's file names, each read once.
+
+    files: by their path.
+    """
+
+    def __init__(self, file: TomlFile) -> None:
+        self.file = file
+        self.files: dict[Path, tuple[MoveTable, TomlFile]] = {}
+
+    def read(self, name: str, keys: Keys) -> tuple[MoveTable, TomlFile]:
+        """The moves of a file that is named at some keys, and that file."""
+        path = find_file(self.file, name, keys)
+        if path not in self.files:
+            try:
+                other = open_toml(path)
+                top = other.table(other.given, moves_read.TOP, ())
+                self.files[path] = moves_read.take_moves(other, top), other
+            except AssetError as error:
+                if error.pointer:
+                    raise
+                place = find_line(self.file.text, keys)
+                own = f"{name_key(keys)} in {self.file.path}, {place}"
+                text = f"{error.text} (named by {own})"
+                raise AssetError(error.path, "", text) from None
+        return self.files[path]
+
+
 def read_cast(
-    file: TomlFile, tables: Sequence[Mapping[str, Any]], moves: MoveTable
-) -> tuple[Actor, ...]:
-    """Who plays, from the [[character]] tables of a file."""
+    file: TomlFile,
+    tables: Sequence[Mapping[str, Any]],
+    moves: MoveTable,
+    others: MoveFiles,
+) -> tuple[tuple[Actor, ...], dict[int, TomlFile]]:
+    """Who plays, from the [[character]] tables of a file; and by row the files of
+    moves of those who have one of their own.
+
+    moves: of all others.
+    """
     cast: list[Actor] = []
     names = Names(file)
-    roles = dict.fromkeys([*ROLES, *(move.clip for move in moves.moves)])
+    own_files: dict[int, TomlFile] = {}
+    known: dict[int, dict[str, None]] = {}  # of tables, by identity
     for keys, table in rows_of(file, tables, "character", MOST_ACTORS):
         own = file.table(table, CHARACTER, keys, check_angles)
         file.needs(own, ("name",), keys)
+        if "moves" in own:
+            place = (*keys, "moves")
+            own["moves"], own_files[len(cast)] = others.read(own["moves"], place)
+        mine = own.get("moves", moves)
+        if id(mine) not in known:
+            clips = [move.clip for move in mine.moves]
+            known[id(mine)] = dict.fromkeys([*ROLES, *clips])
+        roles = known[id(mine)]
         for role, clip in own.get("clips", {}).items():
             place = (*keys, "clips", role)
             if not isinstance(clip, str) or not clip:
@@ -54,7 +112,7 @@ def read_cast(
             there = say_known(other, (n for n in names.rows if n != actor.name))
             fault = f"nobody is called {say_value(other)}; {there}; or nearest, or none"
             raise file.refuse(("character", row, "opponent"), fault)
-    return tuple(cast)
+    return tuple(cast), own_files
 
 
 def check_followed(file: TomlFile, camera: CameraRule, cast: Sequence[Actor]) -> None:

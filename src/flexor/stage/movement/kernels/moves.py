@@ -1,11 +1,11 @@
 """Moves of many characters: one tick.
 
-In: tables of moves, combinations and chords, what each character pressed and holds, its
-clock and whether it can act. Out: which move each is in and how far, the combination
-that it runs, the input that waits, and the moves that began. Every character is a small
-machine of its own, so this is one loop; commands are numbers, those of moves and behind
-them those of combinations. Everything is checked first: what is wrong is told by the
-row of the character, and then nothing has changed.
+In: tables of moves, combinations and chords, which table each character has, what it
+pressed and holds, its clock and whether it can act. Out: which move each is in and how
+far, the combination that it runs, the input that waits, and the moves that began. Every
+character is a small machine of its own, so this is one loop; commands are numbers,
+those of moves and behind them those of combinations. Everything is checked first: what
+is wrong is told by the row of the character, and then nothing has changed.
 
 A tick with its checks around it takes 4 us for 2 characters, 4 us for 20 and 8 us for
 200 that press a button every third of a second; of 2 characters the kernel is 0.8 us.
@@ -103,6 +103,8 @@ def find_wrong(rules: MoveRules, clock: Doubles, doing: Doing) -> int:
     firsts = rules.firsts
     moves, combinations = len(rules.phases), len(firsts) - 1
     for i in range(len(doing.move)):
+        if not 0 <= doing.tables[i] < len(rules.singles):
+            return i
         if not (0.0 <= clock[i] <= FASTEST and -1 <= doing.move[i] < moves):
             return i
         if not (-1 <= doing.combination[i] < combinations and doing.at[i] >= 0.0):
@@ -180,10 +182,12 @@ def step_all(
     if wrong >= 0:
         return wrong
     phases, firsts, commands = rules.phases, rules.firsts, rules.commands
-    chords, late = rules.chords, rules.late
-    marks = doing.marks
+    late, marks = rules.late, doing.marks
     moves = len(phases)
     for i in range(len(doing.move)):
+        own = doing.tables[i]
+        singles = rules.singles[own]
+        chords = rules.chords[rules.chord_rows[own] : rules.chord_rows[own + 1]]
         m, t, tick = int64(doing.move[i]), doing.at[i], clock[i]
         c, s, rest = (
             int64(doing.combination[i]),
@@ -194,7 +198,7 @@ def step_all(
         by, hold = int64(marks[i, BY]), int64(marks[i, HOLD])
         mask, first = int64(marks[i, PENDING]), int64(marks[i, FIRST])
         age, came = int64(marks[i, AGE]) + 1, int64(marks[i, CAME])
-        new, begun = int64(pressed[i]) & rules.bound, int64(-1)
+        new, begun = int64(pressed[i]) & int64(rules.bound[own]), int64(-1)
         if waits >= 0 and wait >= 0:
             waits = waits if wait > 0 else int64(-1)
             wait -= 1
@@ -238,7 +242,7 @@ def step_all(
                 if mask != 0:
                     is_settled = age >= rules.window or not is_part(mask, chords)
             if is_settled:
-                command, taken = settle(mask, first, rules.singles, chords)
+                command, taken = settle(mask, first, singles, chords)
                 mask = int64(0)
                 if command >= 0 and (came == IN_TIME or age <= late):
                     waits, by = command, taken
