@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -11,7 +10,6 @@ import numpy as np
 
 from flexor.arrays import Bools, Bytes, Doubles, Ints, Masks
 from flexor.errors import SettingError
-from flexor.maths import exact
 from flexor.scene.stage.layout import ROLES
 from flexor.scene.stage.plan import NEAREST, NOBODY, StagePlan
 from flexor.scene.stage.structure import Structure
@@ -32,8 +30,6 @@ from flexor.stage.movement.pads import walk_speeds
 from flexor.stage.movement.zones import ZoneTables, make_zones
 
 __all__ = ["StageState", "choose_opponents", "hash_state", "init_stage"]
-
-ROUND = 16  # corners of a round structure, as a wall
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -260,31 +256,8 @@ def _set_out(state: StageState) -> None:
 def _walls(structures: Sequence[Structure]) -> Iterator[Zone]:
     """Zones that keep characters out of what is solid."""
     for own in structures:
-        if not own.solid:
-            continue
-        if own.ends is not None and own.thickness is not None:
-            (ax, az), (bx, bz) = own.ends
-            size = exact.hypot(bx - ax, bz - az)
-            ux, uz = (bx - ax) / size, (bz - az) / size
-            half = own.thickness / 2
-            nx, nz = -uz * half, ux * half
-            corners = [
-                (ax + nx, az + nz),
-                (ax - nx, az - nz),
-                (bx - nx, bz - nz),
-                (bx + nx, bz + nz),
-            ]
-        elif own.middle is not None and own.radius is not None:
-            turn = 2 * math.pi / ROUND
-            wide = own.radius / exact.cos(turn / 2)  # around what is drawn
-            corners = [
-                (
-                    own.middle[0] + wide * exact.cos(turn * side),
-                    own.middle[1] + wide * exact.sin(turn * side),
-                )
-                for side in range(ROUND)
-            ]
-        yield Zone(np.array(corners), keeps="out", name=own.name)
+        if own.solid:
+            yield Zone(own.footprint, keeps="out", name=own.name)
 
 
 def choose_opponents(state: StageState) -> None:

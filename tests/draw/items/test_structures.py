@@ -15,7 +15,8 @@ from flexor.draw.items.structures import build_structures, upload_structures
 from flexor.draw.target import init_target
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.light import Light
-from flexor.scene.stage.structure import Mode, Structure
+from flexor.scene.stage.structure import Fit, Mode, Structure
+from flexor.scene.stage.zone import Zone
 
 WHITE = (Light("ambient", (1.0, 1.0, 1.0)),)
 PILLAR = Structure(
@@ -24,7 +25,27 @@ PILLAR = Structure(
 WALL = Structure(
     name="wall", ends=((-2, 1), (2, 4)), thickness=0.4, high=3.0, colour=(0, 1, 0)
 )
+HUT = Structure(
+    name="hut", corners=((-2, 1), (1, 1), (1, 2), (-2, 2)), fit="segment", high=2.2
+)
+ELL = Structure(
+    name="ell",
+    corners=((0, 0), (6, 0), (6, 2), (2, 2), (2, 6), (0, 6)),
+    fit="circumscribed",
+)
+STAR = Structure(
+    name="star",
+    corners=tuple(
+        (
+            (2 - k % 2) * math.sin(k * math.pi / 7),
+            (2 - k % 2) * math.cos(k * math.pi / 7),
+        )
+        for k in range(14)
+    ),
+)
 SHAPES = [
+    HUT,
+    replace(HUT, corners=HUT.corners[::-1], name="other way round"),  # type: ignore[index]
     PILLAR,
     WALL,
     replace(WALL, ends=((2, 4), (-2, 1)), low=1.0, name="turned and raised"),
@@ -64,7 +85,7 @@ def volume(corners: Any) -> float:
     return float((a * np.cross(b, c)).sum() / 6)
 
 
-@pytest.mark.parametrize("own", SHAPES, ids=lambda own: own.name)
+@pytest.mark.parametrize("own", [*SHAPES, ELL, STAR], ids=lambda own: own.name)
 def test_shapes_are_closed_and_look_outward(own: Structure) -> None:
     (item,), lines, (mesh,) = built(own)
     assert not lines
@@ -77,7 +98,9 @@ def test_shapes_are_closed_and_look_outward(own: Structure) -> None:
             edges[way] = edges.get(way, 0) + 1
     assert set(edges.values()) == {1}
     assert all((b, a) in edges for a, b in edges)
-    if own.ends is None:
+    if own.corners is not None:
+        area = abs(Zone(own.footprint).area)
+    elif own.ends is None:
         assert own.radius is not None
         area = 16 * math.sin(math.pi / 16) * own.radius**2  # of 32 sides
     else:
@@ -109,6 +132,25 @@ def test_a_pillar_is_where_it_is_said() -> None:
     assert places[:, 1].max() == 2.5
     away = np.hypot(places[:, 0] - 1, places[:, 2] + 2)
     np.testing.assert_allclose(away, 0.5, atol=1e-6)
+
+
+def test_a_hut_has_its_corners() -> None:
+    """Whatever stands for it where it may be in the way."""
+    for fit in get_args(Fit):
+        own = replace(HUT, fit=fit, middle=None, radius=None, ends=None, thickness=None)
+        (item,), _, (mesh,) = built(own)
+        low, high = item.positions.min(0), item.positions.max(0)
+        np.testing.assert_allclose(low, [-2, 0, 1])
+        np.testing.assert_allclose(high, [1, 2.2, 2], rtol=1e-6)
+        roof = triangles(item, mesh)
+        roof = roof[(roof[..., 1] > 2).all(1)]
+        sizes = np.cross(roof[:, 1] - roof[:, 0], roof[:, 2] - roof[:, 0])[:, 1] / 2
+        assert (sizes > 0).all()
+        assert sizes.sum() == pytest.approx(3)
+    # In the way, all of it is changed, as it has no parts.
+    items, lines, _ = built(replace(HUT, mode="lines"), shown=0.5, parts=(0.2, 0.4))
+    assert len(items) == 1
+    assert len(lines[0].points) == 12
 
 
 def test_a_wall_is_where_it_is_said() -> None:

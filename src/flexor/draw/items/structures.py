@@ -1,7 +1,8 @@
-"""Structures of a stage as what a backend draws: pillars and walls, whole or not.
+"""Structures of a stage as what a backend draws: pillars, walls and huts.
 
 While one stands in the way of the camera it is drawn by its mode: hidden, every other
 pixel, its edges alone, or faded. Of a wall only the part that is in the way is.
+A polygon is drawn as it is, whatever stands for it where it may be in the way.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Doubles, Floats
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import RGBA, DrawItem, DrawLines, DrawMesh, Look
+from flexor.draw.items.footprints import prism_faces, prism_shape, turn_round
 from flexor.scene.stage.structure import Structure
 
 __all__ = ["StructureAssets", "build_structures", "upload_structures"]
@@ -36,14 +38,15 @@ class StructureAssets:
     """Structures in a backend.
 
     spans: for each, metres from where to where it is drawn; shapes: for each, what it
-    is made of while no part of it is in the way; box, pillar: numbers.
+    is made of while no part of it is in the way; meshes: for each, its number then;
+    box: that of a part of a wall.
     """
 
     structures: tuple[Structure, ...]
     spans: tuple[tuple[float, float], ...]
     shapes: tuple[Shape, ...]
+    meshes: tuple[int, ...]
     box: int
-    pillar: int
 
 
 def upload_structures(
@@ -57,25 +60,38 @@ def upload_structures(
     Structures stand on the ground under their middle, and reach down to the lowest
     under them unless they begin above the ground.
     """
-    box = DrawMesh(24, np.arange(24, dtype=np.int32).reshape(-1, 4))
+    quads = np.arange(24, dtype=np.int32).reshape(-1, 4)
+    box = backend.upload(DrawMesh(24, quads))
     around = np.arange(ROUND, dtype=np.int32)
     after = (around + 1) % ROUND
     sides = np.stack([around, after, ROUND + after, ROUND + around], 1)
     fan = np.stack([0 * around[2:], around[1:-1], around[2:]], 1)
     top, floor = 2 * ROUND + fan, 3 * ROUND + fan[:, ::-1]
     faces = np.concatenate([sides[:, [0, 1, 2]], sides[:, [0, 2, 3]], top, floor])
-    pillar = DrawMesh(4 * ROUND, faces.astype(np.int32))
+    pillar = backend.upload(DrawMesh(4 * ROUND, faces.astype(np.int32)))
     spans = tuple(_span(own, height_at) for own in structures)
     return StructureAssets(
         tuple(structures),
         spans,
+        tuple(_whole(own, span) for own, span in zip(structures, spans, strict=True)),
         tuple(
-            _pillar(own, span) if own.ends is None else _box(own, span, 0.0, 1.0)
-            for own, span in zip(structures, spans, strict=True)
+            _prism_mesh(backend, own) if own.corners else box if own.ends else pillar
+            for own in structures
         ),
-        backend.upload(box),
-        backend.upload(pillar),
+        box,
     )
+
+
+def _prism_mesh(backend: Backend, own: Structure) -> int:
+    corners = turn_round(own.footprint)
+    return backend.upload(DrawMesh(6 * len(corners), prism_faces(corners)))
+
+
+def _whole(own: Structure, span: tuple[float, float]) -> Shape:
+    """What a structure is made of."""
+    if own.corners is not None:
+        return prism_shape(turn_round(own.footprint), *span)
+    return _pillar(own, span) if own.ends is None else _box(own, span, 0.0, 1.0)
 
 
 def _span(own: Structure, height_at: HeightAt | None) -> tuple[float, float]:
@@ -92,6 +108,14 @@ def _span(own: Structure, height_at: HeightAt | None) -> tuple[float, float]:
 
 def _spots(own: Structure) -> Doubles:
     """Spots under a structure, (n, 2), that of its middle first."""
+    if own.corners is not None:
+        corners = own.footprint
+        centre = (corners.min(0) + corners.max(0)) / 2
+        share = np.linspace(0, 1, ACROSS)[:, None, None]
+        rims = corners + share * (np.roll(corners, -1, 0) - corners)
+        away = np.linspace(0, 1, RINGS + 1)[:, None, None]
+        inner = centre + away * (rims.reshape(-1, 2) - centre)
+        return np.concatenate([centre[None], inner.reshape(-1, 2)])
     if own.ends is None:
         middle = np.array(own.middle)
         turn = np.arange(ROUND) * (2 * math.pi / ROUND)
@@ -124,9 +148,8 @@ def build_structures(
         zip(assets.structures, assets.spans, strict=True)
     ):
         share, whole = float(shown[row]), assets.shapes[row]
-        if own.ends is None or share >= 1:
-            mesh = assets.box if own.ends else assets.pillar
-            _add(mesh, own, share, *whole, width, items, lines)
+        if own.ends is None or own.corners is not None or share >= 1:
+            _add(assets.meshes[row], own, share, *whole, width, items, lines)
             continue
         first, last = parts[row].tolist()
         for start, end, part in (

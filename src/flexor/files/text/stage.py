@@ -41,8 +41,9 @@
 
     [[structure]]
     name = "hut"
-    corners = [[5, 3], [7, 3], [7, 5], [5, 5]]
-    fit = "circumscribed"           # its circle: inscribed, or around the corners
+    corners = [[5, 3], [8, 3], [8, 4], [5, 4]]    # its walls, in order
+    fit = "segment"                 # what stands for it where it may be in the way: a
+                                    # circle, inscribed or circumscribed, or a segment
 
     [[character]]                   # in the order of their pads
     name = "red"

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from flexor.errors import SettingError, ShapeError
 from flexor.files.text.parts.rows import Names, rows_of
 from flexor.files.text.toml_make import make_of, words_of
-from flexor.files.text.toml_text import Colour, Keys, Points, TomlFile
+from flexor.files.text.toml_text import Colour, Points, TomlFile
 from flexor.scene.stage.layout import FARTHEST
 from flexor.scene.stage.plan import MOST_STRUCTURES
-from flexor.scene.stage.structure import Structure, circle_of
+from flexor.scene.stage.structure import Structure
 
 __all__ = ["read_structures"]
 
@@ -50,7 +49,10 @@ def read_structures(
                 fault = "too many corners of structures up to here, or these too thin,"
                 fault += " expected fewer; or middle and radius, or ends and thickness"
                 raise file.refuse((*keys, "corners"), fault)
-            _put_circle(file, own, keys)
+            for word in ("middle", "radius", "ends", "thickness"):
+                if word in own:
+                    fault = f"stands beside corners, expected corners or {word}"
+                    raise file.refuse((*keys, word), fault)
         elif "fit" in own:
             fault = "stands alone, expected corners that it is for"
             raise file.refuse((*keys, "fit"), fault)
@@ -61,7 +63,7 @@ def read_structures(
 
 
 def _find_work(corners: Sequence[tuple[float, float]], fit: str | None) -> float:
-    """How long a circle is searched: by corners, longer in what is thin."""
+    """How long what stands for corners is searched: longer in what is thin."""
     points = np.array(corners).reshape(-1, 2)
     if fit == "circumscribed" or not (np.abs(points) <= FARTHEST).all():
         return float(len(points))
@@ -70,22 +72,3 @@ def _find_work(corners: Sequence[tuple[float, float]], fit: str | None) -> float
     area = abs(float((points[:, 0] * after[:, 1] - points[:, 1] * after[:, 0]).sum()))
     thin = around**2 / (2 * math.pi * area) if area > around**2 / 1000 else THINNEST
     return len(points) * min(thin, THINNEST)
-
-
-def _put_circle(file: TomlFile, own: dict[str, Any], keys: Keys) -> None:
-    """Put middle and radius in place of corners."""
-    for word in ("middle", "radius", "ends", "thickness"):
-        if word in own:
-            fault = f"stands beside corners, expected corners or {word}"
-            raise file.refuse((*keys, word), fault)
-    points = own.pop("corners")
-    fit = {"fit": own.pop("fit")} if "fit" in own else {}
-    try:
-        own["middle"], own["radius"] = circle_of(np.array(points).reshape(-1, 2), **fit)
-        Structure(name="one", middle=own["middle"], radius=own["radius"])
-    except (SettingError, ShapeError) as error:
-        fault = str(error).removeprefix("structure 'one': ")
-        if fault.startswith("fit: "):
-            raise file.refuse((*keys, "fit"), fault.removeprefix("fit: ")) from None
-        fault = fault.removeprefix("points: ").replace("radius: ", "a circle of ")
-        raise file.refuse((*keys, "corners"), fault) from None
