@@ -126,3 +126,49 @@ def test_pictures_that_are_refused() -> None:
         stage.draw((0, 24))
     with pytest.raises(SettingError, match="style"):
         stage.draw((32, 24), style="oil")
+
+
+@pytest.mark.slow
+def test_no_camera_has_a_pillar_before_the_fighters() -> None:
+    """Title and replay cameras too: each picture is as if the pillar were not there."""
+    pillar = Structure(name="pillar", middle=(0, 2), radius=0.5, high=4)
+    hut = Structure(
+        name="hut", corners=((3, -1), (4, -1), (4, 2), (3, 2)), fit="segment", high=4
+    )
+    with_both, without = play(fighters(structures=(pillar, hut))), play(fighters())
+    own = with_both.camera
+    for eye in ((0, 1.5, 5), (7, 1.5, 0.5), (5.5, 1.5, 3.5)):
+        camera = replace(own, eye=eye, target=(0, 1, 0))
+        seen = shot(with_both, camera=camera)
+        hidden = eye[0] == 0, eye[0] > 0
+        left = tuple(
+            one
+            for one, is_hidden in zip((pillar, hut), hidden, strict=True)
+            if not is_hidden
+        )
+        wanted = shot(play(fighters(structures=left)), camera=camera)
+        np.testing.assert_array_equal(seen, wanted)
+    # From where it is not in the way, the pillar is seen.
+    camera = replace(own, eye=(-4, 1.5, -4), target=(0, 1, 0))
+    assert (shot(with_both, camera=camera) != shot(without, camera=camera)).any()
+    # The stage's own camera fades as before, whether it is named or not.
+    np.testing.assert_array_equal(shot(with_both), shot(with_both, camera=own))
+
+
+@pytest.mark.slow
+def test_a_hut_is_a_wall_as_it_is_drawn() -> None:
+    """3 m by 1 m: nobody comes nearer to its sides than its radius, or is kept off."""
+    corners = ((0.8, -1.5), (1.8, -1.5), (1.8, 1.5), (0.8, 1.5))
+    hut = Structure(name="hut", corners=corners)
+    assert hut.radius == pytest.approx(0.5, rel=1e-2)
+    for z in (-1.2, 0.0, 1.2):  # beside the circle that stands for it, and before it
+        stage = play(fighters(structures=(hut,)))
+        stage.places[1] = (-3, 0, 0)
+        stage.places[0] = (0, 0, z)
+        stage.state.controls[:] = 2
+        stage.headings[:] = np.pi / 2
+        stage.asked[0] = (1.3, 0)
+        for _ in range(60):
+            stage.step()
+        gap = 0.8 - stage.state.radii[0]
+        assert stage.places[0, 0] == pytest.approx(gap, abs=1e-6)

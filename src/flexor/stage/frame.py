@@ -43,13 +43,15 @@ class BodyFrame:
 class Frame:
     """A moment of a stage; its arrays are those of the stage, until its next frame.
 
-    shown: (S,), parts: (S, 2): what is seen of structures, see stage.effects.view;
-    scenery: leaves, snow and drops, see stage.effects.scenery.
+    places: float64 (N, 3), of characters; shown: (S,), parts: (S, 2): what is seen of
+    structures by the stage's own camera, see stage.effects.view (`see_from` has it for
+    another); scenery: leaves, snow and drops, see stage.effects.scenery.
     """
 
     tick: int
     camera: Camera
     bodies: tuple[BodyFrame, ...]
+    places: NDArray[np.float64]
     shown: NDArray[np.float64]
     parts: NDArray[np.float64]
     scenery: Scenery
@@ -94,6 +96,7 @@ def make_frame(state: StageState, *, shadows: bool = True) -> Frame:
         state.tick,
         camera_of(state.camera),
         tuple(bodies),
+        state.places,
         view.shown,
         view.parts,
         state.scenery,

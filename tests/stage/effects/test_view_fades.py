@@ -7,7 +7,14 @@ import pytest
 
 from flexor.scene.stage.settings import ViewSettings
 from flexor.stage.effects.kernels import view as kernel_view
-from flexor.stage.effects.view import init_view, make_view, step_view
+from flexor.stage.effects.view import (
+    SOFT,
+    init_view,
+    make_view,
+    obstructs,
+    see_from,
+    step_view,
+)
 from tests.stage.effects.view_scenes import EYE, PAIR, Rng, pillar, wall
 
 # Fading.
@@ -85,3 +92,44 @@ def test_kernels_fill_what_they_are_given() -> None:
     kernel_view.move_shown(np.array([True, False]), found, 0.3, shown, parts)
     assert shown.tolist() == [0, 1]
     assert parts.tolist() == [[1, 1], [0, 0]]
+
+
+def test_any_camera_sees_past_what_is_in_its_way(rng: Rng) -> None:
+    """Hidden as by the rule of the stage's own camera, whole where nothing is near."""
+    tables = make_view(
+        [
+            *(
+                pillar(x, z, 0.5, f"p{k}")
+                for k, (x, z) in enumerate(rng.uniform(-9, 9, (12, 2)))
+            ),
+            *(
+                wall(a, b, name=f"w{k}")
+                for k, (a, b) in enumerate(rng.uniform(-9, 9, (8, 2, 2)))
+            ),
+        ]
+    )
+    settings = ViewSettings(margin=0.3)
+    hits, near = np.zeros(20, bool), np.zeros(20, bool)
+    parts = np.zeros((20, 2))
+    for _ in range(50):
+        eye, places = rng.uniform(-12, 12, 2), rng.uniform(-4, 4, (3, 2))
+        shown, found = see_from(tables, settings, eye, places)
+        obstructs(tables, eye, places, out=hits, margin=0.3)
+        obstructs(tables, eye, places, out=near, parts=parts, margin=0.3 + SOFT)
+        assert (shown[hits] == 0).all()
+        assert (shown[~near] == 1).all()
+        assert (shown[near & ~hits] > 0).all()
+        assert (found[~near] == 0).all()
+        np.testing.assert_allclose(found[hits], parts[hits], atol=0.5)
+    assert see_from(tables, settings, EYE, [])[0].min() == 1
+
+
+def test_nothing_jumps_as_another_camera_goes_by() -> None:
+    tables = make_view([pillar(0, 5, 0.4)])
+    seen = [
+        see_from(tables, ViewSettings(), (x, 10.0), [(0.0, 0.0)])[0][0]
+        for x in np.arange(-6, 6, 0.01)
+    ]
+    assert min(seen) == 0
+    assert max(seen) == 1
+    assert np.abs(np.diff(seen)).max() < 0.126

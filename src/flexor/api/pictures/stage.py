@@ -34,6 +34,7 @@ from flexor.scene.scene import Scene
 from flexor.scene.stage.plan import StageLook, StagePlan
 from flexor.stage.effects.afterimages import strength_of
 from flexor.stage.effects.scenery import Scenery
+from flexor.stage.effects.view import make_view, see_from
 from flexor.stage.frame import BodyFrame, Frame
 from flexor.stage.movement.ground import find_footing, init_footing
 
@@ -62,6 +63,7 @@ class StagePainter:
             self.backend, plan.ground, plan.look.plain, is_clear=is_clear
         )
         self._around: list[DrawItem] = []
+        self._view, self._view_settings = make_view(plan.structures), plan.view
         self._structures = upload_structures(
             self.backend, plan.structures, lambda spots: _heights(plan, spots)
         )
@@ -107,9 +109,18 @@ class StagePainter:
         own = self._style_of(style)
         target = self._targets.take(size, own)
         if camera is not None:
-            frame = replace(frame, camera=camera)
+            frame = self._seen_from(frame, camera)
         draw_list = self.draw_list(frame, own.for_height(size[1]), lines, more)
         return self.backend.draw(draw_list, target)
+
+    def _seen_from(self, frame: Frame, camera: Camera) -> Frame:
+        """A frame as a camera sees it: what is in the way of this one is hidden."""
+        (x, _, z), (own_x, _, own_z) = camera.eye, frame.camera.eye
+        if (x, z) == (own_x, own_z) or not len(self._view):
+            return replace(frame, camera=camera)
+        spots = frame.places[:, [0, 2]]
+        shown, parts = see_from(self._view, self._view_settings, (x, z), spots)
+        return replace(frame, camera=camera, shown=shown, parts=parts)
 
     def _style_of(self, style: DrawStyle | str | None) -> DrawStyle:
         return look_style(self._look) if style is None else style_of(style)

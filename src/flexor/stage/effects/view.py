@@ -37,11 +37,15 @@ __all__ = [
     "init_view",
     "make_view",
     "obstructs",
+    "see_from",
     "step_view",
 ]
 
 
 TICK = 1 / RATE  # seconds
+# Metres around the region of another camera over which structures fade, and in how many
+# steps: it has no ticks in which they could.
+SOFT, STEPS = 0.4, 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,3 +190,30 @@ def step_view(state: ViewState, camera: ArrayLike, characters: ArrayLike) -> Non
     # A little more, so that steps that should add up to 1 do, however they are rounded.
     step = TICK / settings.fade * (1 + 1e-9) if settings.fade > TICK else 1.0
     move_shown(hits, found, step, state.shown, state.parts)
+
+
+def see_from(
+    tables: ViewTables,
+    settings: ViewSettings,
+    camera: ArrayLike,
+    characters: ArrayLike,
+) -> tuple[Doubles, Doubles]:
+    """What another camera than the stage's own sees of structures: shown (S,) and parts
+    (S, 2), as in `ViewState`.
+
+    It depends on nothing that was drawn before: what reaches into the region (see
+    `obstructs`) is hidden, and what comes near it fades, so that nothing jumps as the
+    camera goes by.
+    """
+    count = len(tables)
+    shown, parts = np.ones(count), np.zeros((count, 2))
+    hits, found = np.zeros(count, bool), np.zeros((count, 2))
+    for step in range(STEPS):
+        margin = min(settings.margin + SOFT * step / STEPS, MOST_MARGIN)
+        obstructs(tables, camera, characters, out=hits, parts=found, margin=margin)
+        shown[hits] -= 1 / STEPS
+        parts[hits] = found[hits]
+        if not step:
+            is_hidden = hits.copy()
+    shown[is_hidden] = 0.0
+    return shown, parts
