@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
@@ -25,6 +25,7 @@ from flexor.scene.checks import check_word
 __all__ = [
     "Alpha",
     "Cull",
+    "DrawBackdrop",
     "DrawItem",
     "DrawLines",
     "DrawList",
@@ -44,6 +45,7 @@ Shading = Literal["pixel", "vertex", "flat", "unlit", "cel"]
 Order = Literal["depth", "sort"]
 
 LONGEST_TEXTURE = 8192
+SMALLEST_LEVEL = 8  # pixels, of a side of a backdrop
 
 RGB = tuple[float, float, float]
 RGBA = tuple[float, float, float, float]
@@ -309,10 +311,59 @@ class DrawLines:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class DrawBackdrop:
+    """A picture around the viewer, infinitely far away: it turns with the camera and
+    does not move with it.
+
+    pixels: uint8 (h, w, 4), sRGB, no alpha, the top row first; w is a power of two. Its
+    columns go once around, clockwise seen from above, the middle of them along -z; its
+    rows are those of an upright cylinder: as far apart everywhere. low, high: tangents
+    of the elevation of its lower and upper edge; beyond these the edge goes on. levels:
+    uint32, the same and smaller ones, each half as wide and high, as pixels of four
+    bytes. Takes ownership of the pixels.
+    """
+
+    pixels: NDArray[np.uint8]
+    low: float
+    high: float
+    levels: tuple[NDArray[np.uint32], ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        pixels = freeze(self.pixels, np.uint8, (None, None, 4), "pixels")
+        put(self, "pixels", pixels)
+        rows, columns = pixels.shape[:2]
+        is_power = columns & (columns - 1) == 0
+        if not (rows and columns and is_power) or max(rows, columns) > LONGEST_TEXTURE:
+            raise ShapeError(
+                f"pixels: shape {pixels.shape}, expected a width that is a power of "
+                f"two, and sides of 1 to {LONGEST_TEXTURE} pixels"
+            )
+        for name in ("low", "high"):
+            _check_number(getattr(self, name), Real, name)
+        if not -1e3 <= self.low < self.high <= 1e3:
+            raise SettingError(
+                f"low, high: {self.low}, {self.high}, expected tangents, low below high"
+            )
+        found, level = [], pixels
+        while True:
+            level = np.ascontiguousarray(level)
+            level.flags.writeable = False
+            found.append(level.view(np.uint32)[..., 0])
+            if min(level.shape[:2]) < 2 * SMALLEST_LEVEL:
+                break
+            rows = level.shape[0] // 2 * 2
+            four = level[:rows].reshape(rows // 2, 2, -1, 2, 4).astype(np.uint16)
+            level = ((four.sum((1, 3)) + 2) // 4).astype(np.uint8)
+        put(self, "levels", tuple(found))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class DrawList:
     """A whole picture.
 
-    background: sRGB and alpha, 0 to 255; order: "depth" keeps the nearest surface of
+    background: sRGB and alpha, 0 to 255; backdrop: what is drawn in its place, or None;
+    order: "depth" keeps the nearest surface of
     each pixel, "sort" draws polygons from far to near by one point of each. Blended
     surfaces are always drawn last and sorted so.
     """
@@ -323,12 +374,15 @@ class DrawList:
     lights: tuple[Light, ...] = DAYLIGHT
     background: tuple[int, int, int, int] = (255, 255, 255, 255)
     order: Order = "depth"
+    backdrop: DrawBackdrop | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "items", tuple(self.items))
         object.__setattr__(self, "lines", tuple(self.lines))
         object.__setattr__(self, "lights", tuple(self.lights))
         check_word(self.order, get_args(Order), "order")
+        if not isinstance(self.backdrop, DrawBackdrop | None):
+            raise SettingError(f"backdrop: {self.backdrop!r}, expected a DrawBackdrop")
         for light in self.lights:
             if not isinstance(light, Light):
                 raise SettingError(f"lights: {light!r}, expected lights")

@@ -151,7 +151,8 @@ background = "#102030"
 plain = "stone"
 shadows = false
 feet = false
-zones = true
+zones = false
+backdrop = "city"
 """
 
 

@@ -121,8 +121,15 @@ def test_all_settings_of_a_stage(tmp_path: Path) -> None:
         plain="stone",
         shadows=False,
         feet=False,
-        zones=True,
+        zones=False,
+        backdrop="city",
     )
+
+
+def test_a_backdrop_may_be_a_picture_beside_the_file(tmp_path: Path) -> None:
+    (tmp_path / "far.png").write_bytes(b"looked at when it is drawn")
+    file = write(tmp_path, "[look]\nbackdrop = 'far.png'\n")
+    assert read_stage(file).look.backdrop == str(tmp_path / "far.png")
 
 
 def test_the_full_example_has_every_word() -> None:

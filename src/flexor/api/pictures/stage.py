@@ -14,13 +14,9 @@ from flexor.api.stage_cast import CastBody
 from flexor.draw.backend import open_backend
 from flexor.draw.drawlist import RGB, DrawItem, DrawLines, DrawList
 from flexor.draw.items.afterimages import build_afterimage, upload_afterimages
-from flexor.draw.items.ground import (
-    build_apron,
-    build_ground,
-    shade_colours,
-    upload_apron,
-    upload_ground,
-)
+from flexor.draw.items.apron import build_apron, upload_apron
+from flexor.draw.items.backdrop import Backdrop, paint_backdrop, read_backdrop
+from flexor.draw.items.ground import build_ground, shade_colours, upload_ground
 from flexor.draw.items.shadows import build_shadow, upload_cast_shadow
 from flexor.draw.items.structures import build_structures, upload_structures
 from flexor.draw.scene.build import Dress, dress_scene, part_names, turned_parts
@@ -59,6 +55,7 @@ class StagePainter:
         self._floor = upload_ground(
             self.backend, plan.ground, plan.look.plain, is_clear=is_clear
         )
+        self._backdrop = _find_backdrop(plan.look)
         self._apron = upload_apron(
             self.backend, plan.ground, plan.look.plain, is_clear=is_clear
         )
@@ -122,6 +119,11 @@ class StagePainter:
         shown, parts = see_from(self._view, self._view_settings, (x, z), spots)
         return replace(frame, camera=camera, shown=shown, parts=parts)
 
+    def _behind(self, style: DrawStyle) -> Backdrop | None:
+        """The backdrop, if a style asks for no background of its own."""
+        own = (*self._look.background, 255)
+        return self._backdrop if style.background == own else None
+
     def _style_of(self, style: DrawStyle | str | None) -> DrawStyle:
         return look_style(self._look) if style is None else style_of(style)
 
@@ -136,9 +138,13 @@ class StagePainter:
         if style.heat is not None or style.bones or style.names or style.show:
             raise SettingError("style: a stage has no heat, bones, names or show")
         lights = self._lights if style.lights is None else style.lights
+        behind = self._behind(style)
         if style != self._style:
             self._style = style
-            self._around = [build_apron(self._apron, lights, _paper(style))]
+            haze, land = _paper(style), None
+            if behind is not None:
+                haze, land = behind.haze, behind.land
+            self._around = [build_apron(self._apron, lights, haze, land)]
             self._dresses = [
                 dress_scene(assets, _own_style(style, assets.scene))
                 for assets in self._assets
@@ -163,6 +169,7 @@ class StagePainter:
             lights,
             style.paper,
             style.order,
+            None if behind is None else behind.picture,
         )
 
     def _body_items(self, row: int, body: BodyFrame) -> list[DrawItem]:
@@ -239,6 +246,15 @@ def _paper(style: DrawStyle) -> RGB | None:
         return None
     red, green, blue = linear_from_srgb(style.paper[:3]).tolist()
     return red, green, blue
+
+
+def _find_backdrop(look: StageLook) -> Backdrop | None:
+    """The backdrop that a look asks for."""
+    if look.backdrop == "none":
+        return None
+    if look.backdrop == "hills" or look.backdrop == "city":
+        return paint_backdrop(look.backdrop, look.background)
+    return read_backdrop(look.backdrop)
 
 
 def look_style(look: StageLook) -> DrawStyle:

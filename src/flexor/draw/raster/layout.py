@@ -39,13 +39,18 @@ EYE = 16  # where the camera is, or which way it looks back if it has no perspec
 # Strokes are pulled forward by so many metres (so much of the distance, with
 # perspective) for each pixel of their width, and by not more than that.
 PULL, MOST_PULL = 19, 20
-FRAME_SIZE = 21
+# Of the backdrop: tangent of its upper edge's elevation, rows for each 1 of tangent.
+BACKDROP_HIGH, BACKDROP_FINE = 21, 22
+FRAME_SIZE = 23
 
 # --- frame: int64 ---
 IS_FLAT_VIEW, WIDTH, HEIGHT, TILES_X, TILES_Y, SAMPLES, IS_SORTED = range(7)
 VERTEX_COUNT, TRIANGLE_COUNT, EDGE_COUNT, VERTEX_CHUNKS = range(7, 11)
 REF_ROOM, LIST_ROOM, PIECE_ROOM, BACKGROUND, HAS_BUFFERS = range(11, 16)
-FRAME_INTS = 16
+# Where the backdrop's pixels are (0: there is none), its width (a power of two) and
+# height.
+BACKDROP, BACKDROP_W, BACKDROP_H = range(16, 19)
+FRAME_INTS = 19
 
 # --- items: int64 ---
 (

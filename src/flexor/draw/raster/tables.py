@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints, address
-from flexor.draw.drawlist import DrawItem, DrawLines, DrawList, Look, Strokes
+from flexor.draw.drawlist import (
+    DrawBackdrop,
+    DrawItem,
+    DrawLines,
+    DrawList,
+    Look,
+    Strokes,
+)
 from flexor.draw.raster import layout as at
 from flexor.draw.raster.assets import KeptMesh
 from flexor.draw.raster.stream import make_stream
@@ -84,6 +91,7 @@ def make_tables(
         raise SettingError(f"too much to draw: more than {MOST_ELEMENTS} elements")
     width, height = target.size
     r, g, b, a = draw_list.background
+    backdrop = _backdrop_level(draw_list, (width, height))
     buffers = (target.depth, target.normal, target.part, target.heat)
     has_buffers = any(buffer is not None for buffer in buffers)
     frame = {
@@ -101,10 +109,22 @@ def make_tables(
         at.BACKGROUND: int(r) | int(g) << 8 | int(b) << 16 | int(a) << 24,
         at.HAS_BUFFERS: has_buffers,
     }
+    view = _view(draw_list.camera, (width, height))
+    if backdrop is not None:
+        own, level = backdrop
+        rows, columns = level.shape
+        frame |= {
+            at.BACKDROP: address(level),
+            at.BACKDROP_W: columns,
+            at.BACKDROP_H: rows,
+        }
+        view = view.copy()
+        view[at.BACKDROP_HIGH] = own.high
+        view[at.BACKDROP_FINE] = rows / (own.high - own.low)
     sums = (triangles, edges, line_count)
     stream = make_stream(draw_list, items, lines, meshes, sums)
     return Tables(
-        _view(draw_list.camera, (width, height)),
+        view,
         np.array([frame.get(i, 0) for i in range(at.FRAME_INTS)], np.int64),
         np.array(items or [(0,) * at.ITEM_INTS], np.int64).reshape(-1),
         np.array(looks or [(0,) * at.ITEM_FLOATS], np.float32).reshape(-1),
@@ -122,6 +142,20 @@ def make_tables(
         edges + line_count > 0,
         stream.chunk_size,
     )
+
+
+def _backdrop_level(
+    draw_list: DrawList, size: tuple[int, int]
+) -> tuple[DrawBackdrop, NDArray[np.uint32]] | None:
+    """The backdrop and the one of its levels whose pixels are about as large as those
+    of a picture.
+    """
+    own, camera = draw_list.backdrop, draw_list.camera
+    if own is None or camera.height is not None:
+        return None if own is None else (own, own.levels[-1])
+    wide = own.levels[0].shape[1] / (2 * math.pi) / camera.scale(size)
+    row = math.floor(math.log2(max(wide, 1e-9)) + 0.5)
+    return own, own.levels[min(max(row, 0), len(own.levels) - 1)]
 
 
 @lru_cache(maxsize=16)

@@ -70,7 +70,8 @@
     fov = 40                        # degrees
 
     [look]
-    background = "#96b2cd"
+    background = "#96b2cd"          # of the sky
+    backdrop = "hills"              # or city, none, or a picture beside this file
 
     [water]
     level = -0.05                   # metres: its surface, where the ground is water
@@ -128,6 +129,7 @@ from flexor.files.text.toml_text import (
 from flexor.maths.colour import srgb_from_linear
 from flexor.scene.stage.moves import MoveTable
 from flexor.scene.stage.plan import (
+    BACKDROPS,
     StagePlan,
     settings_kinds,
 )
@@ -241,6 +243,12 @@ def _read_settings(
             raise file.refuse((word, "background"), fault)
         levels = srgb_from_linear(own["background"]).round().astype(int).tolist()
         own["background"] = tuple(levels)
+    if own.get("backdrop", "") not in ("", *BACKDROPS):
+        path = find_file(file, own["backdrop"], (word, "backdrop"))
+        if not path.is_file():
+            fault = f"{say_value(table['backdrop'])}, expected {', '.join(BACKDROPS)}"
+            raise file.refuse((word, "backdrop"), f"{fault}, or a picture's file")
+        own["backdrop"] = str(path)
     return make_of(file, (word,), kind, own, known)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from flexor.maths.machine.mode import mode
 
-__all__ = ["bytes_at", "floats_at", "floats_to", "ints_at", "words_at"]
+__all__ = ["bytes_at", "floats_at", "floats_to", "ints_at", "masks_at", "words_at"]
 
 
 def _maker(
@@ -38,6 +38,7 @@ def _maker(
 floats_at = _maker(np.float32)
 floats_to = _maker(np.float32, is_written=True)
 ints_at = _maker(np.int32)
+masks_at = _maker(np.uint32)
 words_at = _maker(np.uint16)
 bytes_at = _maker(np.uint8)
 

@@ -31,6 +31,7 @@ from flexor.scene.stage.structure import Spot, Structure
 from flexor.scene.stage.zone import Zone
 
 __all__ = [
+    "BACKDROPS",
     "Actor",
     "CameraRule",
     "Control",
@@ -46,6 +47,7 @@ Order = Literal["depth", "sort"]
 Plain = Literal["grass", "stone"]
 RGB = tuple[float, float, float]
 # What a character does beside its moves, each with a clip.
+BACKDROPS = ("hills", "city", "none")
 NEAREST, NOBODY = "nearest", "none"
 MOST_ACTORS = MOST_ZONES = MOST_STRUCTURES = 10_000
 LONGEST_NAME = 100
@@ -205,8 +207,10 @@ class StageLook:
     while the rest is flat, None for all; order: "sort" draws polygons from far to near
     by one point of each, in place of a depth buffer; background: sRGB, 0 to 255; plain:
     what plain ground looks like, "grass" or "stone"; shadows: whether there are any;
-    feet: whether feet are put on uneven ground; zones: whether their walls are drawn,
-    as lines on the ground.
+    feet: whether feet are put on uneven ground; zones: whether their walls are seen, as
+    borders painted on the ground; backdrop: what is far away: "hills", "city", "none",
+    or a file of a picture once around, whose middle row is the horizon. The built-in
+    ones have the background's colour in their sky.
     """
 
     style: str = "shaded"
@@ -216,10 +220,17 @@ class StageLook:
     plain: Plain = "grass"
     shadows: bool = True
     feet: bool = True
-    zones: bool = False
+    zones: bool = True
+    backdrop: str = "hills"
 
     def __post_init__(self) -> None:
         check_kind(self.style, str, "style")
+        check_kind(self.backdrop, str, "backdrop")
+        if not self.backdrop or "\0" in self.backdrop:
+            raise SettingError(
+                f"backdrop: {self.backdrop!r}, expected {', '.join(BACKDROPS)}, or the "
+                "name of a file"
+            )
         _word(self.order, get_args(Order), "order")
         _word(self.plain, get_args(Plain), "plain")
         for name in ("shadows", "feet", "zones"):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from flexor.draw.raster import layout as at
+from flexor.draw.raster.kernels.backdrop import fill_backdrop
 from flexor.draw.raster.kernels.bin import fill_bins
 from flexor.draw.raster.kernels.buffers import fill_buffers
 from flexor.draw.raster.kernels.pixels import join_samples
@@ -55,14 +56,16 @@ def encode(
 ) -> None:
     """Linear colours times alpha to sRGB bytes with straight alpha.
 
-    rows: first and last column that was drawn in each row; the rest is background.
+    rows: first and last column that was drawn in each row; the rest is background, or
+    a backdrop that is there.
     """
     left, top, right, bottom = tile_box(tile, frame)
     width, height = right - left, bottom - top
     background = uint32(frame[at.BACKGROUND])
     for row in range(height):
         begin = (top + row) * frame[at.WIDTH] + left
-        pixels[begin : begin + width] = background
+        if frame[at.BACKDROP] == 0:
+            pixels[begin : begin + width] = background
         if is_empty:
             continue
         for column in range(take(rows, 2 * row), take(rows, 2 * row + 1)):
@@ -117,6 +120,9 @@ def draw_tile(
             store4(colours, 4 * pixel, back)
         for row in range(at.TILE_H):
             rows[2 * row], rows[2 * row + 1] = at.TILE_W, 0
+    has_backdrop = frame[at.BACKDROP] != 0
+    if is_empty and has_backdrop:
+        fill_backdrop(tile, scene, True, False, marks, colours, picture)
     for layer in range(2):
         opaque = count_refs(tile, 2 * layer, chunks, starts)
         blended = count_refs(tile, 2 * layer + 1, chunks, starts)
@@ -126,6 +132,9 @@ def draw_tile(
             marks[: samples * at.PLANE] = int32(-1)
         if opaque > 0:
             keep_nearest(tile, 2 * layer, scene, space, scratch)
+        if layer == 0 and has_backdrop and not is_empty:
+            fill_backdrop(tile, scene, False, opaque > 0, marks, colours, picture)
+        if opaque > 0:
             if samples > 1:
                 make_room(right - left, bottom - top, marks, colours)
         if has_buffers:

@@ -9,7 +9,7 @@ from numba import types
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
-__all__ = ["bytes_at", "floats_at", "floats_to", "ints_at", "words_at"]
+__all__ = ["bytes_at", "floats_at", "floats_to", "ints_at", "masks_at", "words_at"]
 
 
 def _maker(dtype: type[np.generic], kind: Any, is_written: bool = False) -> Any:
@@ -40,5 +40,6 @@ def _maker(dtype: type[np.generic], kind: Any, is_written: bool = False) -> Any:
 floats_at = _maker(np.float32, types.float32)
 floats_to = _maker(np.float32, types.float32, is_written=True)
 ints_at = _maker(np.int32, types.int32)
+masks_at = _maker(np.uint32, types.uint32)
 words_at = _maker(np.uint16, types.uint16)
 bytes_at = _maker(np.uint8, types.uint8)
