@@ -26,7 +26,7 @@ SLOW_FILES = (
     "examples/test_documents.py",
     "conformance/test_envelopes.py",
     "games/goal/test_game.py",
-    "games/arena/test_arena.py",
+    "games/match/test_match.py",
     "conformance/test_links.py",
     "conformance/test_levels.py",
     "cli/test_repair.py",

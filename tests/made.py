@@ -37,7 +37,7 @@ HAS_JIT = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 # What is kept: the modules that have the function in hand, and its name.
 MAKERS = (
     ("flexor.convert.levels.make", "make_levels"),
-    ("flexor.games.arena.spectators", "make_levels"),
+    ("flexor.games.match.spectators", "make_levels"),
     ("flexor.convert.envelope.make", "convert_scene"),
     ("flexor.convert.motion.reduce", "reduce_clip"),
 )

@@ -57,16 +57,14 @@ def test_a_script_is_recorded(run: Any, made: Made, log: Path) -> None:
     assert done.code == 0, done.err
     assert f"{out}: 30 frames\ntick 30, hash " in done.out
     assert np.load(out).shape == (30, 18, 32, 4)
-    assert made == [cli.Choice("goal", Path("a.glb"), None, 0)]
+    assert made == [cli.Choice("goal", Path("a.glb"))]
 
 
 def test_a_game_shows_itself(run: Any, made: Made, tmp_path: Path) -> None:
     out = tmp_path / "out.npy"
     done = run("play", "arena", "--record", out, "--size", "32x18")
     assert f"{out}: 15 frames\ntick 30, hash " in done.out  # as long as its demo
-    assert made == [
-        cli.Choice("arena", None, "two", 0)
-    ]  # whose presses are of two players
+    assert made == [cli.Choice("arena", None, "watch")]  # by opponents alone
     assert done.err == ""
 
 
@@ -111,7 +109,7 @@ def test_in_a_window(
     assert "flexor-arena-001.png is written\n" in done.out
     assert " frames, the last at " in done.out
     assert (tmp_path / "flexor-arena-001.png").stat().st_size > 100
-    assert made == [cli.Choice("arena", None, None, 0)]
+    assert made == [cli.Choice("arena")]
 
 
 def test_no_display(run: Any, made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +143,9 @@ def test_pygame_is_missing(
     [
         (("aren",), "no game 'aren'; did you mean 'arena'?"),
         (("chess",), "no game 'chess'; there are: 'arena', 'goal'"),
-        (("goal", "--versus", "two"), "--versus two: is for the arena alone"),
+        (("goal", "--versus", "two"), "--versus two: is for stages alone"),
+        (("goal", "--skill", "low"), "--skill low: is for stages alone"),
+        (("arena", "--skill", "best"), "--skill 'best', expected one of low, middle"),
         (("arena", "--versus", "me"), "--versus 'me', expected one of two, opponent"),
         (("arena", "--record", "a.avi"), "--record a.avi: unknown ending; there are"),
         (("arena", "--record", "a.png"), "--record a.png: unknown ending"),
@@ -183,6 +183,25 @@ def test_a_script_with_cameras_of_a_stage(run: Any, made: Made, tmp_path: Path) 
     assert done.code == 2
     assert f"--script {path}: has cameras of a stage, expected buttons" in done.err
     assert not made
+
+
+def test_any_stage_is_a_game(run: Any, made: Made, tmp_path: Path) -> None:
+    stage = tmp_path / "dunes.toml"
+    out = tmp_path / "out.npy"
+    words = ("--record", out, "--size", "32x18", "--skill", "high", "--seed", "3")
+    done = run("play", stage, *words, "--versus", "two")
+    assert done.code == 0, done.err
+    assert made == [cli.Choice(str(stage), None, "two", 3, None, "high")]
+    assert (made[0].name, made[0].is_file) == ("dunes", True)
+    assert cli._say_headless(made[0]) == (
+        f"flexor play {stage} --versus two --skill high --seed 3 --record dunes.mp4"
+    )
+
+
+def test_a_stage_that_is_not_there(run: Any) -> None:
+    done = run("play", "nowhere.toml", "--record", "out.gif")
+    assert done.code == 2
+    assert "nowhere.toml: No such file" in done.err
 
 
 def test_help_is_quick() -> None:

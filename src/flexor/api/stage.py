@@ -17,7 +17,7 @@ from flexor.api.character import Character
 from flexor.api.stage_cast import Refuse, make_cast, refuse_of
 from flexor.arrays import Doubles
 from flexor.errors import SettingError, ShapeError
-from flexor.files.text.stage import open_stage
+from flexor.files.text.stage import StageFile, open_stage
 from flexor.scene.character.camera import Camera
 from flexor.scene.stage.moves import RATE, InputLog
 from flexor.scene.stage.plan import CameraRule, StagePlan
@@ -40,8 +40,9 @@ Buttons = str | Sequence[str | int] | NDArray[Any] | None
 class Stage:
     """Characters on a ground with walls, that move, fight and are seen.
 
-    source: a text file (TOML, see docs/guide/stage.md), or a `StagePlan`; characters:
-    by what the plan calls their file, those that need not be loaded.
+    source: a text file (TOML, see docs/guide/stage.md), what `open_stage` has read of
+    one, or a `StagePlan`; characters: by what the plan calls their file, those that
+    need not be loaded.
 
     Ticks are of 1/60 s. Input is data: a mask of buttons for each character and tick;
     all that was put in can be had as a log, and played again.
@@ -63,15 +64,17 @@ class Stage:
 
     def __init__(
         self,
-        source: StagePlan | str | os.PathLike[str],
+        source: StagePlan | StageFile | str | os.PathLike[str],
         *,
         characters: Mapping[str, Character] | None = None,
     ) -> None:
         refuse = None
         if isinstance(source, StagePlan):
             plan = source
-        elif isinstance(source, str | os.PathLike):
-            file = open_stage(Path(source))
+        elif isinstance(source, StageFile | str | os.PathLike):
+            file = source
+            if not isinstance(file, StageFile):
+                file = open_stage(Path(file))
             plan, refuse = file.plan, file.refuse
         else:
             what = type(source).__name__

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from flexor.bench.timing import Result
-from flexor.games.arena.arena import Arena, make_arena
 from flexor.games.game import Game
 from flexor.games.goal.game import make_goal_game
+from flexor.games.match.match import Match, make_match
 from flexor.maths import threads
 from flexor.scene.stage.moves import InputLog
 from flexor.stage.movement.buttons import buttons_at, init_replay
@@ -59,7 +59,7 @@ def _frames(
     yield Result(f"play/{name}/tick", tick * 1e3, "ms", "without a picture")
 
 
-def _budget(game: Arena, log: InputLog, seconds: int) -> Iterator[Result]:
+def _budget(game: Match, log: InputLog, seconds: int) -> Iterator[Result]:
     """What a frame of the arena is made of, each part timed where it is done."""
     spent = dict.fromkeys(("rules", "motion", "effects", "skin", "picture"), 0.0)
     clock, state = time.perf_counter, game.stage.state
@@ -92,7 +92,7 @@ def run(seconds: int = SECONDS) -> Iterator[Result]:
     """Both games, by their own demos."""
 
     def arena() -> tuple[Game, InputLog]:
-        game = make_arena(seed=2, versus="two")
+        game = make_match(seed=2, versus="watch")
         return game, game.demo
 
     def goal() -> tuple[Game, InputLog]:
@@ -100,5 +100,5 @@ def run(seconds: int = SECONDS) -> Iterator[Result]:
         return game, game.demo
 
     yield from _frames("arena", arena, seconds)
-    yield from _budget(make_arena(seed=2, versus="two"), arena()[1], seconds)
+    yield from _budget(make_match(seed=2, versus="watch"), arena()[1], seconds)
     yield from _frames("goal", goal, seconds)

@@ -15,6 +15,7 @@ from flexor.errors import SettingError
 from flexor.files.text.moves import read_log
 from flexor.output.frames import check_size
 from flexor.output.movie import MOVIES, is_folder
+from flexor.scene.stage.game import SKILLS, Skill
 
 if TYPE_CHECKING:
     from flexor.api.character import Character
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["play"]
 
 GAMES = ("arena", "goal")
+STAGE = ".toml"  # how the file of a stage ends
 Against = Literal["two", "opponent", "watch"]
 VERSUS: tuple[Against, ...] = get_args(Against)
 RATE, PADS = 60, 2  # ticks a second, and players
@@ -31,15 +33,31 @@ LONGEST = 3600.0  # seconds
 SECONDS = 10.0  # where neither a script nor the game says how long
 WINDOW, MOVIE = "1280x720", "960x540"
 
-Name = Annotated[str, typer.Argument(metavar="GAME", help=" or ".join(GAMES) + ".")]
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="GAME", help="arena, goal, or the file of a stage (STAGE.toml)."
+    ),
+]
 Who = Annotated[
     Path | None,
-    typer.Option("--character", help="Who plays; the built-in mannequin if not said."),
+    typer.Option(
+        "--character",
+        help="Who takes the place of the built-in mannequin: a file of a humanoid.",
+    ),
 ]
 Versus = Annotated[
     str | None,
     typer.Option(
-        help="Arena: opponent (the usual), two (players), or watch two opponents."
+        help="Stages: one player against opponents (opponent), two players (two), or "
+        "nobody (watch); as the stage says if not said."
+    ),
+]
+Skilled = Annotated[
+    str | None,
+    typer.Option(
+        help="Stages: what all opponents can, low, middle or high; as the stage says "
+        "if not said."
     ),
 ]
 Mute = Annotated[bool, typer.Option("--mute", help="Without sound.")]
@@ -64,9 +82,14 @@ Seconds = Annotated[
 Fps = Annotated[int, typer.Option(help="Frames a second of a movie: 60, 30, 20, ...")]
 Moves = Annotated[
     Path | None,
-    typer.Option(help="Arena: a text file of moves in place of its own."),
+    typer.Option(help="Stages: a text file of moves in place of their own."),
 ]
-Seed = Annotated[int, typer.Option(help="What comes by chance comes by this number.")]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        help="What comes by chance comes by this number; a stage has one of its own."
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +99,19 @@ class Choice:
     game: str
     character: Path | None = None
     versus: str | None = None
-    seed: int = 0
+    seed: int | None = None
     moves: Path | None = None
+    skill: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Of the game, as files that it writes have it."""
+        return Path(self.game).stem if self.is_file else self.game
+
+    @property
+    def is_file(self) -> bool:
+        """Whether a file of a stage is played."""
+        return self.game.lower().endswith(STAGE)
 
 
 def play(
@@ -90,15 +124,19 @@ def play(
     record: Record = "",
     seconds: Seconds = None,
     fps: Fps = 30,
-    seed: Seed = 0,
+    seed: Seed = None,
     moves: Moves = None,
+    skill: Skilled = None,
 ) -> None:
-    """Play a game in a window, with keys or gamepads; F1 there shows which.
+    r"""Play a game in a window, with keys or gamepads; F1 there shows which.
+
+    Any stage is a game: of one who walks about, of two or more who fight; what its
+    table \[game] can say is in docs/guide/play.md.
 
     With --script or --record it is played without a window. The same presses give the
     same play; the last line says its hash.
     """
-    choice = Choice(game, character, versus, seed, moves)
+    choice = Choice(game, character, versus, seed, moves, skill)
     _check(choice, record, seconds, fps)
     is_windowed = script is None and not record
     if is_windowed and seconds is not None:
@@ -119,23 +157,28 @@ def play(
             "flexor stage FILE --inputs plays it"
         )
     with tidy_when_ended():
-        with show_status(game):
-            # What the arena brings to show itself are the presses of two players.
-            is_demo = log is None and game == "arena"
-            own = make_game(replace(choice, versus="two") if is_demo else choice)
+        with show_status(choice.name):
+            # A stage shows itself by opponents alone, unless it is said who plays.
+            is_demo = log is None and game != "goal" and versus is None
+            own = make_game(replace(choice, versus="watch") if is_demo else choice)
         _play_script(own, log, seconds, record, shape, fps, mute)
 
 
 def _check(choice: Choice, record: str, seconds: float | None, fps: int) -> None:
-    game, versus, seed = choice.game, choice.versus, choice.seed
-    if game not in GAMES:
-        raise SettingError(f"no game {game!r}; {say_names(game, GAMES)}")
-    if game != "arena":
-        for option, value in (("versus", versus), ("moves", choice.moves)):
-            if value is not None:
-                raise SettingError(f"--{option} {value}: is for the arena alone")
-    if versus is not None and versus not in VERSUS:
-        raise SettingError(f"--versus {versus!r}, expected one of {', '.join(VERSUS)}")
+    game, seed = choice.game, choice.seed
+    if game not in GAMES and not choice.is_file:
+        there = say_names(game, GAMES)
+        raise SettingError(f"no game {game!r}; {there}; or a stage, such as arena.toml")
+    for option, known in (("versus", VERSUS), ("moves", None), ("skill", SKILLS)):
+        value = getattr(choice, option)
+        if value is None:
+            continue
+        if game == "goal":
+            raise SettingError(f"--{option} {value}: is for stages alone")
+        if known is not None and value not in known:
+            raise SettingError(
+                f"--{option} {value!r}, expected one of {', '.join(known)}"
+            )
     if record and not is_folder(record) and Path(record).suffix.lower() not in MOVIES:
         raise SettingError(
             f"--record {record}: unknown ending; there are {', '.join(MOVIES)}, or "
@@ -145,7 +188,7 @@ def _check(choice: Choice, record: str, seconds: float | None, fps: int) -> None
         raise SettingError(f"--seconds {seconds:g}, expected 0 to {LONGEST:g}")
     if fps < 1 or RATE % fps:
         raise SettingError(f"--fps {fps}, expected 60, 30, 20, 15, 12, 10 or less")
-    if not 0 <= seed < 2**32:
+    if seed is not None and not 0 <= seed < 2**32:
         raise SettingError(f"--seed {seed}, expected 0 to {2**32 - 1}")
 
 
@@ -154,15 +197,24 @@ def make_game(choice: Choice) -> Game:
     if choice.game == "goal":
         from flexor.games.goal.game import make_goal_game
 
-        goal = make_goal_game(choice.character, choice.seed)
+        goal = make_goal_game(choice.character, choice.seed or 0)
         _say_links(choice.character, goal.body.hero)
         return goal
-    from flexor.games.arena.arena import make_arena
+    from flexor.games.match.match import make_match
 
-    versus = cast(Against, choice.versus or "opponent")
-    arena = make_arena(choice.character, choice.seed, versus, moves=choice.moves)
-    _say_links(choice.character, arena.stage.cast[0].hero)
-    return arena
+    match = make_match(
+        Path(choice.game) if choice.is_file else None,
+        choice.character,
+        choice.seed,
+        cast(Against | None, choice.versus),
+        moves=choice.moves,
+        skill=cast(Skill | None, choice.skill),
+    )
+    for body in match.stage.cast:
+        who = match.plan.cast[body.rows[0]].file
+        is_said = choice.character is not None and who == "mannequin"
+        _say_links(choice.character if is_said else Path(who), body.hero)
+    return match
 
 
 def _say_links(file: Path | None, hero: Character) -> None:
@@ -174,22 +226,22 @@ def _say_links(file: Path | None, hero: Character) -> None:
 def _say_headless(choice: Choice) -> str:
     """What to type to have the same game without a window."""
     words = ["flexor", "play", choice.game]
-    for option in ("character", "versus", "moves"):
+    for option in ("character", "versus", "moves", "skill", "seed"):
         value = getattr(choice, option)
         words += [] if value is None else [f"--{option}", str(value)]
-    words += ["--seed", str(choice.seed)] if choice.seed else []
-    return shlex.join([*words, "--record", f"{choice.game}.mp4"])
+    return shlex.join([*words, "--record", f"{choice.name}.mp4"])
 
 
 def _play_window(choice: Choice, size: tuple[int, int], is_mute: bool) -> None:
     from flexor.games.window import check_window, open_window
 
-    name, instead = choice.game, _say_headless(choice)
+    name, instead = choice.name, _say_headless(choice)
     check_window(instead)
     with show_status(name):
         own = make_game(choice)
         own.draw(size)  # what is compiled or laid out first leaves no window black
-    is_alone = name == "arena" and choice.versus != "two"
+    players = getattr(own, "players", (1, 2))
+    is_alone = 2 not in players
     with open_window(
         own, name, size=size, is_mute=is_mute, is_alone=is_alone, instead=instead
     ) as window:

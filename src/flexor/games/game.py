@@ -11,11 +11,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.scene.stage.moves import RATE
+from flexor.scene.stage.moves import RATE, button_mask
 
-__all__ = ["PADS", "RATE", "Game", "Ticking"]
+__all__ = ["COIN", "PADS", "RATE", "Game", "Ticking"]
 
 PADS = 2
+# A coin that is put in at a pad: all directions at once, as no pad can hold them.
+COIN = button_mask("up+down+left+right")
 
 
 class Game(Protocol):

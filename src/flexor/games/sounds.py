@@ -251,6 +251,33 @@ def _start(tape: _Tape) -> Doubles:
     return made + 0.05 * tape.noise(900, 3000) * tape.hump(0.14, 0.06)
 
 
+def _coin(tape: _Tape) -> Doubles:
+    # It falls through a slot, and rings on metal twice.
+    rim = [(2093, 1.0, 0.12), (3136, 0.7, 0.16), (5274, 0.35, 0.1)]
+    first = tape.ring(rim) * np.clip(1 - tape.time / 0.09, 0, 1)
+    late = np.roll(tape.ring(rim), round(0.08 * tape.rate))
+    late[: round(0.08 * tape.rate)] = 0
+    return 0.6 * first + late + 0.1 * tape.noise(3000, 9000) * tape.decay(0.01)
+
+
+def _count(tape: _Tape) -> Doubles:
+    return _note(tape, 330.0, 0.0, 0.09) + 0.3 * _note(tape, 660.0, 0.0, 0.05)
+
+
+def _throw(tape: _Tape) -> Doubles:
+    grip = tape.noise(500, 2200) * tape.hump(0.04, 0.02)
+    air = tape.noise(200, 700) * tape.hump(0.22, 0.09)
+    return 0.5 * grip + air + 0.5 * tape.noise(500, 1300) * tape.hump(0.26, 0.07)
+
+
+def _fall(tape: _Tape) -> Doubles:
+    # A body meets the ground in two places, the second a little later.
+    thump = tape.tone(tape.glide(95, 38, 0.04)) * tape.decay(0.11)
+    again = tape.tone(tape.glide(120, 50, 0.03)) * tape.decay(0.07, 0.003, 0.11)
+    cloth = tape.noise(200, 1500) * (tape.decay(0.04) + 0.6 * tape.decay(0.05, at=0.11))
+    return np.tanh(1.5 * thump + 0.8 * again + 0.4 * cloth)
+
+
 @dataclass(frozen=True, slots=True)
 class _Recipe:
     """How a sound is made; seconds: its length; peak: its loudest sample, of 1; room:
@@ -281,6 +308,10 @@ _RECIPES: dict[str, _Recipe] = {
     "goal": _Recipe(_goal, 1.5, 0.55, 0.25),
     "win": _Recipe(_win, 1.4, 0.5, 0.25),
     "start": _Recipe(_start, 0.7, 0.45, 0.2),
+    "coin": _Recipe(_coin, 0.5, 0.4, 0.15),
+    "count": _Recipe(_count, 0.3, 0.4, 0.15),
+    "throw": _Recipe(_throw, 0.45, 0.35, 0.05),
+    "fall": _Recipe(_fall, 0.5, 0.6),
 }
 NAMES: tuple[str, ...] = tuple(_RECIPES)
 

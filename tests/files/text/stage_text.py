@@ -79,6 +79,8 @@ name = "blue"
 file = "people/blue.glb"
 colour = [0.2, 0.3, 0.8]
 radius = 0.35
+player = 2
+skill = "low"
 
 [buttons]
 P = "B"
@@ -134,6 +136,14 @@ amount = 0.7
 ticks = 30
 speed = 0.4
 angle = 60
+
+[game]
+title = "Dunes"
+rounds = 3
+seconds = 60
+coins = true
+countdown = 5
+spectators = 12
 
 [pads]
 chord_ticks = 3

@@ -79,7 +79,14 @@ def test_all_that_a_stage_can_say(tmp_path: Path) -> None:
     blue = str(tmp_path / "people" / "blue.glb")
     assert plan.cast == (
         Actor(name="red", **red),
-        Actor(name="blue", file=blue, colour=(0.2, 0.3, 0.8), radius=0.35),
+        Actor(
+            name="blue",
+            file=blue,
+            colour=(0.2, 0.3, 0.8),
+            radius=0.35,
+            player=2,
+            skill="low",
+        ),
     )
     assert plan.moves.moves == (Move("punch", 6, 3, 12, "Punch", parts=("rightHand",)),)
     assert plan.moves.singles == {"B": "punch"}

@@ -10,7 +10,7 @@ from flexor.api.character import Character
 from flexor.api.stage import Stage
 from flexor.bench.played.faults import Found, init_watch, look
 from flexor.files.text.stage import read_stage
-from flexor.games.arena.rival import Rival
+from flexor.games.match.rival import Rival
 from flexor.scene.stage.moves import RATE
 from flexor.scene.stage.plan import CameraRule, StagePlan
 

@@ -54,6 +54,8 @@
     opponent = "blue"               # a name, "nearest" or "none"
     control = "opponent"            # what its pad does: opponent, free or none
     clips = { walk = "Walk" }       # by role, or by the clip that a move names
+    player = 1                      # of a game: 1, 2 or "computer"
+    skill = "middle"                # of the computer: low, middle or high
 
     [[character]]
     name = "blue"
@@ -73,6 +75,14 @@
     background = "#96b2cd"          # of the sky
     backdrop = "hills"              # or city, none, or a picture beside this file
 
+    [game]                          # as `flexor play` has it
+    title = "Dunes"
+    rounds = 2                      # that one has to win
+    seconds = 45                    # of a round, 0: without end
+    coins = false                   # whether who plays puts in coins first
+    countdown = 10                  # seconds in which one can go on with a coin
+    spectators = 0
+
     [water]
     level = -0.05                   # metres: its surface, where the ground is water
 
@@ -91,10 +101,11 @@
     [afterimages]                   # of parts that moves name
     style = "transparent"           # mesh or lines
 
-Each of [camera], [walking], [friction], [fight], [parry], [pads], [view] and [look] has
-the words of its class, see SETTINGS; [leaves], [snow], [churn] (of sand and water),
-[water], [wind] (that feet make), [gusts] and [afterimages] have those of theirs, see
-`flexor.files.text.effects`; what is left out is as there. Angles are degrees;
+Each of [camera], [walking], [friction], [fight], [parry], [pads], [view], [look] and
+[game] has the words of its class, see SETTINGS; [leaves], [snow], [churn] (of sand and
+water), [water], [wind] (that feet make), [gusts] and [afterimages] have those of
+theirs, see `flexor.files.text.effects`; what is left out is as there. Angles are
+degrees;
 colours "#rrggbb", sRGB, or three numbers, linear; files are named from the folder that
 this one is in. In place of a file of moves, its tables may stand here: [buttons],
 [move.punch], [[combination]], as in `flexor.files.text.moves`.

@@ -18,6 +18,7 @@ from flexor.maths.colour import linear_from_srgb
 __all__ = [
     "Angle",
     "Colour",
+    "Either",
     "Keys",
     "Points",
     "Tables",
@@ -56,6 +57,10 @@ class Colour:
     """The kind of a word for a colour: "#rrggbb", or red, green, blue, linear."""
 
 
+class Either:
+    """The kind of a word that is a whole number or a text, such as 1 or "computer"."""
+
+
 # Where a value stands: words, and numbers from 0 behind words of several tables.
 Keys = tuple[str | int, ...]
 # The words that a table may hold: the kind of each and what it is called inside.
@@ -71,6 +76,7 @@ KINDS = {
     Tables: "tables, each under its word in double brackets",
     Points: "a list of places, each [x, z]",
     Angle: "a number of degrees",
+    Either: "a whole number or a text",
     Colour: "a colour such as '#d05040', or [red, green, blue], linear",
 }
 _SHORT = reprlib.Repr()
@@ -233,6 +239,8 @@ def _is_of(value: Any, kind: type) -> bool:
         return _is_of(value, tuple) and len(value) == 3
     if isinstance(value, bool):
         return kind is bool
+    if kind is Either:
+        return isinstance(value, int | str)
     if kind in (float, Angle):
         return isinstance(value, int | float)
     return isinstance(value, kind)

@@ -18,6 +18,13 @@ from flexor.scene.character.light import Vector
 from flexor.scene.checks import check_kind, check_number
 from flexor.scene.stage.camera_rule import CameraRule, Rule, vector_of
 from flexor.scene.stage.effect_settings import EffectPlan
+from flexor.scene.stage.game import (
+    GameSettings,
+    Player,
+    Skill,
+    check_pads,
+    check_player,
+)
 from flexor.scene.stage.ground import Ground, flat_ground
 from flexor.scene.stage.layout import FARTHEST, ROLES
 from flexor.scene.stage.moves import MOST_TABLES, MoveTable
@@ -109,7 +116,9 @@ class Actor:
     moves: what it can do, None: what the stage says for all; clips: by role (see ROLES)
     or by the name that a move has for its clip, names of the character's own clips;
     speeds: by role, metres a second at which its clip carries it over the ground, where
-    that is not found by looking at its feet.
+    that is not found by looking at its feet; player: who plays it in a game, 1, 2 or
+    "computer", None: the first of the cast is 1, others are the computer's; skill: of
+    the computer, "low", "middle" or "high".
     """
 
     name: str
@@ -123,6 +132,8 @@ class Actor:
     moves: MoveTable | None = None
     clips: Mapping[str, str] = field(default_factory=dict)
     speeds: Mapping[str, float] = field(default_factory=dict)
+    player: Player | None = None
+    skill: Skill = "middle"
 
     def __post_init__(self) -> None:
         for name in ("name", "file", "opponent"):
@@ -151,6 +162,7 @@ class Actor:
             check_kind(self.moves, MoveTable, "moves")
         if self.opponent == self.name:
             raise SettingError(f"opponent: {self.opponent!r}, expected another's name")
+        check_player(self.player, self.skill)
         check_kind(self.clips, Mapping, "clips")
         for role, clip in self.clips.items():
             if not (isinstance(role, str) and isinstance(clip, str)):
@@ -284,6 +296,7 @@ class StagePlan:
     pads: MoveSettings = field(default_factory=MoveSettings)
     view: ViewSettings = field(default_factory=ViewSettings)
     effects: EffectPlan = field(default_factory=EffectPlan)
+    game: GameSettings = field(default_factory=GameSettings)
 
     def __post_init__(self) -> None:
         for name, kind, most in (
@@ -323,6 +336,7 @@ class StagePlan:
             if actor.name in names:
                 raise SettingError(f"cast: two called {actor.name!r}, expected one")
             names[actor.name] = None
+        check_pads([actor.player for actor in self.cast])
         for actor in self.cast:
             other = actor.opponent
             if other not in names and other not in (NEAREST, NOBODY):

@@ -13,6 +13,7 @@ from flexor.files.text.toml_make import make_of, words_of
 from flexor.files.text.toml_text import (
     Angle,
     Colour,
+    Either,
     Keys,
     TomlFile,
     find_line,
@@ -36,6 +37,7 @@ CHARACTER = words_of(
     moves=str,
     clips=dict,
     speeds=dict,
+    player=Either,
 )
 MANNEQUIN = "mannequin"
 
@@ -106,6 +108,7 @@ def read_cast(
             own["file"] = str(find_file(file, own["file"], (*keys, "file")))
         cast.append(make_of(file, keys, Actor, own, CHARACTER))
         names.add(own["name"], keys)
+        _check_pad(file, keys, cast)
     for row, actor in enumerate(cast):
         other = actor.opponent
         if other not in names.rows and other not in (NEAREST, NOBODY):
@@ -113,6 +116,15 @@ def read_cast(
             fault = f"nobody is called {say_value(other)}; {there}; or nearest, or none"
             raise file.refuse(("character", row, "opponent"), fault)
     return tuple(cast), own_files
+
+
+def _check_pad(file: TomlFile, keys: Keys, cast: Sequence[Actor]) -> None:
+    """Refuse a second character for the pad of one player."""
+    *others, last = cast
+    for other in others:
+        if last.player in (1, 2) and last.player == other.player:
+            fault = f"{last.player} plays {other.name!r}, expected another"
+            raise file.refuse((*keys, "player"), fault)
 
 
 def check_followed(file: TomlFile, camera: CameraRule, cast: Sequence[Actor]) -> None:

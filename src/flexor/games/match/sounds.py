@@ -10,7 +10,7 @@ from flexor.scene.stage.moves import KINDS
 from flexor.stage.effects.scenery import CHECKED
 from flexor.stage.movement.layout import GUARDED, HIT, PARRIED
 
-__all__ = ["ArenaEars"]
+__all__ = ["StageEars"]
 
 OUTCOMES = {HIT: "hit", GUARDED: "guard", PARRIED: "parry"}
 ATTACK, JUMP = KINDS.index("attack"), KINDS.index("jump")
@@ -19,16 +19,16 @@ LIFTED, DOWN = 0.06, 0.03  # metres above where it rests: a foot is up, and down
 SPLASH, QUIET = 8, 15  # drops of water that come at once, and ticks to the next splash
 
 
-class ArenaEars:
+class StageEars:
     """Remembers what feet and drops were like, to tell what is new."""
 
     def __init__(self, stage: Stage) -> None:
         count = len(stage)
         self._is_up = np.zeros((count, 2), bool)
         self._rest = np.array([0.0, 0.0])
-        body = stage.state.bodies[0]
-        rest = body.plan.feet
-        self._rest[:] = [rest.get(part, 0.08) for part in CHECKED[FEET]]
+        for body in stage.state.bodies[:1]:
+            rest = body.plan.feet
+            self._rest[:] = [rest.get(part, 0.08) for part in CHECKED[FEET]]
         self._quiet = 0  # ticks in which no splash is heard
 
     def listen(self, stage: Stage) -> list[str]:

@@ -1,17 +1,19 @@
-"""The arena: a whole match by scripts, what is drawn, heard and kept."""
+"""The arena: whole matches by scripts, what is drawn, heard and kept."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from flexor import samples
+from flexor.api.stage import Stage
 from flexor.errors import AssetError
-from flexor.games.arena import arena
-from flexor.games.arena.arena import Arena, make_arena
 from flexor.games.hud import draw_bar, draw_text, shade, text_size
+from flexor.games.match.match import Match, make_match
 from flexor.scene.stage.moves import button_mask
 from flexor.stage.movement.layout import PARRIED
 from tests.conftest import find_assets
@@ -20,7 +22,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("made_once")]
 ASSETS = find_assets() or Path("no assets")
 
 
-def press(game: Arena, ticks: int, one: str = "", two: str = "") -> list[str]:
+def press(game: Match, ticks: int, one: str = "", two: str = "") -> list[str]:
     """Hold buttons for some ticks; gives what was heard."""
     held = np.array(
         [button_mask(text) if text else 0 for text in (one, two)], np.uint32
@@ -32,9 +34,10 @@ def press(game: Arena, ticks: int, one: str = "", two: str = "") -> list[str]:
     return heard
 
 
-def begin(seed: int = 0, versus: Any = "two") -> Arena:
+def begin(seed: int = 0, versus: Any = "two") -> Match:
     """A game whose first round has begun."""
-    game = make_arena(seed=seed, versus=versus)
+    game = make_match(seed=seed, versus=versus)
+    assert game.title == "ARENA"
     press(game, 30)
     assert game.phase == "title"
     heard = press(game, 2, "A")
@@ -46,7 +49,29 @@ def begin(seed: int = 0, versus: Any = "two") -> Arena:
     return game
 
 
-def walk_up(game: Arena) -> None:
+def start(game: Match) -> None:
+    """Past the title, into the first round."""
+    press(game, 30)
+    press(game, 2, "A")
+    while game.phase == "ready":
+        press(game, 1)
+
+
+def stage_file(folder: Path, *words: str) -> Path:
+    """The arena with other words in its [game], without anybody who looks on."""
+    arena = samples.arena()
+    text = arena.read_text("utf-8").replace("spectators = 120", "")
+    for word in words:
+        name = word.partition(" =")[0]
+        text = re.sub(rf"(?m)^{name} = .*\n", "", text)
+        text = text.replace("[game]\n", f"[game]\n{word}\n")
+    (folder / "moves.toml").write_text(arena.with_name("moves.toml").read_text("utf-8"))
+    path = folder / "own.toml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def walk_up(game: Match) -> None:
     """Let red come near blue, who stands."""
     places = game.stage.places
     while abs(places[1, 0] - places[0, 0]) > 0.9:
@@ -54,7 +79,7 @@ def walk_up(game: Arena) -> None:
     press(game, 5)
 
 
-def win_round(game: Arena) -> list[str]:
+def win_round(game: Match) -> list[str]:
     """Red hits blue until blue lies."""
     heard = []
     for _ in range(60):
@@ -69,18 +94,18 @@ def win_round(game: Arena) -> list[str]:
 
 def test_a_match_is_won_and_the_title_comes_again() -> None:
     game = begin()
-    assert game.round == 1
+    assert game.flow.round == 1
     heard = win_round(game)
     assert {"swing", "hit", "win", "step_plain"} <= set(heard)
-    assert game.wins == [1, 0]
+    assert game.flow.wins == [1, 0]
     assert game.message == "K.O."
     assert game.stage.doing("blue") == "beaten"
     while game.phase != "fight":
         press(game, 1)
-    assert game.round == 2
+    assert game.flow.round == 2
     assert game.stage.energy.tolist() == [100, 100]
     win_round(game)
-    assert game.wins == [2, 0]
+    assert game.flow.wins == [2, 0]
     while game.phase == "round over":
         press(game, 1)
     assert game.phase == "game over"
@@ -88,7 +113,7 @@ def test_a_match_is_won_and_the_title_comes_again() -> None:
     press(game, 30)
     press(game, 2, "", "C")
     assert game.phase == "title"
-    assert game.wins == [0, 0]
+    assert game.flow.wins == [0, 0]
 
 
 def test_the_clock_stands_after_a_knock_out() -> None:
@@ -97,18 +122,18 @@ def test_the_clock_stands_after_a_knock_out() -> None:
     press(game, 5 * 60)
     game.stage.energy[1] = 1
     while game.phase == "fight":
-        before = game.seconds_left
+        before = game.flow.seconds_left
         walk_up(game)
         press(game, 1, "B")
-    assert 0 < before < arena.ROUND_SECONDS - 5
-    left = game.seconds_left
+    assert 0 < before < game.plan.game.seconds - 5
+    left = game.flow.seconds_left
     assert before - 1 < left <= before
     for _ in range(60):
         press(game, 1)
-        assert (game.phase, game.seconds_left) == ("round over", left)
+        assert (game.phase, game.flow.seconds_left) == ("round over", left)
     while game.phase == "round over":
         press(game, 1)
-    assert game.seconds_left == arena.ROUND_SECONDS
+    assert game.flow.seconds_left == game.plan.game.seconds
 
 
 @pytest.mark.parametrize(
@@ -148,14 +173,14 @@ def test_a_parry_slows_the_attacker_down() -> None:
     assert game.stage.energy.tolist() == [100, 100]
 
 
-def test_a_round_ends_with_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arena, "ROUND_SECONDS", 3)
-    game = begin()
-    assert game.seconds_left == pytest.approx(3, abs=0.1)
+def test_a_round_ends_with_its_time(tmp_path: Path) -> None:
+    game = make_match(stage_file(tmp_path, "seconds = 3"), versus="two")
+    start(game)
+    assert game.flow.seconds_left == pytest.approx(3, abs=0.1)
     press(game, 3 * 60 + 2)
     assert game.phase == "round over"
     assert game.message == "DRAW"
-    assert game.wins == [0, 0]
+    assert game.flow.wins == [0, 0]
     for _ in range(3):
         while game.phase in ("round over", "ready"):
             press(game, 1)
@@ -201,30 +226,19 @@ def test_the_opponent_fights_and_can_be_beaten() -> None:
     assert game.stage.energy[0] < 100, "who does nothing is hit"
 
 
-def test_the_demo_plays_the_same_as_two(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As two who press what was pressed in it, to the bit."""
-    made: list[Arena] = []
-
-    class Kept(Arena):
-        def __init__(self, *words: Any) -> None:
-            super().__init__(*words)
-            made.append(self)
-
-    monkeypatch.setattr(arena, "Arena", Kept)
-    log = make_arena(seed=2, versus="watch").demo
-    watched = made[-1]
-    assert watched.tick == log.length
-    game = make_arena(seed=2, versus="two")
+def test_the_demo_is_a_fight_of_opponents() -> None:
+    """Of which the stage's own log gives the same again, without any opponents."""
+    game = make_match(seed=2, versus="watch")
+    log, kinds = game.demo, set()
     held = np.zeros(2, np.uint32)
-    row, kinds = 0, set()
-    for tick in range(log.length):
-        while row < len(log) and log.ticks[row] <= tick:
-            held[log.who[row]] = log.states[row]
-            row += 1
+    for tick in range(min(log.length, 1500)):
+        held[0] = log.states[0] if log.ticks[0] <= tick < log.ticks[1] else 0
         game.step(held)
         kinds.update(game.sounds)
-    assert {"hit", "guard", "parry", "swing", "whistle"} <= kinds
-    assert game.stage.hash() == watched.stage.hash()
+    assert {"hit", "guard", "swing", "whistle"} <= kinds
+    again = Stage(game.plan)
+    again.replay(game.stage.log)
+    assert again.hash() == game.stage.hash()
 
 
 def test_one_thread_and_two_play_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,13 +260,13 @@ def test_a_picture_is_the_same_whoever_watched_before() -> None:
             if is_watched and tick % 5 == 0:
                 game.draw((32, 24))
         hashes.append(game.hash())
-        assert len(game._cheers) > 0 or is_watched, (
+        assert len(game._screen._cheers) > 0 or is_watched, (
             "there is something to catch up with"
         )
         pictures.append(game.draw((320, 240)).copy())
-        assert not game._cheers
-        assert game._crowd is not None
-        assert game._crowd.tick == game.tick
+        assert not game._screen._cheers
+        assert game._screen.crowd is not None
+        assert game._screen.crowd.tick == game.tick
         assert (game.draw((320, 240)) == pictures[-1]).all()
     assert hashes[0] == hashes[1]
     assert (pictures[0] == pictures[1]).all()
@@ -268,10 +282,15 @@ def test_pictures_of_all_phases_at_all_sizes() -> None:
     game.stage.energy[0] = 20
     less = game.draw((640, 480))[:40].astype(int)
     assert np.abs(bars - less)[:, :320].sum() > 10_000, "the bar is shorter"
-    assert game._crowd is not None
-    if game._crowd.has_levels:
-        assert game._crowd.count >= 100
-        assert len(set(game._crowd.crowd.level[game._crowd.crowd.level >= 0])) >= 1
+    assert game._screen.crowd is not None
+    if game._screen.crowd.has_levels:
+        assert game._screen.crowd.count >= 100
+        assert (
+            len(
+                set(game._screen.crowd.crowd.level[game._screen.crowd.crowd.level >= 0])
+            )
+            >= 1
+        )
     plain = game.draw((320, 240)).copy()
     game.pause(True)
     assert (game.draw((320, 240)) != plain).any()
@@ -294,7 +313,7 @@ def test_another_humanoid_takes_the_place() -> None:
     found = sorted(ASSETS.rglob("CesiumMan.glb")) or [file]
     if not found[0].exists():
         pytest.skip("there are no assets")
-    game = make_arena(found[0], versus="two")
+    game = make_match(character=found[0], versus="two")
     press(game, 30)
     press(game, 2, "A")
     press(game, 120)
@@ -309,7 +328,7 @@ def test_what_is_no_humanoid_is_refused() -> None:
     if not found:
         pytest.skip("there are no assets")
     with pytest.raises(AssetError, match="is no humanoid that can be told: no "):
-        make_arena(found[0])
+        make_match(character=found[0])
 
 
 def test_moves_of_ones_own(tmp_path: Path) -> None:
@@ -318,7 +337,7 @@ def test_moves_of_ones_own(tmp_path: Path) -> None:
         '[move.jab]\nbutton = "B"\nclip = "punch"\nstart = 8\nhit = 4\nback = 10\n'
         'parts = ["rightHand"]\ndamage = 3\n'
     )
-    game = make_arena(versus="two", moves=own)
+    game = make_match(versus="two", moves=own)
     assert [move.name for move in game.stage.plan.moves.moves] == ["jab"]
 
 

@@ -1,1 +1,0 @@
-"""The arena: two who fight."""

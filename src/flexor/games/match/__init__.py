@@ -1,0 +1,1 @@
+"""A stage as a game: matches of those who fight on it."""
