@@ -123,7 +123,7 @@ from flexor.files.text import moves as moves_read
 from flexor.files.text.effects import EFFECTS, read_effects
 from flexor.files.text.parts.cast import MoveFiles, check_followed, read_cast
 from flexor.files.text.parts.ground import read_ground
-from flexor.files.text.parts.rows import check_angles
+from flexor.files.text.parts.rows import check_angles, find_file
 from flexor.files.text.parts.structures import read_structures
 from flexor.files.text.parts.zones import read_zones
 from flexor.files.text.toml_make import make_of, words_of
