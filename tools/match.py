@@ -26,7 +26,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=60.0)
     given = parser.parse_args(words)
-    hero, found = samples.mannequin(), Found()
+    hero, found = samples.fighter(), Found()
     print("seed " + " ".join(f"{name:>10}" for name in COLUMNS))  # noqa: T201
     for seed in range(given.first, given.first + given.seeds):
         own = play_match(hero, seed, given.seconds)

@@ -51,39 +51,42 @@ class ClipParts:
 
 
 @dataclass(frozen=True, slots=True)
-class _Recipe:
+class Recipe:
+    """How a clip is made, and what is told about it."""
+
     make: Callable[[NodeTable], Sheet]
     is_loop: bool = False
     velocity: Point = (0.0, 0.0, 0.0)
 
 
 _RECIPES = {
-    "idle": _Recipe(make_idle, is_loop=True),
-    "walk": _Recipe(make_walk, is_loop=True, velocity=(0.0, 0.0, WALK.speed)),
-    "run": _Recipe(make_run, is_loop=True, velocity=(0.0, 0.0, RUN.speed)),
-    "punch": _Recipe(make_punch),
-    "kick": _Recipe(make_kick),
-    "jump": _Recipe(make_jump),
-    "fall": _Recipe(make_fall),
-    "stance": _Recipe(make_stance, is_loop=True),
-    "guard": _Recipe(make_guard),
-    "parry": _Recipe(make_parry),
-    "hit": _Recipe(make_hit),
-    "recoil": _Recipe(make_recoil),
-    "sidestep": _Recipe(
+    "idle": Recipe(make_idle, is_loop=True),
+    "walk": Recipe(make_walk, is_loop=True, velocity=(0.0, 0.0, WALK.speed)),
+    "run": Recipe(make_run, is_loop=True, velocity=(0.0, 0.0, RUN.speed)),
+    "punch": Recipe(make_punch),
+    "kick": Recipe(make_kick),
+    "jump": Recipe(make_jump),
+    "fall": Recipe(make_fall),
+    "stance": Recipe(make_stance, is_loop=True),
+    "guard": Recipe(make_guard),
+    "parry": Recipe(make_parry),
+    "hit": Recipe(make_hit),
+    "recoil": Recipe(make_recoil),
+    "sidestep": Recipe(
         make_sidestep, is_loop=True, velocity=(SIDESTEP_SPEED, 0.0, 0.0)
     ),
-    "spin-kick": _Recipe(make_spin_kick),
-    "cheer": _Recipe(make_cheer, is_loop=True),
+    "spin-kick": Recipe(make_spin_kick),
+    "cheer": Recipe(make_cheer, is_loop=True),
 }
 
 
 def build_clips(nodes: NodeTable) -> tuple[ClipParts, ...]:
     """Make every clip of the mannequin."""
-    return tuple(_keys(name, recipe, nodes) for name, recipe in _RECIPES.items())
+    return tuple(make_clip(name, recipe, nodes) for name, recipe in _RECIPES.items())
 
 
-def _keys(name: str, recipe: _Recipe, nodes: NodeTable) -> ClipParts:
+def make_clip(name: str, recipe: Recipe, nodes: NodeTable) -> ClipParts:
+    """The keys of one clip."""
     sheet = recipe.make(nodes)
     local = sheet.solve().local
     hips = sheet.hips.copy()

@@ -26,9 +26,7 @@ from tools.mannequin.guard import (
 from tools.mannequin.nodes import NodeTable
 from tools.mannequin.rig import Limb, Sheet, new_sheet
 from tools.mannequin.rotation import (
-    matrix_from_quaternion,
-    normalize,
-    quaternion_from_matrix,
+    mix,
     turn,
 )
 from tools.mannequin.stances import keyed, place_foot
@@ -286,11 +284,4 @@ def _hang_foot(sheet: Sheet, t: Doubles) -> None:
     stretch = keyed(t, (0.1, 30), (0.3, 30), (0.48, 12), (0.6, 35), (0.9, 25))
     hangs = shin @ turn("x", np.deg2rad(stretch))
     share = keyed(t, (0.10, 0), (0.24, 1), (0.68, 1), (0.86, 0))
-    sheet.feet["r-ankle"] = _mixed(stands, hangs, share)
-
-
-def _mixed(first: Doubles, second: Doubles, share: Doubles) -> Doubles:
-    """Rotations (T, 3, 3) between two, by a share (T,)."""
-    a, b = quaternion_from_matrix(first), quaternion_from_matrix(second)
-    b = np.where(np.sum(a * b, axis=1, keepdims=True) < 0.0, -b, b)
-    return matrix_from_quaternion(normalize(a + share[:, None] * (b - a)))
+    sheet.feet["r-ankle"] = mix(stands, hangs, share)

@@ -14,6 +14,7 @@ from flexor.arrays import Doubles
 from tools.mannequin.nodes import NodeTable
 from tools.mannequin.rotation import (
     matrix_from_quaternion,
+    mix,
     normalize,
     split_twist,
     transpose,
@@ -53,7 +54,12 @@ class Solved:
 
 @dataclass(slots=True, eq=False)
 class Sheet:
-    """All frames of one clip while it is being authored."""
+    """All frames of one clip while it is being authored.
+
+    hips: (T, 3), metres; deltas: turns from rest by joint; limbs: see `Limb`; feet:
+    turns (T, 3, 3) from rest in model space, by ankle; hands: by wrist the frames
+    (T, 3, 3) they have in model space, and how much these count (T,), 0 to 1.
+    """
 
     nodes: NodeTable
     times: Doubles
@@ -61,6 +67,7 @@ class Sheet:
     deltas: dict[str, Doubles] = field(default_factory=dict)
     limbs: dict[str, Limb] = field(default_factory=dict)
     feet: dict[str, Doubles] = field(default_factory=dict)
+    hands: dict[str, tuple[Doubles, Doubles]] = field(default_factory=dict)
 
     def bend(
         self, name: str, x: ArrayLike = 0, y: ArrayLike = 0, z: ArrayLike = 0
@@ -135,6 +142,10 @@ class Sheet:
             if kind == "ankle" and name in self.feet:
                 aim = self.feet[name] @ nodes.frames[row]
                 local[:, row] = transpose(world[:, parent]) @ aim
+            if name in self.hands:
+                aim, share = self.hands[name]
+                aimed = transpose(world[:, parent]) @ aim
+                local[:, row] = mix(local[:, row], aimed, share)
             world[:, row] = world[:, parent] @ local[:, row]
         return Solved(world, positions, local, shortfall)
 

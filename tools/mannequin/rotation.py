@@ -101,3 +101,10 @@ def same_hemisphere(quaternion: Doubles) -> Doubles:
     dots = np.sum(quaternion[1:] * quaternion[:-1], axis=-1)
     signs = np.cumprod(np.concatenate([[1.0], np.where(dots < 0.0, -1.0, 1.0)]))
     return np.asarray(quaternion * signs[:, None])
+
+
+def mix(first: Doubles, second: Doubles, share: Doubles) -> Doubles:
+    """Rotations (T, 3, 3) between two, by a share (T,)."""
+    a, b = quaternion_from_matrix(first), quaternion_from_matrix(second)
+    b = np.where(np.sum(a * b, axis=1, keepdims=True) < 0.0, -b, b)
+    return matrix_from_quaternion(normalize(a + share[:, None] * (b - a)))

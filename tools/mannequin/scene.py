@@ -19,8 +19,9 @@ from flexor.scene.character.weights import Skin, SkinWeights
 from flexor.scene.scene import RootSet, Scene
 from tools.mannequin.clips import ClipParts
 from tools.mannequin.make import MannequinParts
+from tools.mannequin.nodes import NodeTable
 
-__all__ = ["make_scene"]
+__all__ = ["clip_of", "make_scene", "skeleton_of"]
 
 
 def make_scene(parts: MannequinParts) -> Scene:
@@ -50,7 +51,7 @@ def make_scene(parts: MannequinParts) -> Scene:
         np.append(none, one),
         (Mesh("mannequin", (primitive,)),),
         (Skin("mannequin", np.arange(joints, dtype=np.int32), binds, 0),),
-        {clip.name: _clip(clip, parts.names) for clip in parts.clips},
+        {clip.name: clip_of(clip, parts.names) for clip in parts.clips},
         (wood,),
         (Texture("wood", 0, 0),),
         (Sampler("", 9729, 9987),),
@@ -60,7 +61,19 @@ def make_scene(parts: MannequinParts) -> Scene:
     )
 
 
-def _clip(clip: ClipParts, names: tuple[str, ...]) -> Clip:
+def skeleton_of(nodes: NodeTable) -> Skeleton:
+    """The joints alone."""
+    return Skeleton(
+        nodes.names,
+        nodes.parents,
+        nodes.translations.astype(np.float32),
+        nodes.rotations.astype(np.float32),
+        np.ones((len(nodes.names), 3), np.float32),
+    )
+
+
+def clip_of(clip: ClipParts, names: tuple[str, ...]) -> Clip:
+    """A made clip with its tracks by node."""
     tracks = [Track(0, "translation", clip.times, clip.hips_translation)]
     ends = clip.times[[0, -1]]
     for name, turns in clip.rotations.items():

@@ -225,8 +225,8 @@ def _find_hero(
 
 @cache
 def _mannequin() -> Character:
-    """One for all stages: what is found out about it is found out once."""
-    return samples.mannequin()
+    """One for all stages, with all clips: what is found out about it stays."""
+    return samples.fighter()
 
 
 _volumes: WeakKeyDictionary[Character, HitVolumes] = WeakKeyDictionary()

@@ -182,7 +182,7 @@ def run(
     seconds: float = SECONDS,
 ) -> Iterator[Result]:
     """All of it, from fixed seeds; seeds, seconds: of matches."""
-    hero = samples.mannequin()
+    hero = samples.fighter()
 
     def make(plan: StagePlan) -> Stage:
         return Stage(plan, characters={"mannequin": hero})
