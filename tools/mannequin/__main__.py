@@ -7,7 +7,7 @@ from pathlib import Path
 import flexor
 from flexor.api.character import Character
 from flexor.files.gltf.write import write_gltf
-from tools.mannequin.fighter import make_fighter, reduced
+from tools.mannequin.fighter.make import make_fighter, reduced
 from tools.mannequin.make import make_mannequin
 from tools.mannequin.scene import make_scene
 

@@ -93,10 +93,8 @@ def _read_fighter() -> Character:
     """The mannequin's scene with the clips of both files, read once."""
     from flexor.api.character import Character
     from flexor.api.load_save import load
-    from flexor.scene.runtime.packed_clip import unpacked
 
     scene = _read().scene
     with as_file(files(__name__).joinpath("fighter.flexor")) as path:
-        packed = load(path).clips
-    more = {name: unpacked(clip) for name, clip in packed.items()}
+        more = load(path).clips
     return Character(replace(scene, clips={**scene.clips, **more}))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flexor.arrays import Doubles, Ints
-from tools.mannequin.acting import Pose, act, fill
+from tools.mannequin.fighter.acting import Pose, act, fill
 from tools.mannequin.nodes import NodeTable
 from tools.mannequin.rig import Sheet, new_sheet
 

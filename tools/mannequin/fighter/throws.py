@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from flexor.arrays import Doubles
-from tools.mannequin.acting import GUARD, act, fill, moved
-from tools.mannequin.floor import keep_above
-from tools.mannequin.lying import laid
+from tools.mannequin.fighter.acting import GUARD, act, fill, moved
+from tools.mannequin.fighter.floor import keep_above
+from tools.mannequin.fighter.lying import laid
 from tools.mannequin.nodes import NodeTable
 from tools.mannequin.rig import Sheet, new_sheet
 from tools.mannequin.stances import keyed

@@ -7,19 +7,15 @@ import numpy as np
 from flexor.convert.motion.reduce import MotionSettings, reduce_motion
 from flexor.scene.scene import RootSet, Scene
 from tools.mannequin.clips import Recipe, make_clip
-from tools.mannequin.falls import (
+from tools.mannequin.fighter.collapses import (
     make_collapse_back,
     make_collapse_front,
     make_collapse_left,
-    make_down_back,
-    make_down_front,
-    make_rise_back,
-    make_rise_front,
 )
-from tools.mannequin.lying import make_lie_back, make_lie_front
-from tools.mannequin.nodes import build_nodes
-from tools.mannequin.scene import clip_of, skeleton_of
-from tools.mannequin.steps import (
+from tools.mannequin.fighter.falls import make_down_back, make_down_front
+from tools.mannequin.fighter.lying import make_lie_back, make_lie_front
+from tools.mannequin.fighter.rises import make_rise_back, make_rise_front
+from tools.mannequin.fighter.steps import (
     STEP_SPEED,
     make_advance,
     make_crouch,
@@ -27,7 +23,9 @@ from tools.mannequin.steps import (
     make_low_kick,
     make_retreat,
 )
-from tools.mannequin.throws import make_throw, make_thrown
+from tools.mannequin.fighter.throws import make_throw, make_thrown
+from tools.mannequin.nodes import build_nodes
+from tools.mannequin.scene import clip_of, skeleton_of
 
 __all__ = ["ERROR", "RECIPES", "make_fighter", "reduced"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from flexor.arrays import Doubles
-from tools.mannequin.acting import GUARD, act
+from tools.mannequin.fighter.acting import GUARD, Pose, act
 from tools.mannequin.gait import wave
 from tools.mannequin.guard import (
     LEFT_WRIST,
@@ -106,7 +106,7 @@ def _heel(own: Doubles, side: str, way: float) -> Doubles:
 def make_crouch(nodes: NodeTable) -> Sheet:
     """Down behind the fists at 0.2 s, head at 1.2 m; held to 0.4 s."""
     sheet = new_sheet(nodes, 0.4)
-    low = {
+    low: Pose = {
         "hips": (0.0, 0.520, -0.080),
         "tilt": (20.0, -28.0, 0.0),
         "spine": (24.0, -4.0, 0.0),
@@ -119,7 +119,7 @@ def make_crouch(nodes: NodeTable) -> Sheet:
         "l-wrist": (0.06, 1.40, 0.30),
         "r-wrist": (-0.12, 1.40, 0.22),
     }
-    deep = {**low, "hips": (0.0, 0.505, -0.080)}
+    deep: Pose = {**low, "hips": (0.0, 0.505, -0.080)}
     act(sheet, (0.20, deep), (0.28, low), (0.4, low), late={"head": 0.03, "neck": 0.02})
     return sheet
 
@@ -127,7 +127,7 @@ def make_crouch(nodes: NodeTable) -> Sheet:
 def make_low_kick(nodes: NodeTable) -> Sheet:
     """Right foot swung round to a shin: out at 0.40 s, guard again at 0.95 s."""
     sheet = new_sheet(nodes, 0.95)
-    coil = {
+    coil: Pose = {
         "hips": (0.02, 0.868, -0.005),
         "tilt": (4.0, -38.0, 0.0),
         "spine": (7.0, -10.0, 0.0),
@@ -135,7 +135,7 @@ def make_low_kick(nodes: NodeTable) -> Sheet:
         "r-foot": (-46.0, -36.0, 0.0),
         "r-toe": 36.0,
     }
-    lift = {
+    lift: Pose = {
         "hips": (0.045, 0.872, 0.075),
         "tilt": (-2.0, -8.0, 7.0),
         "spine": (8.0, -14.0, -4.0),
@@ -149,7 +149,7 @@ def make_low_kick(nodes: NodeTable) -> Sheet:
         "r-knee": (-0.48, 0.10, 0.86),
         "r-wrist": (-0.14, 1.33, 0.24),
     }
-    out = {
+    out: Pose = {
         "hips": (0.050, 0.865, 0.130),
         "tilt": (-10.0, 30.0, 10.0),
         "spine": (12.0, -24.0, -8.0),
@@ -164,13 +164,13 @@ def make_low_kick(nodes: NodeTable) -> Sheet:
         "r-wrist": (-0.34, 1.12, 0.05),
         "l-wrist": (0.09, 1.38, 0.30),
     }
-    past = {
+    past: Pose = {
         **out,
         "r-ball": (0.10, 0.30, 0.94),
         "tilt": (-10.0, 34.0, 10.0),
         "hips": (0.05, 0.865, 0.128),
     }
-    back = {
+    back: Pose = {
         **lift,
         "hips": (0.025, 0.872, 0.05),
         "tilt": (0.0, -14.0, 4.0),
@@ -194,7 +194,7 @@ def make_low_kick(nodes: NodeTable) -> Sheet:
 def make_hit_low(nodes: NodeTable) -> Sheet:
     """Struck in the belly at 0 s: doubled over at 0.16 s, in guard again at 0.65 s."""
     sheet = new_sheet(nodes, 0.65)
-    bent = {
+    bent: Pose = {
         "hips": (-0.015, 0.835, -0.165),
         "tilt": (16.0, -34.0, 0.0),
         "spine": (46.0, -8.0, 2.0),
@@ -210,7 +210,7 @@ def make_hit_low(nodes: NodeTable) -> Sheet:
         "l-fist": 0.6,
         "r-fist": 0.6,
     }
-    up = {
+    up: Pose = {
         **bent,
         "hips": (-0.010, 0.850, -0.130),
         "tilt": (10.0, -34.0, 0.0),

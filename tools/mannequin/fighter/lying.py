@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from functools import cache
 
-
-from tools.mannequin.acting import GUARD, Pose, act
-from tools.mannequin.floor import settled
+from tools.mannequin.fighter.acting import GUARD, Pose, act
+from tools.mannequin.fighter.floor import settled
 from tools.mannequin.gait import wave
 from tools.mannequin.nodes import NodeTable
 from tools.mannequin.rig import Sheet, new_sheet
