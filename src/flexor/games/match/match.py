@@ -104,7 +104,7 @@ def _players(plan: StagePlan, versus: Versus | None) -> list[Literal[1, 2, "comp
 
 def _find_hero(file: Path) -> Character:
     """A humanoid of a file, with the clips of the mannequin."""
-    hero, wooden = load(file), samples.mannequin()
+    hero, wooden = load(file), samples.fighter()
     human = find_human(hero.skeleton, hero.scene.carried)
     if human.lacks:
         lacks = ", ".join(human.lacks[:4])
