@@ -1,13 +1,15 @@
 """A slow twin of moves: one character, names instead of numbers, exact fractions.
 
 It remembers when each thing happened, on the clock of the stage, and asks at each tick
-what follows from that. The kernel `step_all`.
+what follows from that. What is typed for sequences is a list of buttons, compared with
+all sequences anew. The kernel `step_all`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 from flexor.scene.stage.layout import BUTTONS
 from flexor.scene.stage.moves import Combination, Move, MoveTable
@@ -21,6 +23,7 @@ class Pressed:
     first: set[str]
     tick: int
     is_late: bool
+    is_new: bool = False  # it came late, but what it came in has ended
 
 
 @dataclass
@@ -47,14 +50,51 @@ class Fighter:
     combination: Combination | None = None
     step: int = 0
     left: Fraction = Fraction(0)
+    # Steps typed toward a sequence, and how many of their moves have begun.
+    typed: list[frozenset[str]] = field(default_factory=list)
+    shown: int = 0
     pressed: Pressed | None = None
     waiting: Waiting | None = None
     started: Move | None = None
 
     def chords(self) -> list[set[str]]:
         """From the largest to the smallest."""
-        found = [set(text.split("+")) for text in self.table.chords]
+        bound = [one.button for one in self.table.combinations if "+" in one.button]
+        texts = dict.fromkeys([*self.table.chords, *bound])
+        found = [set(text.split("+")) for text in texts]
         return sorted(found, key=len, reverse=True)
+
+    def sequences(self) -> dict[tuple[frozenset[str], ...], Move]:
+        return {
+            tuple(
+                frozenset(step.split("+")) for step in text.split()
+            ): self.table.moves[self.table.index(name)]
+            for text, name in self.table.sequences.items()
+        }
+
+    def is_begun(self, typed: list[frozenset[str]]) -> bool:
+        """Whether some sequence begins like this."""
+        own = tuple(typed)
+        return bool(own) and any(one[: len(own)] == own for one in self.sequences())
+
+    def ended(self, typed: list[frozenset[str]]) -> Move | None:
+        """The move of the longest sequence that ends like this."""
+        for first in range(len(typed)):
+            found = self.sequences().get(tuple(typed[first:]))
+            if found and self.is_begun(typed):
+                return found
+        return None
+
+    def typed_on(self, before: list[frozenset[str]], step: frozenset[str]) -> list[Any]:
+        """What has been typed with another step: as much as begins a sequence."""
+        if self.is_begun([*before, step]):
+            return [*before, step]
+        if self.ended(before):
+            before = []
+        own = [*before, step]
+        while own and not self.is_begun(own):
+            own = own[1:]
+        return own
 
     @property
     def is_idle(self) -> bool:
@@ -76,15 +116,19 @@ class Fighter:
         if self.waiting and self.waiting.last is not None:
             if self.now > self.waiting.last:
                 self.waiting = None
+                self.typed, self.shown = [], 0
         if not can_act:
             self.combination = self.pressed = self.waiting = None
+            self.typed, self.shown = [], 0
             pressed = set()
         self.go_on(held, clock)
         self.next_command(clock)
         if self.move and self.at >= self.move.total:
             self.move = None
-        if self.pressed and self.pressed.is_late and self.is_idle:
-            self.pressed.is_late = False
+        if self.pressed and self.pressed.is_late and self.is_idle and self.late:
+            self.pressed.is_late, self.pressed.is_new = False, True
+        if self.is_idle and not self.pressed and not self.waiting:
+            self.typed, self.shown = [], 0
         self.follow()
         self.take(pressed & self.bound())
         if self.pressed and (
@@ -96,8 +140,9 @@ class Fighter:
         return self.started
 
     def bound(self) -> set[str]:
-        one = {own.button for own in self.table.combinations} | set(self.table.singles)
-        return one.union(*self.chords())
+        steps = [step for own in self.sequences() for step in own]
+        one = {own.button for own in self.table.combinations if "+" not in own.button}
+        return one.union(self.table.singles, *self.chords(), *steps)
 
     def go_on(self, held: set[str], clock: Fraction) -> None:
         if self.move is None:
@@ -130,7 +175,7 @@ class Fighter:
     def begin_command(self, over: Fraction) -> None:
         assert self.combination
         command = self.combination.commands[self.step]
-        move = self.table.move_of(command.buttons)
+        move = self.table.command_move(command)
         self.begin(move, over, set())
         ticks = move.start + move.hit if command.ticks is None else command.ticks
         self.left = ticks - over
@@ -151,7 +196,14 @@ class Fighter:
             self.follow()
         is_busy = self.combination and self.step + 1 < len(self.combination.commands)
         is_in_time = self.is_idle or self.phase in (1, 2)
-        if is_busy or (not is_in_time and not self.late):
+        is_open = self.shown == len(self.typed) and any(
+            list(own[: len(self.typed)]) == self.typed
+            and len(own) > len(self.typed)
+            and self.ended([*self.typed, own[len(self.typed)]])
+            for own in self.sequences()
+            if self.typed
+        )
+        if is_busy or (not is_in_time and not self.late and not is_open):
             return
         first = self.joined(set(), new)
         self.pressed = Pressed(first, set(first), self.now, not is_in_time)
@@ -171,18 +223,39 @@ class Fighter:
         whole = [chord for chord in self.chords() if chord <= own.buttons]
         first = min(own.first, key=BUTTONS.index)
         taken = whole[0] if whole else {first}
-        what: Move | Combination | None = None
-        if whole:
-            what = self.table.move_of("+".join(taken))
-        else:
-            for one in self.table.combinations:
-                if one.button == first:
-                    what = one
-            if what is None and first in self.table.singles:
-                what = self.table.move_of(first)
-        last = own.tick + self.late if own.is_late else None
-        if what is not None and (last is None or self.now <= last):
+        before, step = self.typed, frozenset(taken)
+        is_last = (
+            bool(before)
+            and self.shown == len(before)
+            and self.typed_on(before, step) == [*before, step]
+            and self.ended([*before, step]) is not None
+        )
+        if (own.is_late or own.is_new) and not is_last:
+            before = []
+        typed = self.typed_on(before, step)
+        what = self.ended(typed) or self.plain(taken)
+        last = own.tick + self.late if own.is_late and not is_last else None
+        is_kept = not own.is_late or is_last or bool(self.late)
+        if what is None or not is_kept or (last is not None and self.now > last):
+            return
+        if not before:
+            self.shown = 0
+        is_next = typed == [*before, step]
+        if not is_next or self.shown == len(before):
             self.waiting = Waiting(what, taken, last)
+        if not is_next:
+            self.shown = max(len(typed) - 1, 0)
+        self.typed = typed
+
+    def plain(self, taken: set[str]) -> Move | Combination | None:
+        """What buttons do by themselves: combinations stand before moves."""
+        for one in self.table.combinations:
+            if set(one.button.split("+")) == taken:
+                return one
+        for text, name in (*self.table.singles.items(), *self.table.chords.items()):
+            if set(text.split("+")) == taken:
+                return self.table.moves[self.table.index(name)]
+        return None
 
     def follow(self) -> None:
         if self.waiting is None or self.combination is not None:
@@ -196,3 +269,11 @@ class Fighter:
             self.begin_command(Fraction(0))
         else:
             self.begin(own.what, Fraction(0), own.buttons)
+            if self.shown < len(self.typed):
+                self.shown += 1
+            if self.shown < len(self.typed):
+                steps = self.typed[: self.shown + 1]
+                step = set(steps[-1])
+                what = self.ended(steps) or self.plain(step)
+                assert what
+                self.waiting = Waiting(what, step, None)

@@ -16,6 +16,7 @@ from flexor.files.text.moves import (
     moves_text,
     read_moves,
 )
+from flexor.scene.stage.layout import BUTTONS
 from flexor.scene.stage.moves import (
     HEIGHTS,
     KINDS,
@@ -58,12 +59,15 @@ def test_the_example_of_the_module(tmp_path: Path) -> None:
     assert table.moves[2].kind == "guard"
     assert table.singles == {"B": "punch", "C": "kick", "A": "guard"}
     assert table.chords == {"B+C": "throw"}
+    assert table.sequences == {"B C B": "throw"}
+    assert (table.moves[3].kind, table.moves[3].reach) == ("throw", 0.9)
     assert table.combinations == (
         Combination(
             "rush",
             "X",
             (Command("B", 12), Command("B", 10), Command("C"), Command("B+C", 24)),
         ),
+        Combination("feint", "C+X", (Command("C", 4), Command("", None, "throw"))),
     )
 
 
@@ -133,11 +137,24 @@ def test_a_table_survives_its_text(
     free = ["A", "B+left", "C", "A+B+C"][: len(names)]
     bound = dict(zip(free, names, strict=True))
     commands = tuple(Command(text, data.draw(st.none() | ticks)) for text in free)
+    words = [one for one in names if ":" not in one and "+" not in one]
+    named = tuple(Command("", 9, one) for one in words if one not in BUTTONS)
+    button = data.draw(st.sampled_from(["X", "C+X", "A+B+C"]))
+    typed = data.draw(
+        st.dictionaries(
+            st.lists(st.sampled_from(free), min_size=2, max_size=5).map(" ".join),
+            st.sampled_from(names),
+            max_size=1,
+        )
+        if free and "+" not in button
+        else st.just({})
+    )
     table = MoveTable(
         moves,
-        (Combination("all", "X", commands),) if commands else (),
+        (Combination("all", button, commands + named),) if commands else (),
         {text: name for text, name in bound.items() if "+" not in text},
         {text: name for text, name in bound.items() if "+" in text},
+        typed,
     )
     file = write(Path(tmp_path_factory.mktemp("moves")), moves_text(table))
     assert read_moves(file) == table
@@ -176,7 +193,7 @@ def with_move(line: str) -> str:
         ("[buttons]\nA = 'B'", "line 2", "buttons.A: 'B', expected another letter"),
         ("[buttons]\n'P K' = 'B'", "line 2", "expected a name without spaces"),
         (with_move("strt = 6"), "line 6", "move.punch.strt: not known; there are:"),
-        (with_move("strt = 6"), "line 6", "button, clip, kind, start, hit, back"),
+        (with_move("strt = 6"), "line 6", "button, sequence, clip, kind, start"),
         (with_move("damage = '3'"), "line 6", "move.punch.damage: '3', expected a num"),
         (with_move("damage = -1"), "line 6", "move.punch.damage: -1, expected 0 to"),
         (with_move("damage = nan"), "line 6", "move.punch.damage: nan, expected 0"),
@@ -187,6 +204,27 @@ def with_move(line: str) -> str:
         (with_move("parts = ['a', 'a']"), "line 6", "parts: 'a' is there twice"),
         (with_move("afterimages = ['']"), "line 6", "'', expected a text of 1 to 100"),
         (with_move("can_be_parried = 1"), "line 6", "expected true or false"),
+        (
+            with_move("sequence = 3"),
+            "line 6",
+            "move.punch.sequence: 3, expected a text",
+        ),
+        (with_move("sequence = 'B'"), "line 6", "'B', expected 2 to 10 buttons"),
+        (with_move("sequence = 'B Q'"), "line 6", "no button 'Q'; there are"),
+        (with_move("sequence = 'Y B'"), "line 6", "'Y' does no move; there are: 'B'"),
+        (with_move("sequence = 'B B+C'"), "line 6", "'B+C' are no buttons of a move"),
+        (
+            BOTH.replace('"C"', '"C"\nsequence = "B C"')
+            + '[move.a]\nsequence = "B  C"\nstart = 1\nhit = 1\nback = 1\n',
+            "line 13",
+            "move.a.sequence: 'B  C' does 'high kick' already, expected another",
+        ),
+        (
+            combination().replace('"C"\n', '"C"\nsequence = "X C"\n', 1),
+            "line 8",
+            "move.high kick.sequence: 'X' runs a combination, expected buttons that",
+        ),
+        (combination(commands='"high"'), "line 14", "no button or move 'high'; there"),
         (with_move("knocks_down = 1"), "line 6", "expected true or false"),
         (with_move("hits_down = 'no'"), "line 6", "expected true or false"),
         (with_move("reach = -1"), "line 6", "move.punch.reach: -1, expected 0 to 100"),
@@ -218,14 +256,14 @@ def with_move(line: str) -> str:
             "'B+A' does 'punch' already",
         ),
         (combination(button='"Q"'), "line 13", "combination 1.button: no button 'Q'"),
-        (combination(button='"B+C"'), "line 13", "'B+C', expected one button"),
+        (combination(button='"B+B"'), "line 13", "names the button 'B' twice"),
         (combination(button="3"), "line 13", "combination 1.button: 3, expected a"),
         (combination(name="3"), "line 12", "combination 1.name: 3, expected a text"),
         (combination(name='""'), "line 12", "combination 1.name: '', expected a"),
         (combination(commands="3"), "line 14", "combination 1.commands: 3, expected"),
         (combination(commands='""'), "line 14", "0 commands, expected 1 to 100"),
-        (combination(commands='"B Q"'), "line 14", "commands: no button 'Q'; there"),
-        (combination(commands='"B P"'), "line 14", "commands: no button 'P'; there"),
+        (combination(commands='"B Q"'), "line 14", "no button or move 'Q'; there are"),
+        (combination(commands='"B P"'), "line 14", "no button or move 'P'; there are"),
         (combination(commands='"B:0"'), "line 14", "'B:0', expected 1 to 600 ticks"),
         (combination(commands='"B:601"'), "line 14", "expected 1 to 600 ticks"),
         (combination(commands='"B:x"'), "line 14", "'B:x', expected buttons and"),
@@ -333,3 +371,42 @@ def test_any_text_is_read_or_refused(
     except AssetError:
         return
     assert isinstance(table, MoveTable)
+
+
+def test_sequences_are_told_in_the_letters_of_the_file(tmp_path: Path) -> None:
+    text = LETTERS + ARMED.replace('"C"', '"C"\nsequence = "P K P"', 1)
+    assert read_moves(write(tmp_path, text)).sequences == {"B C B": "high kick"}
+    for typed, words in (
+        ("G P", "no button 'G'; there are"),
+        ("Y P", "'Y' does no move; there are: 'P', 'K'"),
+        ("P K+P", "'P+K' are no buttons of a move; there are: there are none"),
+    ):
+        with pytest.raises(AssetError) as caught:
+            read_moves(write(tmp_path, text.replace("P K P", typed)))
+        assert words in caught.value.text
+
+
+def test_what_has_no_text() -> None:
+    moves = tuple(Move(name, 1, 1, 1, kind="other") for name in ("a", "b c", "B"))
+    bound = {"A": "a", "C": "B"}
+    typed = {"A A": "a", "A C": "a"}
+    with pytest.raises(SettingError, match="'a' is typed as A A, A C, expected one"):
+        moves_text(MoveTable(moves, (), bound, {}, typed))
+    for name in ("b c", "B"):
+        own = Combination("x", "X", (Command("", None, name),))
+        with pytest.raises(
+            SettingError, match=f"'x' names '{name}', expected one word"
+        ):
+            moves_text(MoveTable(moves, (own,), bound))
+
+
+def test_many_sequences(tmp_path: Path) -> None:
+    move = "kind='other'\nstart=1\nhit=1\nback=1\n"
+    head = f"[move.a]\nbutton='A'\n{move}[move.b]\nbutton='B'\n{move}"
+    text = head
+    for n in range(101):
+        typed = " ".join("AB"[n >> bit & 1] for bit in range(7))
+        text += f"[move.m{n}]\nsequence='{typed}'\n{move}"
+    with pytest.raises(AssetError, match="one of more than 100, expected fewer") as got:
+        read_moves(write(tmp_path, text))
+    assert got.value.pointer == "line 614"

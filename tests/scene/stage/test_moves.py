@@ -166,8 +166,11 @@ def test_a_command_and_a_combination_are_checked() -> None:
         Command("B", 0)
     with pytest.raises(SettingError, match="buttons: 3, expected a text"):
         Command(3)  # type: ignore[arg-type]
-    with pytest.raises(SettingError, match=r"button: 'B\+C', expected one of up"):
-        Combination("rush", "B+C", (Command("B"),))
+    assert Combination("rush", "C+B", (Command("B"),)).button == "B+C"
+    with pytest.raises(SettingError, match="button: no button 'Q'; there are"):
+        Combination("rush", "Q", (Command("B"),))
+    with pytest.raises(SettingError, match="button: 3, expected one of up, down"):
+        Combination("rush", 3, (Command("B"),))  # type: ignore[arg-type]
     with pytest.raises(SettingError, match="name: '', expected"):
         Combination("", "B", (Command("B"),))
     wrong: Any
@@ -176,8 +179,37 @@ def test_a_command_and_a_combination_are_checked() -> None:
             Combination("rush", "B", wrong)
 
 
+def test_commands_that_name_a_move() -> None:
+    names = ["throw", "high kick", "B"]
+    found = read_commands("P:4 throw:9 throw B", {"P": "B"}, names)
+    assert found == (
+        *(Command("B", 4), Command("", 9, "throw"), Command("", None, "throw")),
+        Command("B"),  # a button, whatever else is called so
+    )
+    assert [str(one) for one in found] == ["B:4", "throw:9", "throw", "B"]
+    with pytest.raises(SettingError, match="no button or move 'trow'; there are: 'thr"):
+        read_commands("trow", {}, names)
+    with pytest.raises(SettingError, match="no button 'throw'; there are: "):
+        read_commands("throw+B", {}, names)
+    with pytest.raises(SettingError, match="move: 'throw', expected buttons or a move"):
+        Command("B", 3, "throw")
+    with pytest.raises(SettingError, match="move: 3, expected a text of 1 to 100"):
+        Command("", 3, 3)  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match="no button ''"):
+        Command("")
+    own = Combination("rush", "X", (Command("", None, "throw"),))
+    table = MoveTable(**TABLE | {"combinations": (own,)})
+    assert table.command_move(own.commands[0]) is THROW
+    assert table.command_move(Command("C")) is KICK
+    wrong = Combination("rush", "X", (Command("", None, "thow"),))
+    with pytest.raises(SettingError, match="names 'thow', expected a move: 'throw'"):
+        MoveTable(**TABLE | {"combinations": (wrong,)})
+
+
 def test_a_table() -> None:
-    table = MoveTable(**TABLE)
+    typed = {"C  B+C B": "throw"}
+    table = MoveTable(**TABLE, sequences=typed)
+    assert table.sequences == {"C B+C B": "throw"}
     assert table.chords == {"B+C": "throw"}
     assert table.index("kick") == 1
     assert table.move_of("C+B") is THROW

@@ -94,18 +94,34 @@ def tables_and_options(draw: st.DrawFn) -> tuple[MoveTable, dict[str, int]]:
             st.sampled_from(known),
             st.integers(0, 9),
         )
-        for button in sorted(draw(st.sets(st.sampled_from("XYB"), max_size=2))):
+        own = ["X", "Y", "B", "A+B", "A+Y"]
+        for button in sorted(draw(st.sets(st.sampled_from(own), max_size=3))):
             text = " ".join(draw(st.lists(command, min_size=1, max_size=4)))
             combinations.append(Combination(button, button, read_commands(text)))
+    taken = {one.button for one in combinations}
+    steps = [text for text in known if text not in taken]
+    sequences: dict[str, str] = {}
+    if steps:
+        lasts = [*buttons, "Z", *chords, *(text for text in taken if "+" in text)]
+        typed = st.builds(
+            lambda first, last: " ".join([*first, last]),
+            st.lists(st.sampled_from(steps), min_size=1, max_size=3),
+            st.sampled_from([*steps, *steps, *lasts]),
+        )
+        sequences = draw(st.dictionaries(typed, names, max_size=4))
     options = {
         "chord_ticks": draw(st.integers(0, 3)),
         "late_ticks": draw(st.integers(0, 4)),
     }
-    return MoveTable(tuple(moves), tuple(combinations), singles, chords), options
+    table = MoveTable(tuple(moves), tuple(combinations), singles, chords, sequences)
+    return table, options
 
 
 BEAT = st.tuples(
-    st.sets(st.sampled_from(["A", "B", "C", "X", "Y", "Z"]), max_size=3),
+    st.one_of(
+        st.sampled_from([{"A"}, {"B"}, {"C"}]),
+        st.sets(st.sampled_from(["A", "B", "C", "X", "Y", "Z"]), max_size=3),
+    ),
     st.integers(1, 5),  # ticks that it stays so
     CLOCKS,
     st.sampled_from([True] * 9 + [False]),

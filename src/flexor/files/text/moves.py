@@ -36,6 +36,7 @@
 
     [move.throw]
     button = "P+K"
+    sequence = "P K P"       # typed one after the other, it is the same
     kind = "throw"
     start = 8
     hit = 20
@@ -45,17 +46,29 @@
 
     [[combination]]
     name = "rush"
-    button = "X"
+    button = "X"             # or several at once: "P+X"
     commands = "P:12 P:10 K P+K:24"
 
+    [[combination]]
+    name = "feint"
+    button = "K+X"
+    commands = "K:4 throw"   # a command may also name a move
+
 Buttons are up, down, left, right, A, B, C, X, Y, Z, L and R. Numbers behind commands
-are ticks until the next one; left out: until the return phase of the move.
+are ticks until the next one; left out: until the return phase of the move. A command
+names a move whose name is one word without "+" and ":", and no button's.
+
+A sequence is typed: each of its buttons, or chords, is pressed before the return phase
+of the move of the one before, the last one while that move runs at all. All but the
+last do their own moves meanwhile, so they need some; what is typed faster waits for its
+turn. Where it breaks off, nothing is lost: the moves that were typed run to their end,
+and the button that did not belong to it does its own move, or begins a sequence anew.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
@@ -73,12 +86,16 @@ from flexor.files.text.toml_text import (
 from flexor.scene.stage.buttons import button_mask, button_text, check_letters
 from flexor.scene.stage.layout import BUTTONS
 from flexor.scene.stage.moves import (
+    MOST_SEQUENCES,
     NO_PARTS,
     Combination,
+    Command,
     Move,
     MoveTable,
+    fault_of_sequence,
     hands_can_parry,
     read_commands,
+    read_sequence,
 )
 
 __all__ = [
@@ -98,6 +115,7 @@ TOP: Words = {
 }
 MOVE: Words = {
     "button": (str, "button"),
+    "sequence": (str, "sequence"),
     "clip": (str, "clip"),
     "kind": (str, "kind"),
     "start": (int, "start"),
@@ -148,7 +166,7 @@ def take_moves(
     A file that tells more than moves has read the rest itself.
     """
     letters = _read_letters(file, top.get("buttons", {}))
-    moves, bound = [], dict[str, str]()
+    moves, bound, typed = [], dict[str, str](), dict[str, str]()
     for name, table in top.get("move", {}).items():
         keys: Keys = ("move", name)
         if not isinstance(table, dict):
@@ -157,6 +175,8 @@ def take_moves(
         _check_uses(file, own, name, keys, clips, parts)
         if "button" in own:
             _bind(file, own.pop("button"), letters, name, bound, keys)
+        if "sequence" in own:
+            _bind_typed(file, own.pop("sequence"), letters, name, typed, keys)
         file.needs(own, ("start", "hit", "back"), keys)
         try:
             moves.append(Move(name, **own))
@@ -165,18 +185,24 @@ def take_moves(
             raise file.refuse((*keys, word), fault) from None
     combinations: list[Combination] = []
     for row, table in enumerate(top.get("combination", ())):
-        one = _read_combination(file, table, ("combination", row), letters, bound)
+        keys = ("combination", row)
+        one = _read_combination(file, table, keys, letters, bound, moves)
         for other in combinations:
             for word in ("name", "button"):
                 value = getattr(one, word)
                 if value == getattr(other, word):
                     fault = f"{value!r} is that of {other.name!r}, expected another"
-                    raise file.refuse(("combination", row, word), fault)
+                    raise file.refuse((*keys, word), fault)
         combinations.append(one)
+    taken = [one.button for one in combinations]
+    for text, name in typed.items():
+        fault = fault_of_sequence(text, bound, taken, lambda b: _in_letters(b, letters))
+        if fault:
+            raise file.refuse(("move", name, "sequence"), fault)
     singles = {text: move for text, move in bound.items() if text in BUTTONS}
     chords = {text: move for text, move in bound.items() if text not in BUTTONS}
     try:
-        table = MoveTable(tuple(moves), tuple(combinations), singles, chords)
+        table = MoveTable(tuple(moves), tuple(combinations), singles, chords, typed)
     except SettingError as error:
         raise file.refuse(("move",), str(error)) from None
     for move in moves:
@@ -202,6 +228,7 @@ def _read_letters(file: TomlFile, given: Mapping[str, Any]) -> dict[str, str]:
 def _check_move(**words: Any) -> None:
     """Refuse a value that no move has, each by itself."""
     words.pop("button", None)
+    words.pop("sequence", None)
     usual: dict[str, Any] = {"start": 1, "hit": 1, "back": 1, "kind": "other"}
     Move("move", **usual | words)
 
@@ -245,26 +272,49 @@ def _bind(
     bound[buttons] = move
 
 
+def _bind_typed(
+    file: TomlFile,
+    text: str,
+    letters: Mapping[str, str],
+    move: str,
+    typed: dict[str, str],
+    keys: Keys,
+) -> None:
+    """Bind what is typed to a move."""
+    place = (*keys, "sequence")
+    try:
+        sequence = read_sequence(text, letters)
+    except SettingError as error:
+        raise file.refuse(place, str(error)) from None
+    if sequence in typed:
+        fault = f"{text!r} does {typed[sequence]!r} already, expected another"
+        raise file.refuse(place, fault)
+    if len(typed) == MOST_SEQUENCES:
+        fault = f"one of more than {MOST_SEQUENCES}, expected fewer"
+        raise file.refuse(place, fault)
+    typed[sequence] = move
+
+
 def _read_combination(
     file: TomlFile,
     table: Mapping[str, Any],
     keys: Keys,
     letters: Mapping[str, str],
     bound: Mapping[str, str],
+    moves: Sequence[Move],
 ) -> Combination:
     own = file.table(table, COMBINATION, keys)
     file.needs(own, COMBINATION, keys)
     place: Keys = (*keys, "button")
     try:
         button = button_text(button_mask(own["button"], letters))
-        if button not in BUTTONS:
-            raise SettingError(f"{own['button']!r}, expected one button")
         place = (*keys, "commands")
-        commands = read_commands(own["commands"], letters)
+        names = {move.name for move in moves}
+        commands = read_commands(own["commands"], letters, names)
     except SettingError as error:
         raise file.refuse(place, str(error)) from None
     for word, command in zip(own["commands"].split(), commands, strict=True):
-        if command.buttons not in bound:
+        if not command.move and command.buttons not in bound:
             known = (_in_letters(buttons, letters) for buttons in bound)
             there = say_known(_in_letters(command.buttons, letters), known)
             raise file.refuse(place, f"{word!r} does no move; {there}")
@@ -286,9 +336,11 @@ def _in_letters(buttons: str, letters: Mapping[str, str]) -> str:
 def moves_text(table: MoveTable) -> str:
     """A table as a text from which `read_moves` makes the same.
 
-    A move that several buttons do cannot be told there, nor an attack without parts.
+    What cannot be told there is refused: a move that several buttons do, an attack
+    without parts, commands that name a move by more than a word.
     """
     doing = [*table.singles.items(), *table.chords.items()]
+    names = {move.name for move in table.moves}
     blocks = []
     for move in table.moves:
         buttons = [text for text, name in doing if name == move.name]
@@ -296,10 +348,16 @@ def moves_text(table: MoveTable) -> str:
             raise SettingError(
                 f"table: {move.name!r} is done by {', '.join(buttons)}, expected one"
             )
+        typed = [text for text, name in table.sequences.items() if name == move.name]
+        if len(typed) > 1:
+            raise SettingError(
+                f"table: {move.name!r} is typed as {', '.join(typed)}, expected one"
+            )
         if not move.can_hit:
             raise SettingError(f"table: parts of {move.name!r}: {NO_PARTS}")
         lines = [f"[move.{_quoted(move.name)}]"]
         lines += [f"button = {_quoted(text)}" for text in buttons]
+        lines += [f"sequence = {_quoted(text)}" for text in typed]
         for one in fields(Move)[1:]:
             value = getattr(move, one.name)
             usual = {
@@ -311,10 +369,24 @@ def moves_text(table: MoveTable) -> str:
         blocks.append("\n".join(lines) + "\n")
     for own in table.combinations:
         commands = " ".join(map(str, own.commands))
+        for command in own.commands:
+            if command.move and not _is_told(command, names):
+                raise SettingError(
+                    f"table: {own.name!r} names {command.move!r}, expected one "
+                    "word without '+' and ':' that is no button's"
+                )
         lines = ["[[combination]]", f"name = {_quoted(own.name)}"]
         lines += [f"button = {_quoted(own.button)}", f"commands = {_quoted(commands)}"]
         blocks.append("\n".join(lines) + "\n")
     return "\n".join(blocks)
+
+
+def _is_told(command: Command, names: Collection[str]) -> bool:
+    """Whether a command that names a move can be read again."""
+    try:
+        return read_commands(str(command), moves=names) == (command,)
+    except SettingError:
+        return False
 
 
 def _quoted(text: str) -> str:

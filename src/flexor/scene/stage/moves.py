@@ -7,10 +7,9 @@ the ticks of each "B:12 B:10 C+B:20".
 from __future__ import annotations
 
 import difflib
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from numbers import Integral, Real
+from numbers import Real
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
@@ -22,6 +21,14 @@ from flexor.scene.stage.buttons import (
     button_mask,
     button_text,
     check_letters,
+)
+from flexor.scene.stage.commands import (
+    MOST_TICKS,
+    Combination,
+    Command,
+    check_name,
+    check_ticks,
+    read_commands,
 )
 from flexor.scene.stage.input_log import InputLog
 from flexor.scene.stage.layout import BUTTONS
@@ -46,8 +53,10 @@ __all__ = [
     "button_mask",
     "button_text",
     "check_letters",
+    "fault_of_sequence",
     "hands_can_parry",
     "read_commands",
+    "read_sequence",
 ]
 
 Kind = Literal["attack", "guard", "parry", "jump", "other", "crouch", "throw"]
@@ -66,12 +75,9 @@ BEYOND_HANDS = (
     *("head", "neck", "chest", "spine", "hips"),
 )
 RATE = 60  # ticks a second
-MOST_TICKS = 600  # of a phase and of a command
-MOST_COMMANDS = 100  # of a combination
 MOST_MOVES = 1000  # and as many combinations and chords
 MOST_TABLES = 100  # of a stage
-LONGEST_NAME = 100
-_COMMAND = re.compile(r"([^:]+)(?::([0-9]{1,9}))?")
+MOST_SEQUENCES, MOST_STEPS = 100, 10  # typed ones, and buttons of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +118,12 @@ class Move:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        _check_name(self.name, "name")
+        check_name(self.name, "name")
         if self.clip == "":
             put(self, "clip", self.name)
-        _check_name(self.clip, "clip")
+        check_name(self.clip, "clip")
         for name in ("start", "hit", "back"):
-            put(self, name, _check_ticks(getattr(self, name), name, 0))
+            put(self, name, check_ticks(getattr(self, name), name, 0))
         for name, known in (("kind", KINDS), ("height", HEIGHTS)):
             word = getattr(self, name)
             if word not in known:
@@ -132,7 +138,7 @@ class Move:
             ("reach", 0.0, 100.0),
         ):
             put(self, name, _check_number(getattr(self, name), name, least, most))
-        _check_name(self.thrown, "thrown")
+        check_name(self.thrown, "thrown")
         if self.can_be_parried is None:
             put(self, "can_be_parried", hands_can_parry(self.kind, self.parts))
         for name in ("can_be_parried", "knocks_down", "hits_down"):
@@ -177,96 +183,22 @@ def hands_can_parry(kind: str, parts: Iterable[str]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
-    """One step of a combination.
-
-    buttons: one, or several at once, such as "B" or "B+C"; ticks: until the next
-    command, None: until the return phase of the move that the buttons do.
-    """
-
-    buttons: str
-    ticks: int | None = None
-
-    def __post_init__(self) -> None:
-        put = object.__setattr__
-        if not isinstance(self.buttons, str):
-            raise SettingError(f"buttons: {self.buttons!r}, expected a text")
-        put(self, "buttons", button_text(button_mask(self.buttons)))
-        if self.ticks is not None:
-            put(self, "ticks", _check_ticks(self.ticks, "ticks", 1))
-
-    def __str__(self) -> str:
-        return self.buttons if self.ticks is None else f"{self.buttons}:{self.ticks}"
-
-
-def read_commands(
-    text: str, letters: Mapping[str, str] = NO_LETTERS
-) -> tuple[Command, ...]:
-    """Commands written as "P:12 P:10 K" or "P+K:24".
-
-    letters: other names of buttons, such as {"P": "B"}.
-    """
-    commands = []
-    for word in text.split():
-        found = _COMMAND.fullmatch(word)
-        if found is None:
-            raise SettingError(
-                f"{word!r}, expected buttons and ticks such as 'B', 'B:12' or 'B+C:24'"
-            )
-        buttons = button_text(button_mask(found[1], letters))
-        ticks = None
-        if found[2] is not None:
-            ticks = int(found[2])
-            if not 1 <= ticks <= MOST_TICKS:
-                raise SettingError(f"{word!r}, expected 1 to {MOST_TICKS} ticks")
-        commands.append(Command(buttons, ticks))
-    if not 1 <= len(commands) <= MOST_COMMANDS:
-        raise SettingError(f"{len(commands)} commands, expected 1 to {MOST_COMMANDS}")
-    return tuple(commands)
-
-
-@dataclass(frozen=True, slots=True)
-class Combination:
-    """Commands that one button runs in order.
-
-    name: of the combination; button: that it is bound to; commands: each does the move
-    of its buttons, never another combination.
-    """
-
-    name: str
-    button: str
-    commands: tuple[Command, ...]
-
-    def __post_init__(self) -> None:
-        _check_name(self.name, "name")
-        _check_button(self.button, "button")
-        try:
-            commands = tuple(self.commands)
-        except TypeError:
-            commands = ()
-        if not all(isinstance(one, Command) for one in commands):
-            commands = ()
-        if not 1 <= len(commands) <= MOST_COMMANDS:
-            raise SettingError(
-                f"commands: {self.commands!r}, expected 1 to {MOST_COMMANDS} commands"
-            )
-        object.__setattr__(self, "commands", commands)
-
-
-@dataclass(frozen=True, slots=True)
 class MoveTable:
     """Everything that a character can do, and what each button does.
 
     moves, combinations: their numbers are their places here; singles: names of moves by
-    button; chords: names of moves by several buttons at once, such as "B+C". A button
-    that a combination is bound to runs that, and may have a move of its own beside, for
-    commands to name.
+    button; chords: names of moves by several buttons at once, such as "B+C"; sequences:
+    names of moves by what is typed for them, such as "B C B". Buttons that a
+    combination is bound to run that, and may have a move of their own beside, for
+    commands to name. All but the last buttons of a sequence do moves of their own,
+    which are seen while it is typed.
     """
 
     moves: tuple[Move, ...]
     combinations: tuple[Combination, ...] = ()
     singles: Mapping[str, str] = field(default_factory=dict)
     chords: Mapping[str, str] = field(default_factory=dict)
+    sequences: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -281,15 +213,16 @@ class MoveTable:
                 )
             put(self, name, own)
             _check_once([one.name for one in own], name)
-        for name in ("singles", "chords"):
+        for name in ("singles", "chords", "sequences"):
             if not isinstance(getattr(self, name), Mapping):
                 raise SettingError(f"{name}: expected names of moves by buttons")
         for button in self.singles:
             _check_button(button, "singles")
         put(self, "singles", MappingProxyType(dict(self.singles)))
         put(self, "chords", MappingProxyType(_check_chords(self.chords)))
+        put(self, "sequences", MappingProxyType(_check_sequences(self.sequences)))
         names = [move.name for move in self.moves]
-        for name in ("singles", "chords"):
+        for name in ("singles", "chords", "sequences"):
             for buttons, move in getattr(self, name).items():
                 if move not in names:
                     raise SettingError(
@@ -297,11 +230,26 @@ class MoveTable:
                         f"{_say_near(move, names)}"
                     )
         _check_once([one.button for one in self.combinations], "button")
+        known = [*self.singles, *self.chords]
+        for text in self.sequences:
+            fault = fault_of_sequence(
+                text, known, [c.button for c in self.combinations]
+            )
+            if fault:
+                raise SettingError(f"sequences: {text!r}: {fault}")
         for one in self.combinations:
             for command in one.commands:
                 self._check_command(one, command)
 
     def _check_command(self, own: Combination, command: Command) -> None:
+        if command.move:
+            names = [move.name for move in self.moves]
+            if command.move not in names:
+                raise SettingError(
+                    f"commands: {own.name!r} names {command.move!r}, expected a move: "
+                    f"{_say_near(command.move, names)}"
+                )
+            return
         known = [*self.singles, *self.chords]
         if command.buttons not in known:
             raise SettingError(
@@ -310,7 +258,7 @@ class MoveTable:
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        maps = dict(self.singles), dict(self.chords)
+        maps = dict(self.singles), dict(self.chords), dict(self.sequences)
         return MoveTable, (self.moves, self.combinations, *maps)
 
     def index(self, name: str) -> int:
@@ -329,17 +277,11 @@ class MoveTable:
             raise SettingError(f"buttons: {buttons!r} do no move")
         return self.moves[self.index(name)]
 
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _check_ticks(value: Any, name: str, least: int) -> int:
-    if not _is_whole(value) or not least <= value <= MOST_TICKS:
-        raise SettingError(
-            f"{name}: {value!r}, expected {least} to {MOST_TICKS} whole ticks"
-        )
-    return int(value)
+    def command_move(self, command: Command) -> Move:
+        """The move that a command does."""
+        if command.move:
+            return self.moves[self.index(command.move)]
+        return self.move_of(command.buttons)
 
 
 def _check_number(value: Any, name: str, least: float, most: float) -> float:
@@ -349,20 +291,12 @@ def _check_number(value: Any, name: str, least: float, most: float) -> float:
     return float(value)
 
 
-def _check_name(value: Any, name: str) -> None:
-    is_good = isinstance(value, str) and value.isprintable()
-    if not is_good or not 1 <= len(value) <= LONGEST_NAME:
-        raise SettingError(
-            f"{name}: {value!r}, expected a text of 1 to {LONGEST_NAME} letters"
-        )
-
-
 def _check_names(values: Any, name: str) -> tuple[str, ...]:
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise SettingError(f"{name}: {values!r}, expected names of parts")
     found = tuple(values)
     for one in found:
-        _check_name(one, name)
+        check_name(one, name)
     _check_once(found, name)
     return found
 
@@ -387,6 +321,59 @@ def _check_chords(chords: Mapping[str, str]) -> dict[str, str]:
     if len(found) > MOST_MOVES:
         raise SettingError(f"chords: {len(found)}, expected {MOST_MOVES} or less")
     return found
+
+
+def _check_sequences(sequences: Mapping[str, str]) -> dict[str, str]:
+    """Sequences by their buttons in order."""
+    found: dict[str, str] = {}
+    for given, move in sequences.items():
+        if not isinstance(given, str):
+            raise SettingError(f"sequences: {given!r}, expected a text such as 'B C B'")
+        text = read_sequence(given)
+        if text in found:
+            raise SettingError(f"sequences: {given!r} is there twice, expected once")
+        found[text] = move
+    if len(found) > MOST_SEQUENCES:
+        raise SettingError(
+            f"sequences: {len(found)}, expected {MOST_SEQUENCES} or fewer"
+        )
+    return found
+
+
+def read_sequence(text: str, letters: Mapping[str, str] = NO_LETTERS) -> str:
+    """Buttons that are typed one after the other, such as "B C B", from a text such as
+    "P K P" or "P P+K".
+
+    letters: other names of buttons, such as {"P": "B"}.
+    """
+    steps = [button_text(button_mask(word, letters)) for word in text.split()]
+    if not 2 <= len(steps) <= MOST_STEPS:
+        raise SettingError(f"{text!r}, expected 2 to {MOST_STEPS} buttons, or chords")
+    return " ".join(steps)
+
+
+def fault_of_sequence(
+    text: str,
+    known: Collection[str],
+    taken: Collection[str],
+    say: Callable[[str], str] = str,
+) -> str:
+    """What is wrong with what is typed for a move, "" where nothing is.
+
+    known: buttons that do moves; taken: those that run combinations; say: how buttons
+    are written.
+    """
+    *steps, last = text.split()
+    for step in steps:
+        if step in taken:
+            return f"{say(step)!r} runs a combination, expected buttons that do a move"
+        if step not in known:
+            there = _say_near(say(step), [say(one) for one in known])
+            return f"{say(step)!r} does no move; there are: {there}"
+    if "+" in last and last not in (*known, *taken):
+        there = _say_near(say(last), [say(one) for one in known if "+" in one])
+        return f"{say(last)!r} are no buttons of a move; there are: {there}"
+    return ""
 
 
 def _check_once(values: Iterable[str], name: str) -> None:

@@ -20,10 +20,11 @@ NO_MOVE, START_UP, HITTING, RETURN = range(4)
 FASTEST = 16.0  # of the clocks of characters
 # Columns of marks of characters, int32: ticks that the input which waits may still do
 # so, -1 without end; its buttons; buttons pressed that may become a chord, which of
-# them came first, ticks since then, and whether they came in time or late; buttons that
-# the current move holds by.
-WAIT, BY, PENDING, FIRST, AGE, CAME, HOLD = range(7)
-MARKS = 7
+# them came first, ticks since then, and how they came; buttons that the current move
+# holds by; of a sequence that is typed, rows of nodes: how far it is typed, and how far
+# its moves have begun, 0 for none.
+WAIT, BY, PENDING, FIRST, AGE, CAME, HOLD, TYPED, BEGUN = range(9)
+MARKS = 9
 
 # Columns of sides of zones: start, end, direction, length, normal to where characters
 # may be, and at start and end the sum of the normals of the sides that meet there.
@@ -75,6 +76,8 @@ class MoveRules(NamedTuple):
     singles: Annotated[Ints, "[:, ::1]"]  # (T, B), commands by button, -1: none
     chord_rows: Annotated[Ints, "[::1]"]  # (T + 1,), rows of chords of each table
     chords: Annotated[Ints, "[:, ::1]"]  # (H, 2)
+    nodes: Annotated[Ints, "[:, ::1]"]  # (S, 8), of sequences, those of no button first
+    edges: Annotated[Ints, "[:, ::1]"]  # (E, 2), buttons and the node that they lead to
 
 
 class Doing(NamedTuple):
@@ -88,7 +91,7 @@ class Doing(NamedTuple):
     step: Annotated[Ints, "out [::1]"]  # (N,)
     left: Annotated[Doubles, "out [::1]"]  # (N,)
     buffered: Annotated[Ints, "out [::1]"]  # (N,)
-    marks: Annotated[Ints, "out [:, ::1]"]  # (N, 7)
+    marks: Annotated[Ints, "out [:, ::1]"]  # (N, 9)
 
 
 class Seen(NamedTuple):

@@ -10,8 +10,10 @@ bound to runs the commands of it, each until its ticks are over, whether its mov
 ended by then or not; meanwhile inputs are passed over, but in the last one. Another
 button does its own move. An input before the return phase of a move waits until the
 hitting phase is over, and then follows; of several the last one does. One in the return
-phase is passed over. Moves and commands run on the character's own clock, presses on
-that of the stage.
+phase is passed over. What is typed for a sequence does the moves of its buttons one
+after the other, and at its last one the move of the sequence, which may also come while
+the move before it returns. Moves and commands run on the character's own clock, presses
+on that of the stage.
 """
 
 from __future__ import annotations
@@ -43,11 +45,11 @@ from flexor.scene.stage.moves import (
     Combination,
     Move,
     MoveTable,
-    button_mask,
 )
 from flexor.scene.stage.settings import MoveSettings
 from flexor.stage.hashing import Hashed, Unhashed
 from flexor.stage.movement.layout import FASTEST, MARKS, Doing, MoveRules
+from flexor.stage.movement.sequences import NODE, lay_out_rows
 
 __all__ = [
     "MoveState",
@@ -74,7 +76,9 @@ class MoveTables:
     in commands of each combination; commands: int32 (K, 2), move and ticks; singles:
     int32 (T, 12), command by button, -1: none, from M on: a combination; chord_rows:
     int32 (T + 1,), first row in chords of each table; chords: int32 (H, 2), mask and
-    move, the largest of each table first.
+    command, the largest of each table first; nodes: int32 (S, 8), of what is typed for
+    sequences, see NODE in `flexor.stage.movement.sequences`, one of no button for each
+    table first; edges: int32 (E, 2), mask and the node that it leads to.
     """
 
     tables: tuple[MoveTable, ...]
@@ -96,6 +100,8 @@ class MoveTables:
     singles: Ints
     chord_rows: Ints
     chords: Ints
+    nodes: Ints
+    edges: Ints
     _rules: MoveRules  # as the kernel takes them
 
     def __len__(self) -> int:
@@ -160,9 +166,7 @@ def lay_out_moves(
     settings = MoveSettings() if settings is None else settings
     moves = tuple(move for one in own for move in one.moves)
     combinations = tuple(combo for one in own for combo in one.combinations)
-    parts = _Parts()
-    for one in own:
-        _add_table(parts, one, len(moves))
+    parts = lay_out_rows(own)
     phases = [(m.start, m.until_back, m.total, m.kind in HELD) for m in moves]
     count = len(own)
 
@@ -176,6 +180,8 @@ def lay_out_moves(
         ints(parts.singles, count, len(BUTTONS), name="singles"),
         ints(parts.chord_rows, count + 1, name="chord_rows"),
         ints(parts.chords, len(parts.chords), 2, name="chords"),
+        ints(parts.nodes, len(parts.nodes), len(NODE), name="nodes"),
+        ints(parts.edges, len(parts.edges), 2, name="edges"),
     )
     bound = ints(parts.bound, count, name="bound")
 
@@ -202,46 +208,6 @@ def lay_out_moves(
         *rows[1:],
         MoveRules(int(settings.chord_ticks), int(settings.late_ticks), bound, *rows),
     )
-
-
-@dataclass(slots=True)
-class _Parts:
-    """Rows of tables that are laid out, as far as they are."""
-
-    first_moves: list[int] = field(default_factory=lambda: [0])
-    firsts: list[int] = field(default_factory=lambda: [0])
-    commands: list[tuple[int, int]] = field(default_factory=list)
-    singles: list[list[int]] = field(default_factory=list)
-    chord_rows: list[int] = field(default_factory=lambda: [0])
-    chords: list[tuple[int, int]] = field(default_factory=list)
-    bound: list[int] = field(default_factory=list)
-
-
-def _add_table(parts: _Parts, table: MoveTable, move_count: int) -> None:
-    """Lay a table out behind others; move_count: moves of all tables."""
-    first, first_combination = parts.first_moves[-1], len(parts.firsts) - 1
-    numbers = {move.name: first + row for row, move in enumerate(table.moves)}
-    parts.first_moves.append(first + len(table.moves))
-    for one in table.combinations:
-        for command in one.commands:
-            move = table.move_of(command.buttons)
-            ticks = move.until_back if command.ticks is None else command.ticks
-            parts.commands.append((numbers[move.name], ticks))
-        parts.firsts.append(len(parts.commands))
-    singles = [-1] * len(BUTTONS)
-    for button, name in table.singles.items():
-        singles[BUTTONS.index(button)] = numbers[name]
-    for row, one in enumerate(table.combinations):
-        singles[BUTTONS.index(one.button)] = move_count + first_combination + row
-    parts.singles.append(singles)
-    chords = [(button_mask(text), numbers[name]) for text, name in table.chords.items()]
-    chords.sort(key=lambda chord: -chord[0].bit_count())
-    parts.chords += chords
-    parts.chord_rows.append(len(parts.chords))
-    bound = sum(1 << bit for bit, command in enumerate(singles) if command >= 0)
-    for mask, _ in chords:
-        bound |= mask
-    parts.bound.append(bound)
 
 
 def init_moves(count: int, table: Sequence[int] | None = None) -> MoveState:

@@ -19,6 +19,7 @@ from flexor.maths.kernels.jit import inline, jit
 from flexor.maths.kernels.numbers import float64, int64
 from flexor.stage.movement.layout import (
     AGE,
+    BEGUN,
     BY,
     CAME,
     FASTEST,
@@ -29,6 +30,7 @@ from flexor.stage.movement.layout import (
     PENDING,
     RETURN,
     START_UP,
+    TYPED,
     WAIT,
     Doing,
     MoveRules,
@@ -45,7 +47,12 @@ HITS, BACK, TOTAL, HELD = range(4)
 MOVE, TICKS = range(2)
 # Columns of chords, int32, the largest chords first.
 MASK, DOES = range(2)
-IN_TIME, LATE = 1, 2
+# Columns of nodes of what is typed, int32, and of edges from one to the next: see
+# `flexor.stage.movement.sequences`.
+PARENT, STEP_DOES, BUTTONS, ENDS, OPENS, FIRST_EDGE, LAST_EDGE, FALL = range(8)
+EDGE, LEADS = range(2)
+# How an input comes: before the return phase; in it; in it, but that move has ended.
+IN_TIME, LATE, ANEW = 1, 2, 3
 NEAR = 1e-6  # ticks: sums of parts of ticks that are nearer to a whole one are it
 
 
@@ -98,6 +105,30 @@ def settle(mask: int, first: int, singles: Ints, chords: Ints) -> tuple[int, int
 
 
 @inline
+def type_on(node: int, root: int, mask: int, nodes: Ints, edges: Ints) -> int:
+    """The node of what was typed, 0 for nothing, and of these buttons behind it; 0
+    where no sequence has that, nor any end of it.
+    """
+    row = node if node > 0 else root
+    while True:
+        for edge in range(nodes[row, FIRST_EDGE], nodes[row, LAST_EDGE]):
+            if edges[edge, EDGE] == mask:
+                return int64(edges[edge, LEADS])
+        if row == root:
+            return int64(0)
+        row = int64(nodes[row, FALL])
+
+
+@inline
+def next_typed(begun: int, typed: int, nodes: Ints) -> int:
+    """The node after `begun` on the way to `typed`."""
+    row = typed
+    while nodes[row, PARENT] != begun and nodes[row, PARENT] > 0:
+        row = int64(nodes[row, PARENT])
+    return row
+
+
+@inline
 def find_wrong(rules: MoveRules, clock: Doubles, doing: Doing) -> int:
     """The first character whose numbers mean nothing, -1 for none."""
     firsts = rules.firsts
@@ -121,16 +152,19 @@ def find_wrong(rules: MoveRules, clock: Doubles, doing: Doing) -> int:
 
 @inline
 def when_it_comes(
-    m: int, t: float, c: int, s: int, late: int, phases: Ints, firsts: Ints
+    m: int, t: float, c: int, s: int, is_kept: bool, phases: Ints, firsts: Ints
 ) -> int:
-    """How an input that comes now is taken: in time, late, or not at all (0)."""
+    """How an input that comes now is taken: in time, late, or not at all (0).
+
+    is_kept: whether one in the return phase may do something.
+    """
     if c >= 0 and s + 1 < firsts[c + 1] - firsts[c]:
         return 0  # commands are still to come
     if m < 0 and c < 0:
         return IN_TIME
     if m >= 0 and t + NEAR < phases[m, BACK]:
         return IN_TIME
-    return LATE if late > 0 else 0
+    return LATE if is_kept else 0
 
 
 @inline
@@ -183,9 +217,10 @@ def step_all(
         return wrong
     phases, firsts, commands = rules.phases, rules.firsts, rules.commands
     late, marks = rules.late, doing.marks
+    nodes, edges = rules.nodes, rules.edges
     moves = len(phases)
     for i in range(len(doing.move)):
-        own = doing.tables[i]
+        own = int64(doing.tables[i])
         singles = rules.singles[own]
         chords = rules.chords[rules.chord_rows[own] : rules.chord_rows[own + 1]]
         m, t, tick = int64(doing.move[i]), doing.at[i], clock[i]
@@ -198,12 +233,15 @@ def step_all(
         by, hold = int64(marks[i, BY]), int64(marks[i, HOLD])
         mask, first = int64(marks[i, PENDING]), int64(marks[i, FIRST])
         age, came = int64(marks[i, AGE]) + 1, int64(marks[i, CAME])
+        typed, shown = int64(marks[i, TYPED]), int64(marks[i, BEGUN])
         new, begun = int64(pressed[i]) & int64(rules.bound[own]), int64(-1)
         if waits >= 0 and wait >= 0:
-            waits = waits if wait > 0 else int64(-1)
+            if wait == 0:
+                waits, typed, shown = int64(-1), int64(0), int64(0)
             wait -= 1
         if not can_act[i]:
             c, waits, mask, new = int64(-1), int64(-1), int64(0), int64(0)
+            typed = shown = int64(0)
         if m >= 0:
             is_held = hold != 0 and int64(held[i]) & hold == hold and waits < 0
             t = go_on(m, t, tick, is_held, phases)
@@ -221,8 +259,11 @@ def step_all(
                     c = int64(-1)
         if m >= 0 and t + NEAR >= phases[m, TOTAL]:
             m = int64(-1)
-        if came == LATE and m < 0 and c < 0:
-            came = int64(IN_TIME)
+        if m < 0 and c < 0:
+            if came == LATE and late > 0:
+                came = int64(ANEW)
+            if mask == 0 and waits < 0:
+                typed = shown = int64(0)
         # What waits begins before others are taken; then buttons pressed before, if
         # new ones cannot join them, and then new ones.
         for turn in range(3):
@@ -235,7 +276,9 @@ def step_all(
                         mask, new = both, int64(0)
             elif turn == 2:
                 if new != 0:
-                    came = int64(when_it_comes(m, t, c, s, late, phases, firsts))
+                    is_open = typed > 0 and typed == shown and nodes[typed, OPENS] > 0
+                    is_kept = late > 0 or is_open
+                    came = int64(when_it_comes(m, t, c, s, is_kept, phases, firsts))
                     if came != 0:
                         mask = first = join(int64(0), new, chords)
                         age = int64(0)
@@ -244,9 +287,26 @@ def step_all(
             if is_settled:
                 command, taken = settle(mask, first, singles, chords)
                 mask = int64(0)
-                if command >= 0 and (came == IN_TIME or age <= late):
-                    waits, by = command, taken
-                    wait = int64(-1) if came == IN_TIME else late - age
+                node = type_on(typed, own, taken, nodes, edges)
+                ends = typed > 0 and typed == shown and node > 0
+                ends = ends and nodes[node, PARENT] == typed and nodes[node, ENDS] > 0
+                before = typed
+                if came != IN_TIME and not ends:
+                    before, node = int64(0), type_on(0, own, taken, nodes, edges)
+                if node > 0:
+                    command = int64(nodes[node, STEP_DOES])
+                is_kept = came != LATE or ends or 0 < late >= age
+                if command >= 0 and is_kept:
+                    is_next = node > 0 and nodes[node, PARENT] == before
+                    if before == 0:
+                        shown = int64(0)
+                    # What was typed faster than its moves begin waits for them.
+                    if not is_next or shown == before:
+                        waits, by = command, taken
+                        wait = late - age if came == LATE and not ends else int64(-1)
+                    if not is_next:
+                        shown = int64(nodes[node, PARENT]) if node > 0 else int64(0)
+                    typed = node
             if waits >= 0 and may_begin(m, t, c, wait, phases):
                 if waits >= moves:
                     c, s, hold = waits - moves, int64(0), int64(0)
@@ -255,6 +315,15 @@ def step_all(
                 else:
                     m, hold = waits, by
                 t, begun, waits = 0.0, m, int64(-1)
+                if shown != typed:
+                    shown = next_typed(shown, typed, nodes)
+                    if shown != typed:
+                        node = next_typed(shown, typed, nodes)
+                        waits, by = (
+                            int64(nodes[node, STEP_DOES]),
+                            int64(nodes[node, BUTTONS]),
+                        )
+                        wait = int64(-1)
         doing.move[i], doing.at[i] = m, t if m >= 0 else 0.0
         doing.phase[i] = phase_of(m, t, phases)
         doing.combination[i] = c
@@ -264,4 +333,5 @@ def step_all(
         marks[i, PENDING], marks[i, FIRST] = mask, first
         marks[i, AGE] = age if mask != 0 else 0
         marks[i, CAME], marks[i, HOLD] = came, hold
+        marks[i, TYPED], marks[i, BEGUN] = typed, shown
     return -1
