@@ -79,7 +79,7 @@ def test_stages_and_moves_are_read(folder: Path) -> None:
     assert [actor.name for actor in plan.cast] == ["red", "blue"]
     table = read_moves(folder / "moves.toml")
     assert plan.moves == table
-    assert [move.name for move in table.moves] == ["punch", "kick"]
+    assert [move.name for move in table.moves] == ["punch", "kick", "throw"]
     assert len(table.combinations[0].commands) == 3
     played = flexor.Stage(folder / "arena.toml")
     pads = [["right", "left"]] * 60 + [["B", ""]] * 20

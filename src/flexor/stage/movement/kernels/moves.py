@@ -129,6 +129,43 @@ def next_typed(begun: int, typed: int, nodes: Ints) -> int:
 
 
 @inline
+def read_step(
+    command: int,
+    buttons: int,
+    came: int,
+    typed: int,
+    shown: int,
+    root: int,
+    nodes: Ints,
+    edges: Ints,
+) -> tuple[int, int, int, bool]:
+    """What buttons do behind what was typed, the node before them and their own, and
+    whether they are the last ones of a sequence, which may come late.
+
+    command: what they do by themselves.
+    """
+    before, node = typed, type_on(typed, root, buttons, nodes, edges)
+    ends = 0 < typed == shown and nodes[node, PARENT] == typed and nodes[node, ENDS] > 0
+    if came != IN_TIME and not ends:
+        before, node = int64(0), type_on(int64(0), root, buttons, nodes, edges)
+    if node > 0:
+        command = int64(nodes[node, STEP_DOES])
+    return command, before, node, ends
+
+
+@inline
+def show_next(shown: int, typed: int, by: int, nodes: Ints) -> tuple[int, int, int]:
+    """What of a sequence has begun now, and the command that waits behind it, -1 for
+    none, with its buttons.
+    """
+    shown = next_typed(shown, typed, nodes)
+    if shown == typed:
+        return shown, int64(-1), by
+    node = next_typed(shown, typed, nodes)
+    return shown, int64(nodes[node, STEP_DOES]), int64(nodes[node, BUTTONS])
+
+
+@inline
 def find_wrong(rules: MoveRules, clock: Doubles, doing: Doing) -> int:
     """The first character whose numbers mean nothing, -1 for none."""
     firsts = rules.firsts
@@ -224,11 +261,8 @@ def step_all(
         singles = rules.singles[own]
         chords = rules.chords[rules.chord_rows[own] : rules.chord_rows[own + 1]]
         m, t, tick = int64(doing.move[i]), doing.at[i], clock[i]
-        c, s, rest = (
-            int64(doing.combination[i]),
-            int64(doing.step[i]),
-            doing.left[i],
-        )
+        c, s = int64(doing.combination[i]), int64(doing.step[i])
+        rest = doing.left[i]
         waits, wait = int64(doing.buffered[i]), int64(marks[i, WAIT])
         by, hold = int64(marks[i, BY]), int64(marks[i, HOLD])
         mask, first = int64(marks[i, PENDING]), int64(marks[i, FIRST])
@@ -276,9 +310,9 @@ def step_all(
                         mask, new = both, int64(0)
             elif turn == 2:
                 if new != 0:
-                    is_open = typed > 0 and typed == shown and nodes[typed, OPENS] > 0
-                    is_kept = late > 0 or is_open
-                    came = int64(when_it_comes(m, t, c, s, is_kept, phases, firsts))
+                    opens = 0 < typed == shown and nodes[typed, OPENS] > 0
+                    opens = opens or late > 0
+                    came = int64(when_it_comes(m, t, c, s, opens, phases, firsts))
                     if came != 0:
                         mask = first = join(int64(0), new, chords)
                         age = int64(0)
@@ -287,25 +321,17 @@ def step_all(
             if is_settled:
                 command, taken = settle(mask, first, singles, chords)
                 mask = int64(0)
-                node = type_on(typed, own, taken, nodes, edges)
-                ends = typed > 0 and typed == shown and node > 0
-                ends = ends and nodes[node, PARENT] == typed and nodes[node, ENDS] > 0
-                before = typed
-                if came != IN_TIME and not ends:
-                    before, node = int64(0), type_on(0, own, taken, nodes, edges)
-                if node > 0:
-                    command = int64(nodes[node, STEP_DOES])
-                is_kept = came != LATE or ends or 0 < late >= age
-                if command >= 0 and is_kept:
+                command, before, node, ends = read_step(
+                    command, taken, came, typed, shown, own, nodes, edges
+                )
+                if command >= 0 and (came != LATE or ends or 0 < late >= age):
                     is_next = node > 0 and nodes[node, PARENT] == before
-                    if before == 0:
-                        shown = int64(0)
+                    if before == 0 or not is_next:
+                        shown = int64(nodes[node, PARENT])
                     # What was typed faster than its moves begin waits for them.
                     if not is_next or shown == before:
                         waits, by = command, taken
                         wait = late - age if came == LATE and not ends else int64(-1)
-                    if not is_next:
-                        shown = int64(nodes[node, PARENT]) if node > 0 else int64(0)
                     typed = node
             if waits >= 0 and may_begin(m, t, c, wait, phases):
                 if waits >= moves:
@@ -316,14 +342,8 @@ def step_all(
                     m, hold = waits, by
                 t, begun, waits = 0.0, m, int64(-1)
                 if shown != typed:
-                    shown = next_typed(shown, typed, nodes)
-                    if shown != typed:
-                        node = next_typed(shown, typed, nodes)
-                        waits, by = (
-                            int64(nodes[node, STEP_DOES]),
-                            int64(nodes[node, BUTTONS]),
-                        )
-                        wait = int64(-1)
+                    shown, waits, by = show_next(shown, typed, by, nodes)
+                    wait = int64(-1)
         doing.move[i], doing.at[i] = m, t if m >= 0 else 0.0
         doing.phase[i] = phase_of(m, t, phases)
         doing.combination[i] = c
