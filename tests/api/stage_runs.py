@@ -25,8 +25,13 @@ def runner(ground: Ground | None = None, **more: Any) -> Stage:
 
 
 def go(stage: Stage, ahead: float, right: float, ticks: int) -> Any:
-    """Where the first one was after each of some ticks: (ticks, 3)."""
+    """Where the first one was after each of some ticks, (ticks, 3): it has run up, and
+    is as fast as it asks.
+    """
     stage.asked[0] = ahead, right
+    turn = float(stage.headings[0])
+    x, z = math.sin(turn), math.cos(turn)
+    stage.state.velocities[0] = ahead * x - right * z, ahead * z + right * x
     seen = []
     for _ in range(ticks):
         stage.step()

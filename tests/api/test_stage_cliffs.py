@@ -39,7 +39,7 @@ def test_nobody_runs_into_a_cliff(buttons: str, cell: float) -> None:
     assert 2 - cell - 0.6 < stage.places[0, 0] < 2
     if "+up" in buttons or "+down" in buttons:
         speed = 3.5 if "R" in buttons else 1.35
-        along = speed * math.sqrt(0.5) * 180 * DT
+        along = speed * math.sqrt(0.5) * 175 * DT
         assert abs(stage.places[0, 2]) == pytest.approx(along, rel=0.1), "along it"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -96,11 +97,10 @@ def test_who_is_in_a_move_does_not_walk(button: str) -> None:
 
 
 @pytest.mark.slow
-def test_who_is_in_the_air_does_not_walk() -> None:
+def test_who_is_in_the_air_goes_on_and_does_not_walk() -> None:
     stage = play(fighters(apart=6.0))
     stage.places[0, 1] = 3.0
-    start = stage.places[0, 0]
-    stage.step(["right"])  # it stood on the ground when this began
+    stage.state.standing.grounded[0] = False
     start = stage.places[0, 0]
     for _ in range(100):
         is_up = not stage.state.standing.grounded[0]
@@ -109,11 +109,26 @@ def test_who_is_in_the_air_does_not_walk() -> None:
             assert stage.places[0, 0] == start
     assert stage.places[0, 0] > start, "and then goes on"
     sheer = np.where(np.arange(300) * 0.02 > 3, -3.0, 0.0)
-    told = runner(make_ground(np.tile(sheer, (2, 1)), (-2, -0.01), 0.02))
-    seen = go(told, 2.0, 0.0, 90)
-    falling = (seen[:-1, 1] < 0) & (seen[:-1, 1] > -3)
-    assert falling.sum() > 10
-    assert not np.diff(seen[:, 0])[falling].any()
+    ground = make_ground(np.tile(sheer, (2, 1)), (-2, -0.01), 0.02)
+    for asked in (2.0, 0.0):
+        told = runner(ground)
+        seen = go(told, 2.0, 0.0, 30)
+        seen = np.concatenate([seen, run_on(told, asked, 60)])
+        falling = (seen[:-1, 1] < 0) & (seen[:-1, 1] > -3)
+        assert falling.sum() > 10
+        ways = np.diff(seen[:, 0])[falling]
+        np.testing.assert_allclose(ways, 2 / 60, rtol=2e-3)
+        assert (np.diff(seen[-5:, 0]) > 0).all() == (asked > 0), "friction again"
+
+
+def run_on(stage: Stage, asked: float, ticks: int) -> Any:
+    """Places (ticks, 3) of the first one, who asks for another speed."""
+    stage.asked[0] = asked, 0.0
+    seen = []
+    for _ in range(ticks):
+        stage.step()
+        seen.append(stage.places[0].copy())
+    return np.array(seen)
 
 
 @pytest.mark.slow
@@ -144,7 +159,9 @@ def test_ten_turns_around_an_opponent(speed: float, radius: float) -> None:
     plan = StagePlan(cast=cast, walking=WalkSettings(side=speed))
     stage = play(plan)
     angles, away = [0.0], []
-    ticks = math.ceil(10 * 2 * math.pi * radius / speed / DT) + 1
+    ticks = math.ceil(10 * 2 * math.pi * radius / speed / DT) + 30
+    if speed / radius >= 6:
+        ticks *= 2  # the camera comes to be on the other side, and directions turn
     for _ in range(ticks):
         stage.step(["up"])
         x, _, z = stage.places[0] - stage.places[1]
@@ -152,7 +169,7 @@ def test_ten_turns_around_an_opponent(speed: float, radius: float) -> None:
         angles.append(math.atan2(z, x))
     turned = np.diff(np.unwrap(angles[1:]))
     assert np.abs(turned).sum() > 10 * 2 * math.pi * 0.99
-    if speed / radius < 6:  # faster, the camera comes to be on the other side
+    if speed / radius < 4:
         assert (np.sign(turned) == np.sign(turned[0])).all()
     assert max(away) <= 1.01 * radius
     assert min(away) >= 0.99 * radius
@@ -317,14 +334,14 @@ def test_who_is_held_by_a_wall_does_not_walk_on_the_spot() -> None:
     own = Actor(name="one", heading=math.pi / 2, control="none", opponent="none")
     stage = play(StagePlan(cast=(own,), zones=(RING,)))
     free = run_rates(stage, (1.2, 0), 60)
-    assert np.ptp(free) == 0, "nothing is in its way"
-    assert free[0] > 0
+    assert np.ptp(free[5:]) == 0, "nothing is in its way"
+    assert (np.diff(free[:5]) >= 0).all(), "it speeds up"
     run_rates(stage, (1.2, 0), 200)
     assert stage.doing(0) == "stance"
     stage.headings[0] = math.pi / 4  # half of it is along the wall
     slower = run_rates(stage, (1.2, 0), 60)
     assert stage.doing(0) == "walk"
-    np.testing.assert_allclose(slower, free[0] * math.sqrt(0.5), rtol=0.01)
+    np.testing.assert_allclose(slower[10:], free[-1] * math.sqrt(0.5), rtol=0.01)
 
 
 def run_rates(stage: Stage, asked: tuple[float, float], ticks: int) -> list[float]:

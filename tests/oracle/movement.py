@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from flexor.scene.stage.ground import Ground
+from flexor.scene.stage.settings import FrictionSettings
+
+STEEP = 0.5  # steeper ground is climbed
 
 
 def triangle(ground: Ground, x: float, z: float) -> Any:
@@ -75,21 +79,80 @@ def slip(
     return new, place + np.array([new[0], 0, new[1]]) * dt
 
 
-def walk(
-    dt: float, place: Any, heading: float, enemy: Any | None, asked: Any
-) -> tuple[Any, float]:
-    """The kernel `walk` for one: enemy: whom it circles around, or None."""
-    ahead, right = asked * dt
-    if enemy is not None:
-        away = math.hypot(place[0] - enemy[0], place[2] - enemy[2])
+@dataclass(frozen=True)
+class Walker:
+    """One who walks: enemy: whom it circles around, or None; velocity: (3,)."""
+
+    place: Any
+    heading: float
+    velocity: Any
+    asked: Any = (0.0, 0.0)
+    enemy: Any = None
+    effort: float = 0.0
+    can_walk: bool = True
+    grounded: bool = True
+    pace: float = 1.0
+    normal: Any = (0.0, 1.0, 0.0)
+    factor: float = 1.0
+
+
+def push(own: Walker, way: Any, settings: FrictionSettings, dt: float) -> Any:
+    """The velocity of who stands on the ground, and how hard its legs push then; way:
+    (3,), what it asks for, metres a second.
+    """
+    weight = settings.gravity * own.normal[1] * own.factor
+    brakes = settings.brake * settings.moving * weight
+    speed = np.linalg.norm(own.velocity)
+    wanted = np.linalg.norm(way)
+    if not wanted or not own.can_walk:
+        return own.velocity * max(1 - brakes * dt / max(speed, 1e-12), 0), 0.0
+    rise = -np.dot(np.array(own.normal) * (1, 0, 1), way) / wanted
+    effort = settings.push
+    if not own.velocity.any():
+        if settings.effort > dt:
+            more = settings.push * dt / settings.effort
+            effort = min(own.effort + more, settings.push)
+        if effort <= settings.still * weight + settings.gravity * rise:
+            return own.velocity, effort
+    pace = own.pace
+    if abs(rise) <= STEEP:
+        pace *= np.clip(1 - settings.uphill * rise, 0.3, 1.5)
+    change = way * pace - own.velocity
+    force = settings.push - settings.moving * weight
+    if np.dot(change, own.velocity) < 0:
+        force = max(force, brakes)
+    if force < 0:
+        keep = max(1 + force * dt / max(speed, 1e-12), 0)
+        return own.velocity * keep, settings.push
+    share = min(force * dt / max(np.linalg.norm(change), 1e-12), 1)
+    return own.velocity + share * change, settings.push
+
+
+def walk(own: Walker, settings: FrictionSettings, dt: float) -> dict[str, Any]:
+    """The kernel `walk` for one."""
+    forward = np.array([math.sin(own.heading), 0, math.cos(own.heading)])
+    line, away = np.zeros(3), 0.0
+    if own.enemy is not None:
+        line = (own.enemy - own.place) * (1, 0, 1)
+        away = float(np.linalg.norm(line))
         if away > 1e-6:
-            angle = math.atan2(place[0] - enemy[0], place[2] - enemy[2])
-            angle += right / away
-            new = max(away - ahead, 1e-6)
-            moved = place.copy()
-            moved[0] = enemy[0] + new * math.sin(angle)
-            moved[2] = enemy[2] + new * math.cos(angle)
-            return moved, math.atan2(enemy[0] - moved[0], enemy[2] - moved[2])
-    forward = np.array([math.sin(heading), 0, math.cos(heading)])
+            forward = line / away
     side = np.cross(forward, (0, 1, 0))
-    return place + ahead * forward + right * side, heading
+    way = own.asked[0] * forward + own.asked[1] * side
+    velocity, effort = own.velocity, own.effort
+    if own.grounded:
+        velocity, effort = push(own, way, settings, dt)
+    ahead, right = velocity @ forward, velocity @ side
+    going = np.array([ahead, right]) / own.pace if own.pace else np.zeros(2)
+    if own.can_walk and any(own.asked):
+        going = np.array(own.asked)
+    found = {"effort": effort, "going": going, "heading": own.heading}
+    if away > 1e-6:
+        angle = math.atan2(-line[0], -line[2]) + right * dt / away
+        out = np.array([math.sin(angle), 0, math.cos(angle)])
+        place = own.place * (0, 1, 0) + own.enemy * (1, 0, 1)
+        place = place + max(away - ahead * dt, 1e-6) * out
+        velocity = -ahead * out + right * np.cross(-out, (0, 1, 0))
+        found["heading"] = math.atan2(-out[0], -out[2])
+        return found | {"place": place, "velocity": velocity}
+    return found | {"place": own.place + velocity * dt, "velocity": velocity}

@@ -21,10 +21,19 @@ from flexor.stage.effects.view import ViewState, init_view, make_view
 from flexor.stage.hashing import Hashed, Unhashed, hashed_values
 from flexor.stage.movement.bodies import Standing, has_steps, init_standing
 from flexor.stage.movement.buttons import InputRecorder, init_recorder
+from flexor.stage.movement.circling import gait_of
 from flexor.stage.movement.fight import FightState, init_fight
 from flexor.stage.movement.ground import Footing, find_footing, init_footing
 from flexor.stage.movement.hits import Hits, init_hits
-from flexor.stage.movement.layout import CONTROLS, PadRows, Roles, Seen, Speeds
+from flexor.stage.movement.layout import (
+    CONTROLS,
+    Gait,
+    PadRows,
+    Roles,
+    Seen,
+    Speeds,
+    Walkers,
+)
 from flexor.stage.movement.moves import MoveState, MoveTables, init_moves, lay_out_moves
 from flexor.stage.movement.pads import walk_speeds
 from flexor.stage.movement.zones import ZoneTables, make_zones
@@ -39,16 +48,18 @@ class StageState:
     tick: how many have passed; held, pressed: uint32 (N,), buttons; places: float64 (N,
     3), metres; before: where they were a tick ago; headings: (N,), radians; clocks:
     (N,), speed of each one's own time; asked: (N, 2), metres a second ahead and to the
-    right; going: (N, 2), what of that is done; circling: bool (N,), who goes around its
-    opponent; slides: (N, 2), what slopes have given, metres a second; sinks: (N,),
-    metres that hips give way; radii: (N,), of bodies; opponents: int32 (N,), -1 for
-    none; controls: uint8 (N,), numbers in CONTROLS; touched: bool (N,), who touches a
-    wall, normals: (N, 2), from there; started: int32 (N,), moves that began in the last
-    tick; roles: int32 (N,), what each is seen to do, moves behind ROLES; rates: (N,),
-    how fast that is played; has_won: bool (N,); can_act, can_walk, flying, alive: bool
-    (N,); planted: float64 (N,), how much of each one's feet follows the ground; kinds:
-    int32 (N,), number of its body; is_acting: whether anybody is in a move; chance: the
-    one source of all that is random.
+    right; going: (N, 2), what of that is done; velocities: (N, 2), along x and z, that
+    legs have given; efforts: (N,), by which legs push, metres a second squared;
+    circling: bool (N,), who goes around its opponent; slides: (N, 2), what slopes have
+    given, metres a second; sinks: (N,), metres that hips give way; radii: (N,), of
+    bodies; opponents: int32 (N,), -1 for none; controls: uint8 (N,), numbers in
+    CONTROLS; touched: bool (N,), who touches a wall, normals: (N, 2), from there;
+    started: int32 (N,), moves that began in the last tick; roles: int32 (N,), what each
+    is seen to do, moves behind ROLES; rates: (N,), how fast that is played; has_won:
+    bool (N,); can_act, can_walk, flying, alive: bool (N,); planted: float64 (N,), how
+    much of each one's feet follows the ground; kinds: int32 (N,), number of its body;
+    is_acting: whether anybody is in a move; chance: the one source of all that is
+    random.
     """
 
     plan: Unhashed[StagePlan]
@@ -63,6 +74,8 @@ class StageState:
     clocks: Hashed[Doubles]
     asked: Hashed[Doubles]
     going: Hashed[Doubles]
+    velocities: Hashed[Doubles]
+    efforts: Hashed[Doubles]
     circling: Hashed[Bools]
     slides: Hashed[Doubles]
     sinks: Hashed[Doubles]
@@ -109,6 +122,8 @@ class StageState:
     _speeds: Unhashed[Speeds] = field(init=False, repr=False)
     _pads: Unhashed[PadRows] = field(init=False, repr=False)
     _seen: Unhashed[Seen] = field(init=False, repr=False)
+    _gait: Unhashed[Gait] = field(init=False, repr=False)
+    _walkers: Unhashed[Walkers] = field(init=False, repr=False)
     _shown: Unhashed[Roles] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -123,6 +138,23 @@ class StageState:
             self.headings,
             self.asked,
             self.circling,
+        )
+        self._gait = gait_of(self.plan.friction)
+        self._walkers = Walkers(
+            self.clocks,
+            self.opponents,
+            self.circling,
+            self.can_walk,
+            self.standing.grounded,
+            self.asked,
+            self.footing.paces,
+            self.footing.normals,
+            self.footing.surfaces,
+            self.velocities,
+            self.efforts,
+            self.going,
+            self.places,
+            self.headings,
         )
         self._seen = Seen(
             self.fight.energy,
@@ -184,6 +216,8 @@ def init_stage(
         clocks=np.ones(count),
         asked=np.zeros((count, 2)),
         going=np.zeros((count, 2)),
+        velocities=np.zeros((count, 2)),
+        efforts=np.zeros(count),
         circling=np.zeros(count, bool),
         slides=np.zeros((count, 2)),
         sinks=np.zeros(count),

@@ -159,19 +159,9 @@ def _find_walkers(state: StageState) -> None:
 
 
 def run_walk(state: StageState) -> None:
-    """Walking and circling, of those who can."""
+    """Walking and circling, of those who can; others glide until friction holds."""
     _find_walkers(state)
-    np.multiply(state.asked, state.can_walk[:, None], out=state.going)
-    walk(
-        TICK,
-        state.clocks,
-        state.opponents,
-        state.circling,
-        state.going,
-        state.footing.paces,
-        state.places,
-        state.headings,
-    )
+    walk(state._walkers, state._gait, TICK)
 
 
 def run_slopes(state: StageState) -> None:
@@ -208,14 +198,17 @@ def run_zones(state: StageState) -> None:
         touched=state.touched,
         normals=state.normals,
     )
-    if state.has_slopes and state.touched.any():
+    if state.touched.any():
         _stop_slides(state, state.normals)
 
 
 def _stop_slides(state: StageState, normals: NDArray[np.float64]) -> None:
-    """A wall takes what slopes have given toward it, or it would be kept for later."""
-    into = np.minimum((state.slides * normals).sum(1), 0.0)
-    state.slides -= into[:, None] * normals
+    """A wall takes what legs and slopes have given toward it, or that would be kept for
+    later.
+    """
+    for speeds in (state.velocities, state.slides):
+        into = np.minimum((speeds * normals).sum(1), 0.0)
+        speeds -= into[:, None] * normals
 
 
 def run_steps(state: StageState) -> None:

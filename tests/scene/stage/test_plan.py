@@ -21,6 +21,7 @@ from flexor.scene.stage.plan import (
     StagePlan,
     WalkSettings,
 )
+from flexor.scene.stage.settings import FrictionSettings
 from flexor.scene.stage.structure import Structure
 from flexor.scene.stage.zone import Zone
 
@@ -115,6 +116,10 @@ FAULTS: list[tuple[Any, dict[str, Any], str]] = [
     (Actor, {"clips": {"walk": 3}}, "clips: 'walk': 3, expected names"),
     (Actor, {"clips": {3: "walk"}}, "clips: 3: 'walk', expected names"),
     (WalkSettings, {"walk": -1}, "walk: -1, expected 0 to 100"),
+    (FrictionSettings, {"push": -1}, "push: -1, expected 0 to 1e"),
+    (FrictionSettings, {"effort": 11}, "effort: 11, expected 0 to 10"),
+    (FrictionSettings, {"brake": math.inf}, "brake: inf, expected 0 to 1000"),
+    (FrictionSettings, {"uphill": math.nan}, "uphill: nan, expected 0 to 100"),
     (WalkSettings, {"turn": math.nan}, "turn: nan, expected 0 to 100"),
     (CameraRule, {"rule": "top"}, "rule: 'top', expected one of fixed, side, behind"),
     (CameraRule, {"of": 3}, "of: int, expected str"),

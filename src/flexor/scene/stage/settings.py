@@ -25,11 +25,14 @@ MOST_MARGIN, LONGEST_FADE = 100.0, 60.0  # metres, seconds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrictionSettings:
-    """How ground holds.
+    """How ground holds, and how legs push against it.
 
     still, moving: coefficients of friction of who stands and of who moves; factors: of
     plain ground, sand and water; paces: how fast one walks on each, in parts; gravity:
-    metres a second squared.
+    metres a second squared; push: what legs can do against friction, metres a second
+    squared; effort: seconds in which they come to push so; brake: how many times more
+    than sliding feet those of who stops hold; uphill: how much slower one walks up, in
+    parts times metres that ground rises a metre along it, and how much faster down.
     """
 
     still: float = 0.6
@@ -37,9 +40,16 @@ class FrictionSettings:
     factors: tuple[float, ...] = (1.0, 2.0, 3.0)
     paces: tuple[float, ...] = (1.0, 0.8, 0.6)
     gravity: float = 9.81
+    push: float = 25.0
+    effort: float = 0.05
+    brake: float = 3.0
+    uphill: float = 0.8
 
     def __post_init__(self) -> None:
-        for name, most in (("still", 100.0), ("moving", 100.0), ("gravity", 1000.0)):
+        for name, most in (
+            *(("still", 100.0), ("moving", 100.0), ("gravity", 1000.0)),
+            *(("push", 1e6), ("effort", 10.0), ("brake", 1000.0), ("uphill", 100.0)),
+        ):
             value = check_number(getattr(self, name), name, 0, most)
             object.__setattr__(self, name, value)
         if self.still < self.moving:

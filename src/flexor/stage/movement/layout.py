@@ -47,6 +47,40 @@ class Speeds(NamedTuple):
     turn: float
 
 
+class Gait(NamedTuple):
+    """How legs and ground get on: see `FrictionSettings`."""
+
+    gravity: float
+    still: float
+    moving: float
+    push: float
+    effort: float
+    brake: float
+    uphill: float
+    factors: Annotated[Doubles, "[::1]"]  # (S,), of friction, by surface
+
+
+class Walkers(NamedTuple):
+    """N characters as walking has them."""
+
+    clocks: Annotated[Doubles, "[::1]"]  # (N,), factors of time
+    opponents: Annotated[Ints, "[::1]"]  # (N,), -1 for none
+    circling: Annotated[Bools, "[::1]"]  # (N,), who goes around its opponent
+    can_walk: Annotated[Bools, "[::1]"]  # (N,)
+    grounded: Annotated[Bools, "[::1]"]  # (N,)
+    asked: Annotated[Doubles, "[:, ::1]"]  # (N, 2), metres a second ahead, right
+    paces: Annotated[Doubles, "[::1]"]  # (N,), factors of the ground
+    normals: Annotated[Doubles, "[:, ::1]"]  # (N, 3), of the ground
+    surfaces: Annotated[Bytes, "[::1]"]  # (N,), of the ground
+    # (N, 2), metres a second along x and z; (N,), metres a second squared by which legs
+    # push; (N, 2), what of it is done, as if on plain, level ground.
+    velocities: Annotated[Doubles, "out [:, ::1]"]
+    efforts: Annotated[Doubles, "out [::1]"]
+    going: Annotated[Doubles, "out [:, ::1]"]
+    places: Annotated[Doubles, "out [:, ::1]"]  # (N, 3), metres
+    headings: Annotated[Doubles, "out [::1]"]  # (N,), radians
+
+
 class PadRows(NamedTuple):
     """N characters as pads see them.
 
