@@ -27,33 +27,40 @@ WHITE: RGB = (255, 255, 255)
 PALE = 0.45  # of white in the colour of who fights
 MOST_BARS = 4
 TALL = 1.7  # metres: where a head is of whom no head is known
-OVER, UNDER, ASIDE = 0.26, 0.16, 0.2  # metres around a head that words stay clear of
+# Metres around a head that words stay clear of, and to either side of a body.
+OVER, UNDER, ASIDE, BESIDE = 0.22, 0.16, 0.18, 0.28
+HEAD = 20.0  # how much worse it is to cover a head than as much of a body
 # Where words may be, in parts of the height of the picture, the best first.
-ROWS = (0.30, 0.22, 0.16, 0.62, 0.72, 0.80)
+ROWS = (0.30, 0.24, 0.18, 0.135, 0.82, 0.76)
 
 
 def place_words(
-    heads: list[Box], box: tuple[int, int], size: tuple[int, int]
+    heads: list[Box], bodies: list[Box], box: tuple[int, int], size: tuple[int, int]
 ) -> tuple[int, int]:
     """Where words go: x of their middle and y of their upper edge, in pixels.
 
-    heads: left, top, right and bottom of each, in pixels; box: width and height of the
-    words; size: of the picture. The first row that covers no head is taken, or else the
-    one that covers the least of them.
+    heads, bodies: left, top, right and bottom of each, in pixels; box: width and height
+    of the words; size: of the picture. The first row that covers nobody is taken, or
+    else the one that covers the least of them, and no head if that can be.
     """
     wide, high = size
     left, right = (wide - box[0]) / 2, (wide + box[0]) / 2
     best, least = ROWS[0], math.inf
     for row in ROWS:
         top = row * high
-        covered = sum(
-            max(min(right, head[2]) - max(left, head[0]), 0.0)
-            * max(min(top + box[1], head[3]) - max(top, head[1]), 0.0)
-            for head in heads
-        )
-        if covered < least:
+        own = left, top, right, top + box[1]
+        covered = HEAD * sum(_shared(own, head) for head in heads)
+        covered += sum(_shared(own, body) for body in bodies)
+        if covered < least - 1e-6:
             best, least = row, covered
     return wide // 2, round(best * high)
+
+
+def _shared(one: Box, other: Box) -> float:
+    """Pixels that two boxes share."""
+    wide = min(one[2], other[2]) - max(one[0], other[0])
+    high = min(one[3], other[3]) - max(one[1], other[1])
+    return max(wide, 0.0) * max(high, 0.0)
 
 
 def bright(colour: tuple[float, float, float]) -> RGB:
@@ -135,7 +142,7 @@ class Screen:
         wide, high = size
         big, small = max(high // 8, 14), max(high // 24, 9)
         big = _fit(self.title, big, 0.92 * wide)
-        top = high // 6
+        top = high // 14
         shade(picture, (0, top - big // 3, wide, big + 2 * small + big // 2), 0.5)
         draw_text(picture, self.title, (wide // 2, top), big, GOLD, "middle")
         line = top + big + round(0.7 * small)
@@ -177,7 +184,7 @@ class Screen:
         camera: Camera,
     ) -> None:
         wide, high = size
-        big = max(high // 8, 14)
+        big = max(high // 9, 14)
         heights = [
             _fit(text, max(round(big * part), 9), 0.9 * wide) for text, part, _ in lines
         ]
@@ -185,26 +192,34 @@ class Screen:
             text_size(line[0], tall) for line, tall in zip(lines, heights, strict=True)
         ]
         box = max(own[0] for own in sizes), sum(own[1] for own in sizes)
-        x, y = place_words(self._heads(camera, size), box, size)
+        x, y = place_words(*self._boxes(camera, size), box, size)
         for (text, _, colour), tall, own in zip(lines, heights, sizes, strict=True):
             draw_text(picture, text, (x, y), tall, colour, "middle")
             y += own[1]
 
-    def _heads(self, camera: Camera, size: tuple[int, int]) -> list[Box]:
-        """Where heads are in the picture: left, top, right, bottom, pixels."""
+    def _boxes(
+        self, camera: Camera, size: tuple[int, int]
+    ) -> tuple[list[Box], list[Box]]:
+        """Where heads and bodies are in the picture: left, top, right, bottom, pixels."""
         state = self.stage.state
-        found = list[Box]()
+        heads, bodies = list[Box](), list[Box]()
         for body in state.bodies:
             node = int(body.plan.checked[2])
             points = state.places[body.rows] + (0.0, TALL, 0.0)
             if node >= 0:
                 points = body.world.matrices[:, node, :, 3].astype(np.float64)
-            for x, y, away in camera.project(points, size).tolist():
-                if away > 0 and math.isfinite(x):
-                    metre = camera.scale(size) / away
-                    side, over, under = ASIDE * metre, OVER * metre, UNDER * metre
-                    found.append((x - side, y - over, x + side, y + under))
-        return found
+            lows = camera.project(state.places[body.rows], size).tolist()
+            highs = camera.project(points, size).tolist()
+            for (x, y, away), (foot, low, _) in zip(highs, lows, strict=True):
+                if not (math.isfinite(x) and math.isfinite(foot)):
+                    continue
+                metre = camera.scale(size) / away
+                side, over, under = ASIDE * metre, OVER * metre, UNDER * metre
+                heads.append((x - side, y - over, x + side, y + under))
+                left, right = min(x, foot), max(x, foot)
+                side = BESIDE * metre
+                bodies.append((left - side, min(y, low), right + side, max(y, low)))
+        return heads, bodies
 
     def _write_pause(self, picture: NDArray[np.uint8], size: tuple[int, int]) -> None:
         wide, high = size

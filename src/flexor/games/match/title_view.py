@@ -18,10 +18,10 @@ __all__ = ["TitleView"]
 DIRECTIONS = 72  # that are tried around the middle
 TURN = 2 * math.pi / DIRECTIONS
 CLEAR, NARROW = 1.2, 0.3  # metres that eye and line of sight stay clear of things
-NEAREST, ROOM = 4.6, 2.6  # metres: to the middle, and beside those who stand outermost
+NEAREST, ROOM = 5.6, 2.6  # metres: to the middle, and beside those who stand outermost
 WIDEST = math.radians(70)  # to either side
 SWING = 0.22  # radians a second, at most
-HIGH, LOOK, FOV = 1.9, 0.85, math.radians(42)
+HIGH, LOOK, FOV = 1.7, 0.95, math.radians(42)
 
 
 class TitleView:
