@@ -93,7 +93,5 @@ def test_a_plan_has_one_player_a_pad() -> None:
     cast = [Actor(name=name, player=1) for name in ("red", "blue")]
     with pytest.raises(SettingError, match="two are of player 1, expected one"):
         StagePlan(cast=tuple(cast))
-    with pytest.raises(
-        SettingError, match=r"player: 1\.0, expected 1, 2"
-    ):
+    with pytest.raises(SettingError, match=r"player: 1\.0, expected 1, 2"):
         Actor(name="red", player=1.0)  # type: ignore[arg-type]

@@ -17,8 +17,10 @@ from flexor.draw.items.afterimages import build_afterimage, upload_afterimages
 from flexor.draw.items.apron import build_apron, upload_apron
 from flexor.draw.items.backdrop import Backdrop, paint_backdrop, read_backdrop
 from flexor.draw.items.ground import build_ground, shade_colours, upload_ground
+from flexor.draw.items.ground_marks import mark_ground
 from flexor.draw.items.shadows import build_shadow, upload_cast_shadow
 from flexor.draw.items.structures import build_structures, upload_structures
+from flexor.draw.items.sunlight import make_shades
 from flexor.draw.scene.build import Dress, dress_scene, part_names, turned_parts
 from flexor.draw.scene.style import DrawStyle, style_of
 from flexor.draw.scene.upload import upload_scene
@@ -36,11 +38,6 @@ from flexor.stage.movement.ground import find_footing, init_footing
 
 __all__ = ["StagePainter"]
 
-# Lines that show the walls of zones: points a side, metres above the ground, pixels,
-# and linear colours of those that keep in and out.
-WALL_POINTS, WALL_LIFT, WALL_WIDTH = 24, 0.02, 2.5
-WALL_COLOURS = {"in": (0.9, 0.35, 0.05, 1.0), "out": (0.6, 0.02, 0.04, 1.0)}
-
 
 class StagePainter:
     """Draws one stage; its meshes are uploaded when it is made."""
@@ -51,9 +48,26 @@ class StagePainter:
         self.backend = open_backend("raster")
         self._look = plan.look
         self._lights = _sun(plan.light)
+        self._structures = upload_structures(
+            self.backend, plan.structures, lambda spots: _heights(plan, spots)
+        )
+        self._shades = make_shades((), (), plan.light)
+        if plan.look.shadows:
+            spans = self._structures.spans
+            self._shades = make_shades(plan.structures, spans, plan.light)
         is_clear = plan.effects.water is not None
         self._floor = upload_ground(
-            self.backend, plan.ground, plan.look.plain, is_clear=is_clear
+            self.backend,
+            plan.ground,
+            plan.look.plain,
+            is_clear=is_clear,
+            mark=lambda picture: mark_ground(
+                picture,
+                plan.ground,
+                zones=plan.zones if plan.look.zones else (),
+                shades=self._shades,
+                lights=self._lights,
+            ),
         )
         self._backdrop = _find_backdrop(plan.look)
         self._apron = upload_apron(
@@ -61,9 +75,6 @@ class StagePainter:
         )
         self._around: list[DrawItem] = []
         self._view, self._view_settings = make_view(plan.structures), plan.view
-        self._structures = upload_structures(
-            self.backend, plan.structures, lambda spots: _heights(plan, spots)
-        )
         self._assets = [upload_scene(self.backend, own.hero.scene)[0] for own in cast]
         colours = [(*actor.colour, 1.0) for actor in plan.cast]
         tints = np.array(colours, np.float32).reshape(-1, 4)
@@ -76,7 +87,6 @@ class StagePainter:
             )
             for own in cast
         ]
-        self._walls = _wall_lines(plan) if plan.look.zones else ()
         self._scenery = SceneryPainter(self.backend, scenery)
         self._kept = [
             [
@@ -165,7 +175,7 @@ class StagePainter:
         return DrawList(
             frame.camera,
             (*items, *things, *more, *effects),
-            (*self._walls, *lines, *beside),
+            (*lines, *beside),
             lights,
             style.paper,
             style.order,
@@ -268,23 +278,6 @@ def look_style(look: StageLook) -> DrawStyle:
             shadow=look.shadows,
         )
     )
-
-
-def _wall_lines(plan: StagePlan) -> tuple[DrawLines, ...]:
-    """The walls of zones, as lines that follow the ground."""
-    found = []
-    for zone in plan.zones:
-        ends = np.roll(zone.corners, -1, 0)
-        share = np.linspace(0, 1, WALL_POINTS)[:, None, None]
-        way = zone.corners + share * (ends - zone.corners)
-        points = way.swapaxes(0, 1).reshape(-1, 2)
-        heights = _heights(plan, points) + WALL_LIFT
-        places = np.stack([points[:, 0], heights, points[:, 1]], 1)
-        rows = places.reshape(-1, WALL_POINTS, 3)
-        pieces = np.stack([rows[:, :-1], rows[:, 1:]], 2).reshape(-1, 2, 3)
-        colour = np.array(WALL_COLOURS[zone.keeps], np.float32)
-        found.append(DrawLines(pieces.astype(np.float32), colour, WALL_WIDTH))
-    return tuple(found)
 
 
 def _heights(plan: StagePlan, spots: NDArray[np.float64]) -> NDArray[np.float64]:

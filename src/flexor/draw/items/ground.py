@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, first_same, freeze
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import RGB, DrawItem, DrawMesh, DrawTexture, Look
+from flexor.draw.items.ground_marks import LEFT
 from flexor.draw.items.ground_picture import GroundPicture, Plain, paint_ground
 from flexor.scene.stage.ground import Ground
 
@@ -20,7 +22,6 @@ __all__ = [
     "upload_ground",
 ]
 
-LEFT: RGB = (0.36, 0.39, 0.45)  # what daylight has in the shade
 CREASE = np.cos(np.radians(25))  # cells that meet at a sharper angle have an edge
 
 
@@ -52,11 +53,14 @@ def upload_ground(
     plain: Plain = "grass",
     *,
     is_clear: bool = False,
+    mark: Callable[[GroundPicture], GroundPicture] | None = None,
 ) -> GroundAssets:
     """Upload a ground; plain: what its plain cells look like; is_clear: water is drawn
-    over it, so that its floor is seen.
+    over it, so that its floor is seen; mark: what else is painted on its picture.
     """
     picture = paint_ground(ground, plain, is_clear=is_clear)
+    if mark is not None:
+        picture = mark(picture)
     places, triangles = ground.mesh()
     # The triangles of a cell, a c d and a d b, are the quad a c d b.
     corners = triangles.reshape(-1, 6)[:, [0, 1, 2, 5]].ravel()

@@ -20,7 +20,14 @@ from flexor.maths.colour import linear_from_srgb, srgb_from_linear
 from flexor.scene.stage.ground import Ground
 from flexor.scene.stage.layout import SURFACES
 
-__all__ = ["COLOURS", "GroundPicture", "Plain", "paint_ground"]
+__all__ = [
+    "COLOURS",
+    "GroundPicture",
+    "Plain",
+    "levels_of",
+    "paint_ground",
+    "values_between",
+]
 
 Plain = Literal["grass", "stone"]
 Chance = np.random.Generator
@@ -101,7 +108,7 @@ def paint_ground(
             own += 0.5 * rim * (np.array(FOAM, np.float32) - own)
         light += part * (own - light)
     pixels = np.full((high, wide, 4), 255, np.uint8)
-    pixels[..., :3] = _levels(np.clip(light, 0, 1))
+    pixels[..., :3] = levels_of(np.clip(light, 0, 1))
     return GroundPicture(pixels, light.astype(np.float32))
 
 
@@ -116,7 +123,7 @@ def _level_table() -> tuple[NDArray[np.uint8], Floats]:
     return begins, np.where(most > borders, np.nextafter(most, np.float32(0)), most)
 
 
-def _levels(light: Floats) -> NDArray[np.uint8]:
+def levels_of(light: Floats) -> NDArray[np.uint8]:
     """The nearest sRGB level of light, 0 to 1: looked up, as the curve takes seven
     times as long. No step has more than one border of levels, so it is exact.
     """
@@ -131,7 +138,7 @@ def _cover(is_it: NDArray[np.bool_], z: Floats, x: Floats) -> Floats:
     from scipy import ndimage
 
     soft = ndimage.gaussian_filter(is_it.astype(np.float32), ROUND, mode="nearest")
-    return _between(soft, z - np.float32(0.5), x - np.float32(0.5))
+    return values_between(soft, z - np.float32(0.5), x - np.float32(0.5))
 
 
 def _paint(name: str, odd: Floats, fine: float, chance: Chance) -> Floats:
@@ -151,10 +158,12 @@ def _noise(shape: tuple[int, ...], size: float, chance: Chance) -> Floats:
     if size == 1.0:
         return grid[: shape[0], : shape[1]]
     z, x = (np.arange(n) / size for n in shape)
-    return _between(grid, z, x)
+    return values_between(grid, z, x)
 
 
-def _between(grid: Floats, z: NDArray[np.floating], x: NDArray[np.floating]) -> Floats:
+def values_between(
+    grid: Floats, z: NDArray[np.floating], x: NDArray[np.floating]
+) -> Floats:
     """Values of a grid at places (z, x) in it, in cells, as float32 (H, W): straight
     between its points, and beyond them as at its edge.
     """
