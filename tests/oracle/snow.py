@@ -44,6 +44,30 @@ def step_flakes(
     return np.array([x, y, z]), roll, True
 
 
+def find_stirs(before: Any, now: Any, rules: Any, much: float) -> list[Any]:
+    """Place, reach and speed of the wind of each part that is fast enough."""
+    found = []
+    for a, b in zip(before.reshape(-1, 3), now.reshape(-1, 3), strict=True):
+        move = b - a
+        size = float(np.linalg.norm(move))
+        if size * rules.scale > rules.least and size <= rules.jump:
+            reach = min(max(size * rules.scale, rules.weakest), rules.strongest)
+            found.append((b, reach, much * move))
+    return found
+
+
+def stir(place: Any, drift: Any, stirs: list[Any]) -> Any:
+    """The drift of a flake among winds."""
+    for middle, reach, speed in stirs:
+        apart = place - middle
+        away = float(np.linalg.norm(apart))
+        if away < reach:
+            c = 1 - away / reach
+            aside = 0.5 * np.linalg.norm(speed) * apart / away if away else 0.0
+            drift = drift + c * (speed + aside - drift)
+    return drift
+
+
 def make_quads(
     place: Any, phase: int, circle: float, size: float, right: Any, up: Any
 ) -> Any:

@@ -37,7 +37,7 @@ from flexor.scene.stage.volumes import HitVolumes
 from flexor.stage.cast import BodyPlan, Playing
 from flexor.stage.crowd.ground_speed import ground_velocity
 from flexor.stage.effects.afterimages import PartGroup, group_parts
-from flexor.stage.effects.scenery import CHECKED
+from flexor.stage.effects.layout import CHECKED
 from flexor.stage.effects.shadows import (
     ShadowParts,
     body_parts,
@@ -287,9 +287,14 @@ def _plan_body(
 
 
 def _find_checked(hero: Character) -> Ints:
-    """Nodes of feet, head and hips: int32 (4,), -1 where there is none."""
-    human = find_human(hero.skeleton, hero.scene.carried)
-    return np.array([human.nodes.get(part, -1) for part in CHECKED], np.int32)
+    """Nodes of parts that effects look at: int32 (8,), -1 where there is none.
+
+    Feet without toes end where they begin.
+    """
+    nodes = find_human(hero.skeleton, hero.scene.carried).nodes
+    instead = {"leftToes": "leftFoot", "rightToes": "rightFoot"}
+    found = [nodes.get(p, nodes.get(instead.get(p, ""), -1)) for p in CHECKED]
+    return np.array(found, np.int32)
 
 
 def _find_groups(

@@ -77,7 +77,7 @@ class BodyPlan:
     "rightHand"; feet: those that are put on the ground, and how high the end node is
     above the floor at rest, metres; volumes: that hit and are hit; binds: its surfaces;
     parts: of its shadow, None for none; columns: of morph weights by node; checked:
-    int32 (4,), nodes of feet, head and hips, -1 where there is none; groups: of parts
+    int32 (8,), nodes of the parts of CHECKED, -1 where there is none; groups: of parts
     that leave afterimages; moved: by the number of a move, that of its group;
     limb_groups: by limb.
     """

@@ -276,15 +276,19 @@ def run_attack(state: StageState) -> None:
 
 
 def run_effects(state: StageState) -> None:
-    """Wind, leaves, snow, churned sand and water, by where feet and heads are now."""
+    """Wind, leaves, snow, sand, water, marks, by where feet and heads are now."""
+    from flexor.stage.effects.kernels.marks import place_parts
+
     scenery = state.scenery
-    if scenery.leaves is not None or scenery.churn is not None:
-        for body in state.bodies:
-            nodes = body.plan.checked
-            found = body.world.matrices[..., 3][:, nodes].astype(np.float64)
-            found[:, nodes < 0] = state.places[body.rows][:, None]
-            scenery.parts[body.rows] = found
-    step_scenery(scenery, state.tick)
+    for body in state.bodies:
+        place_parts(
+            body.world.matrices,
+            body.plan.checked,
+            body.rows,
+            state.places,
+            scenery.parts,
+        )
+    step_scenery(scenery, state.tick, state.headings)
 
 
 def step_view_point(state: StageState, *, at_once: bool = False) -> None:

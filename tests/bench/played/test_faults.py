@@ -15,6 +15,7 @@ from flexor.bench.played.faults import Found, Watch, _distances, init_watch, loo
 from flexor.bench.played.matches import arena_stage
 from flexor.scene.stage.plan import CameraRule
 from flexor.scene.stage.structure import Structure
+from flexor.stage.effects.layout import CHECKED
 
 pytestmark = pytest.mark.usefixtures("made_once")
 
@@ -70,7 +71,7 @@ def test_a_limb_in_a_trunk_is_deep(stage: Stage) -> None:
     stage.step()
     places, world = stage.places, stage.state.bodies[0].world.matrices
     places[1] = places[0]
-    hips = stage.cast[0].plan.checked[-1]
+    hips = stage.cast[0].plan.checked[CHECKED.index("hips")]
     hand = list(stage.cast[0].hero.skeleton.names).index("l-hand")
     world[1, :, :, 3] += world[0, hips, :, 3] - world[1, hand, :, 3]
     look(watch)

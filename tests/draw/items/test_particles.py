@@ -12,6 +12,7 @@ from flexor.draw.drawlist import DrawItem, DrawList
 from flexor.draw.items.afterimages import build_afterimage, upload_afterimages
 from flexor.draw.items.effect_textures import LEAF_TILES, SPLASH_TILES
 from flexor.draw.items.particles import (
+    build_cloud_shadows,
     build_leaves,
     build_snow,
     build_splashes,
@@ -116,18 +117,79 @@ def test_water_is_seen_through() -> None:
     pictures = [np.full((8, 8, 4), level, np.uint8) for level in (10, 200)]
     assets = upload_water(backend, ground, 0.2, pictures)
     assert assets is not None
-    assert (assets.positions[:, 1] == np.float32(0.2)).all()
-    assert len(assets.positions) == 4 * 4
-    mesh = backend.meshes[assets.mesh]
+    (patch,) = assets.patches
+    assert (patch.positions[:, 1] == np.float32(0.2)).all()
+    mesh = backend.meshes[patch.mesh]
+    assert len(mesh.faces) == 4 * 16, "a small pool is cut finely"
     edges = np.cross(
-        *np.diff(assets.positions[mesh.faces[:, :3]], axis=1).swapaxes(0, 1)
+        *np.diff(patch.positions[mesh.faces[:, :3]], axis=1).swapaxes(0, 1)
     )
     assert (edges[:, 1] > 0).all(), "its front is above"
-    item = build_water(assets, 1)
+    eye, sky, light = (1, 5, 1), (0.4, 0.5, 0.6), (0.9, 0.9, 0.9)
+    (item,) = build_water(assets, np.array([1], np.int32), eye, sky, light)
     assert item.look.texture == assets.textures[1]
     assert item.look.alpha == "blend"
-    assert item.look.colour[3] < 1
+    above = item.colours[:, 3]
+    assert (above < 0.9).all()
+    # Seen along the surface it shows the sky more than the floor.
+    (item,) = build_water(assets, np.array([0], np.int32), (9, 0.5, 1), sky, light)
+    assert item.look.texture == assets.textures[0]
+    assert (item.colours[:, 3] > above).all()
     assert upload_water(backend, ground, -1.0, pictures) is None
+
+
+def test_water_gets_clear_at_the_shore_and_dark_where_it_is_deep() -> None:
+    backend: Any = open_backend("record")
+    heights = np.tile(np.linspace(-1.5, 0.5, 9), (9, 1))  # a beach along x
+    ground = make_ground(heights, (0, 0), 0.5, np.full((8, 8), 2))
+    picture = [np.full((8, 8, 4), 99, np.uint8)]
+    assets = upload_water(backend, ground, 0.0, picture)
+    assert assets is not None
+    (patch,) = assets.patches
+    depth = 1.5 - patch.positions[:, 0] * 0.5
+    order = np.argsort(depth)
+    alpha = patch.colours[order, 3]
+    assert (np.diff(alpha) >= -1e-6).all()
+    assert (alpha[depth[order] <= 0] == 0).all()
+    assert alpha[-1] > 0.6
+    assert patch.colours[order[-1], 0] < patch.colours[order[0], 0]
+
+
+def test_far_patches_of_water_show_other_pictures_than_near_ones() -> None:
+    backend: Any = open_backend("record")
+    ground = make_ground(np.zeros((5, 121)), (0, 0), 1.0, np.full((4, 120), 2))
+    pictures = [np.full((8, 8, 4), level, np.uint8) for level in range(8)]
+    assets = upload_water(backend, ground, 0.1, pictures)
+    assert assets is not None
+    assert 15 < len(assets.patches) <= 64
+    assert sum(len(backend.meshes[p.mesh].faces) for p in assets.patches) % 480 == 0
+    for patch in assets.patches:
+        assert np.ptp(patch.positions[:, 0]) <= 6.5
+    assert np.ptp(assets.middles[:, 0]) > 100
+    frames = np.arange(len(assets.patches), dtype=np.int32) % 8
+    items = list(build_water(assets, frames, (0, 2, 2), (0, 0, 0), (1, 1, 1)))
+    found = [item.look.texture for item in items]
+    assert found == [assets.textures[frame] for frame in frames]
+    # However much there is, patches are few.
+    ground = make_ground(np.zeros((201, 201)), (0, 0), 1.0, np.full((200, 200), 2))
+    assets = upload_water(backend, ground, 0.1, pictures)
+    assert assets is not None
+    assert 16 < len(assets.patches) <= 64
+
+
+def test_sand_in_the_air_darkens_the_ground_below() -> None:
+    backend: Any = open_backend("record")
+    assets = upload_splashes(backend)
+    places = np.array([[0, 0.5, 0], [1, 0, 2]], np.float32)
+    floors = np.zeros(2, np.float32)
+    item = build_cloud_shadows(assets, places, floors, 0.4, (0.5, -1.0, -0.25))
+    assert item is not None
+    middles = item.positions.mean(1)
+    np.testing.assert_allclose(middles[:, ::2], [[0.25, -0.125], [1, 2]], atol=1e-6)
+    assert (middles[:, 1] < 0.05).all()
+    assert item.tints[0, 3] < item.tints[1, 3], "the higher, the fainter"
+    assert build_cloud_shadows(assets, places, floors, 0.4, (1, 0, 0)) is None
+    assert build_cloud_shadows(assets, places[:0], floors[:0], 0.4, (0, -1, 0)) is None
 
 
 @pytest.mark.parametrize("style", ["transparent", "mesh", "lines"])

@@ -12,6 +12,7 @@ from flexor.errors import AssetError
 from flexor.files.text.effects import EFFECTS
 from flexor.files.text.stage import read_stage
 from flexor.scene.stage.effect_settings import (
+    STAGE_CHURN,
     STAGE_LEAVES,
     AfterimageSettings,
     ChurnSettings,
@@ -19,6 +20,7 @@ from flexor.scene.stage.effect_settings import (
     EndlessSettings,
     GustSettings,
     LeafSettings,
+    MarkSettings,
     SnowSettings,
     WindSettings,
 )
@@ -44,6 +46,8 @@ high = [3, 4]
 top = 5
 fall = 0.02
 sizes = [0.02, 0.03]
+stir = 0.5
+drag = 0.9
 
 [churn]
 on = false
@@ -55,7 +59,16 @@ touch = 0.5
 jump = 1
 gravity = 0.003
 life = 20
+spread = 0.4
+reach = 0.2
+plough = 0.05
+wet = 2
 size = 0.2
+
+[marks]
+prints = 5
+rings = 2
+most = 40
 
 [water]
 level = -0.1
@@ -111,7 +124,13 @@ def test_all_words(tmp_path: Path) -> None:
         snow=60,
         is_snowing=False,
         flake=SnowSettings(
-            low=(-3, -4), high=(3, 4), top=5, fall=0.02, sizes=(0.02, 0.03)
+            low=(-3, -4),
+            high=(3, 4),
+            top=5,
+            fall=0.02,
+            sizes=(0.02, 0.03),
+            stir=0.5,
+            drag=0.9,
         ),
         churn=False,
         drops=ChurnSettings(
@@ -124,7 +143,13 @@ def test_all_words(tmp_path: Path) -> None:
             gravity=0.003,
             life=20,
             size=0.2,
+            spread=0.4,
+            reach=0.2,
+            plough=0.05,
+            wet=2,
+            parts=STAGE_CHURN.parts,
         ),
+        marks=MarkSettings(prints=5, rings=2, most=40),
         water=-0.1,
         ripples=EndlessSettings(rate=20, near=5, far=50, far_step=4),
         wind=WindSettings(

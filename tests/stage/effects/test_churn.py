@@ -12,43 +12,31 @@ import pytest
 
 from flexor.errors import SettingError, ShapeError
 from flexor.scene.stage.effect_settings import RADII, ChurnSettings
-from flexor.scene.stage.ground import Ground, make_ground
+from flexor.scene.stage.ground import make_ground
 from flexor.scene.stage.layout import SURFACES
-from flexor.stage.effects.churn import Churn, churn_quads, init_churn, step_churn
-from flexor.stage.effects.layout import CONTINUING, KICK_UP, LANDING, NONE
+from flexor.stage.effects.churn import churn_quads, init_churn, step_churn
+from flexor.stage.effects.layout import CONTINUING, KICK_UP, LANDING, NONE, PLOUGHING
 from tests.oracle import churn as plain
+from tests.stage.effects.churn_scenes import foot, level, live
 
 Rng = np.random.Generator
-STATES = {"": NONE, "landing": LANDING, "kick-up": KICK_UP, "continuing": CONTINUING}
+STATES = {
+    "": NONE,
+    "landing": LANDING,
+    "kick-up": KICK_UP,
+    "continuing": CONTINUING,
+    "ploughing": PLOUGHING,
+}
+MORE = {"spread": 0.6, "reach": 0.15, "plough": 0.3, "wet": 1.5}
 RIGHT, UP = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
-
-
-def level(surface: str = "sand", height: float = 0.0) -> Ground:
-    return make_ground(np.full((2, 2), height), (-20, -20), 40.0, surface)
-
-
-def foot(
-    *way: Any, surface: str = "sand", water: float | None = None, **rules: Any
-) -> Churn:
-    """A foot that goes from place to place, a tick each."""
-    settings = ChurnSettings(parts=("foot",), **rules)
-    state = init_churn(1, np.random.default_rng(3), settings)
-    for place in way:
-        step_churn(
-            state, np.array(place, float)[None, None], level(surface), water=water
-        )
-    return state
-
-
-def live(state: Churn) -> Any:
-    return np.flatnonzero(state.ages >= 0)
 
 
 # What can be worked out by hand.
 
 
 def test_parts_have_their_radii() -> None:
-    assert RADII == {"foot": 0.10, "head": 0.15, "hips": 0.20}
+    seed = {"foot": 0.10, "head": 0.15, "hips": 0.20}
+    assert RADII == seed | {"hand": 0.08, "toes": 0.06}
     assert ChurnSettings().parts == ("foot", "foot", "head", "hips")
     assert SURFACES == ("plain", "sand", "water")
 
@@ -252,15 +240,17 @@ def test_the_ring_keeps_the_newest(rng: Rng) -> None:
 
 
 @pytest.mark.parametrize("water", [None, 0.1])
-@pytest.mark.parametrize("touch", [0.0, 1.0])
+@pytest.mark.parametrize(
+    ("touch", "more"), [(0.0, {}), (1.0, {}), (0.0, MORE), (1.0, MORE)]
+)
 def test_every_drop_is_that_of_the_twin(
-    rng: Rng, water: float | None, touch: float
+    rng: Rng, water: float | None, touch: float, more: dict[str, float]
 ) -> None:
     """The kernels `check_parts`, `fly` and `are_near`."""
     ground = make_ground(
         rng.normal(size=(9, 9)) * 0.05, (-2, -2), 0.5, rng.integers(0, 3, (8, 8))
     )
-    settings = ChurnSettings(touch=touch, base=60.0)
+    settings = ChurnSettings(touch=touch, base=60.0, **more)  # type: ignore[arg-type]
     state = init_churn(3, rng, settings, capacity=5000)
     stage = plain.Stage(
         settings, state.seed, [[plain.Part() for _ in range(4)] for _ in range(3)]
@@ -290,7 +280,7 @@ def test_every_drop_is_that_of_the_twin(
         assert state.ages[rows].tolist() == state.patterns[rows].tolist() == ages
         waters = [drop.is_water for drop in stage.drops.values()]
         assert state.is_water[rows].tolist() == waters
-    for name in STATES:
+    for name in set(STATES) - ({"ploughing"} if not more else set()):
         assert events.count(name) > 20
     assert any(waters)
     assert not all(waters)
@@ -305,9 +295,16 @@ def test_corners_face_who_looks(rng: Rng) -> None:
     assert count == state.live_count > 10
     assert rows[:count].tolist() == live(state).tolist()
     ways = ((-1, -1), (1, -1), (1, 1), (-1, 1))
-    for corner, (a, b) in enumerate(ways):
-        wanted = state.places[rows[:count]] + 0.2 * (a * right + b * up)
-        np.testing.assert_allclose(quads[:count, corner], wanted, atol=1e-6)
+    sizes = [
+        plain.drop_size(row, state.ages[row], 0.4) for row in rows[:count].tolist()
+    ]
+    assert len({size for size, _ in sizes}) > 5
+    assert 0 < sum(is_mirrored for _, is_mirrored in sizes) < count
+    for quad, row, (size, is_mirrored) in zip(quads, rows[:count], sizes, strict=False):
+        for corner, (a, b) in enumerate(ways):
+            way = (-a if is_mirrored else a) * right + b * up
+            wanted = state.places[row] + size / 2 * way
+            np.testing.assert_allclose(quad[corner], wanted, atol=1e-6)
     none = init_churn(1, rng)
     assert churn_quads(none, right, up, quads, rows) == 0
 
@@ -392,12 +389,16 @@ def test_input_that_is_refused(rng: Rng) -> None:
     [
         ({"parts": ()}, "parts: .* expected some of foot, head, hips"),
         ({"parts": "foot"}, "parts: 'foot', expected"),
-        ({"parts": ("hand",)}, "parts: .* expected some of"),
+        ({"parts": ("elbow",)}, "parts: .* expected some of"),
         ({"base": -1}, "base: -1, expected 0 to"),
         ({"scale": math.nan}, "scale: nan"),
         ({"touch": 2}, "touch: 2, expected 0 to 1"),
         ({"jump": -1}, "jump: -1"),
         ({"gravity": 2}, "gravity: 2"),
+        ({"spread": 0.8}, "spread: 0.8, expected 0 to"),
+        ({"reach": -1}, "reach: -1"),
+        ({"plough": math.nan}, "plough: nan"),
+        ({"wet": "much"}, "wet: 'much'"),
         ({"size": 0}, "size: 0"),
         ({"most": 0}, "most: 0, expected 1 to"),
         ({"ticks": 1.5}, "ticks: 1.5, expected 1 to"),

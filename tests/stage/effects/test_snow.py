@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from flexor.errors import SettingError, ShapeError
-from flexor.scene.stage.effect_settings import SWIRLS, SnowSettings
+from flexor.scene.stage.effect_settings import SWIRLS, SnowSettings, WindSettings
 from flexor.scene.stage.ground import Ground, flat_ground, make_ground
 from flexor.stage.effects import snow as module
-from flexor.stage.effects.snow import Snow, init_snow, snow_quads, step_snow
+from flexor.stage.effects.snow import Snow, init_snow, snow_quads, step_snow, stir_snow
 from tests.oracle import snow as plain
 
 Rng = np.random.Generator
@@ -155,6 +155,84 @@ def test_every_tick_is_that_of_the_twin(rng: Rng, count: int) -> None:
             speed = SWIRLS[state.kinds[row]][0] / (2 * math.pi) * 65536
             assert state.phases[row] == (phases[row] + round(speed)) % 65536
     assert again > 0
+
+
+PEOPLE = WindSettings(scale=8.0)
+
+
+def test_stirred_flakes_are_those_of_the_twin(rng: Rng) -> None:
+    """The kernels `find_stirs`, and `step_flakes` with drifts."""
+    settings = SnowSettings(low=(-2, -2), high=(2, 2), top=4, stir=0.7, drag=0.9)
+    state = init_snow(FLAT, 800, rng, settings)
+    drifts = np.zeros((800, 3))
+    parts = rng.uniform((-2, 0.5, -2), (2, 3, 2), (3, 5, 3))
+    stirred = 0
+    for tick in range(12):
+        now = parts + rng.normal(size=parts.shape) * (0.04 if tick < 8 else 0.001)
+        stirs = plain.find_stirs(parts, now, PEOPLE, 0.7)
+        assert stir_snow(state, parts, now, PEOPLE) == len(stirs)
+        before = state.places.astype(np.float64)
+        step_snow(state, FLAT)
+        parts = now
+        for n in range(800):
+            place = before[n] - (0, 0.01, 0)
+            drift = plain.stir(place, drifts[n], stirs)
+            stirred += (drift != drifts[n]).any()
+            place = place + drift
+            is_again = place[1] <= 0 or (np.abs(place[::2]) > 2).any()
+            drifts[n] = 0 if place[1] <= 0 else drift * 0.9
+            if not is_again:
+                np.testing.assert_allclose(state.places[n], place, atol=1e-5)
+        np.testing.assert_allclose(state.drifts, drifts, atol=1e-5)
+    assert stirred > 100
+    for _ in range(240):
+        step_snow(state, FLAT)
+    assert not state.drifts.any(), "and it is calm again"
+    assert not state.calm_in
+
+
+def test_a_runner_stirs_the_snow_around_him_and_no_more(rng: Rng) -> None:
+    settings = SnowSettings(low=(-8, -8), high=(8, 8), swirls=((0.1, 0.0),))
+    states = [
+        init_snow(FLAT, 20_000, np.random.default_rng(4), settings) for _ in range(2)
+    ]
+    rolls = states[0].rolls.copy()
+    speed, reach = 5.0 / 60, 8 * 5.0 / 60  # metres a tick; metres
+    way = []
+    for tick in range(60):
+        old = np.array([[[-2 + speed * tick, 1.0, 0.0]]])
+        new = np.add(old, (speed, 0, 0))
+        way.append(new[0, 0])
+        stir_snow(states[0], old, new, PEOPLE)
+        for state in states:
+            step_snow(state, FLAT)
+    moved = np.linalg.norm(states[0].places - states[1].places, axis=1)
+    apart = np.linalg.norm(states[1].places[:, None] - np.array(way), axis=-1).min(1)
+    same = (states[0].rolls == rolls) & (states[1].rolls == rolls) & (moved < 8)
+    assert (moved[same & (apart > reach + 1.0)] < 1e-6).all()
+    near = same & (apart < 0.35)
+    assert near.sum() > 20
+    assert np.median(moved[near]) > 0.2
+    along = (states[0].places - states[1].places)[near, 0]
+    assert np.median(along) > 0.1, "along with him"
+
+
+def test_who_stands_stirs_nothing(rng: Rng) -> None:
+    state = init_snow(FLAT, 100, rng)
+    still = np.zeros((2, 6, 3))
+    assert stir_snow(state, still, still, PEOPLE) == 0
+    far = np.add(still, (3.0, 0, 0))
+    assert stir_snow(state, still, far, PEOPLE) == 0, "put elsewhere"
+    moved = np.add(still, (0.05, 0, 0))
+    assert stir_snow(state, still, moved, PEOPLE) == 12
+    calm = init_snow(FLAT, 100, rng, SnowSettings(stir=0.0))
+    assert stir_snow(calm, still, moved, PEOPLE) == 0
+    many = np.zeros((100, 6, 3))
+    assert stir_snow(state, many, np.add(many, (0.05, 0, 0)), PEOPLE) == 256
+    with pytest.raises(ShapeError, match="before"):
+        stir_snow(state, still[:1], still, PEOPLE)
+    with pytest.raises(SettingError, match="settings: int"):
+        stir_snow(state, still, still, 3)  # type: ignore[arg-type]
 
 
 def test_corners_are_those_of_the_twin(rng: Rng) -> None:

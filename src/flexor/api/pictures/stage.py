@@ -87,7 +87,7 @@ class StagePainter:
             )
             for own in cast
         ]
-        self._scenery = SceneryPainter(self.backend, scenery)
+        self._scenery = SceneryPainter(self.backend, scenery, plan.light)
         self._kept = [
             [
                 upload_afterimages(assets, group.vertices, group.faces)
@@ -171,7 +171,9 @@ class StagePainter:
             faint, strokes = self._faint_items(row, body, frame.tick, style)
             items += faint
             lines += strokes
-        effects = self._scenery.items(frame.scenery, frame.camera, frame.tick)
+        effects = self._scenery.items(
+            frame.scenery, frame.camera, frame.tick, lights, _paper(style)
+        )
         return DrawList(
             frame.camera,
             (*items, *things, *more, *effects),

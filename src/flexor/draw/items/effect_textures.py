@@ -1,5 +1,7 @@
 """Pictures for effects, made by code: splashes of water and sand, leaves, snow.
 
+Those of marks that feet leave are in `mark_textures`.
+
 All are uint8 (H, W, 4), sRGB with straight alpha. Atlases are tiles in rows, the first
 at the upper left; `tile_corners` gives where in an atlas each tile is.
 """
@@ -33,7 +35,7 @@ FINE = 3  # leaves are drawn so many times as large, and reduced
 # sRGB: lit and dark, for each kind.
 COLOURS = {
     "water": ((246, 251, 255), (150, 190, 214)),
-    "sand": ((236, 210, 160), (158, 122, 78)),
+    "sand": ((252, 230, 184), (134, 100, 60)),
 }
 # Leaves: yellow, orange, red, brown; then again, each browner or greener.
 LEAF_COLOURS = (
@@ -116,16 +118,16 @@ def _splash(stuff: Stuff, time: float, side: int) -> Pixels:
     is_water = stuff == "water"
     rng = np.random.default_rng(11 if is_water else 12)
     x, y = _grid(side)
-    drops = 84 if is_water else 240
+    drops = 15 if is_water else 70
     # From straight up, more there than below; evenly, so that no side is empty.
     even = (rng.permutation(drops) + rng.random(drops)) / drops * 2 - 1
     angle = 2.7 * np.sign(even) * np.abs(even) ** 1.35
     speed = 1 - rng.random(drops) ** 0.6 * 0.92
     late = rng.uniform(0, 0.1, drops)
     if is_water:
-        size = 0.03 + 0.075 * rng.random(drops) ** 2.5
+        size = 0.035 + 0.075 * rng.random(drops) ** 3
     else:
-        size = rng.uniform(0.02, 0.05, drops)
+        size = 0.016 + 0.045 * rng.random(drops) ** 3
     # From the middle outward, ever slower, and down at last.
     t = np.clip((time - late) / (1 - late), 0, 1)
     out, faster = 1 - (1 - t) ** 3, 3 * (1 - t) ** 2
@@ -138,11 +140,11 @@ def _splash(stuff: Stuff, time: float, side: int) -> Pixels:
     way /= pace[:, None]
     lit, dark = (np.array(colour, np.float64) for colour in COLOURS[stuff])
     cover, shine = np.zeros((side, side)), np.zeros((side, side))
-    fade = np.clip((1 - t) / 0.45, 0, 1) * (t > 0) * np.clip(t / 0.05, 0, 1)
+    fade = np.clip((1 - t) / 0.45, 0, 1) * (t > 0) * np.clip(t / 0.08, 0, 1)
     shrink = 1 - 0.6 * t
     for n in np.flatnonzero(fade > 0):
         # Fast drops are drawn out along their way.
-        long = 1 + (0.9 if is_water else 0.35) * min(pace[n], 1.6)
+        long = 1 + (0.3 if is_water else 0.2) * min(pace[n], 1.6)
         radius = size[n] * shrink[n]
         near = _window(px[n], py[n], 1.2 * radius * long, side)
         dx, dy = x[near] - px[n], y[near] - py[n]
@@ -188,11 +190,11 @@ def _mist(
     eased = 1 - (1 - time) ** 2
     px = np.sin(angle) * reach * eased
     py = -0.12 + np.cos(angle) * reach * eased - (0.25 if is_water else 0.05) * time**2
-    strength = min(time / 0.04, 1.0)
+    strength = min(time / 0.1, 1.0)
     if is_water:
-        strength *= 0.55 * max(1 - time / 0.7, 0.0)
+        strength *= 0.36 * max(1 - time / 0.7, 0.0)
     else:
-        strength *= 0.34 * (1 - time) ** 0.9
+        strength *= 0.2 * (1 - time) ** 0.9
     cover, light = np.zeros_like(x), np.zeros_like(x)
     for n in range(puffs):
         square = ((x - px[n]) ** 2 + (y - py[n]) ** 2) / size[n] ** 2

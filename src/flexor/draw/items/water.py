@@ -1,35 +1,66 @@
-"""The surface of water on a stage: seen through, with light that plays on it."""
+"""The surface of water on a stage: seen through, with light that plays on it.
+
+It is drawn patch by patch, so that each shows the picture that its distance asks for.
+At the shore, where it is shallow, it is clear; deep water is darker and hides more, and
+so does water that is seen from the side, as it mirrors the sky.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from flexor.arrays import Floats
+from flexor.arrays import Floats, Ints
 from flexor.draw.backend import Backend
-from flexor.draw.drawlist import RGBA, DrawItem, DrawMesh, DrawTexture, Look
+from flexor.draw.drawlist import RGB, DrawItem, DrawMesh, DrawTexture, Look
 from flexor.scene.stage.ground import Ground
 from flexor.scene.stage.layout import SURFACES
 
-__all__ = ["WaterAssets", "build_water", "upload_water", "water_cells"]
+__all__ = ["WaterAssets", "WaterPatch", "build_water", "upload_water", "water_cells"]
 
 TILE = 2.0  # metres that a picture of water shows
-COLOUR: RGBA = (0.8, 1.05, 1.15, 0.55)
 AROUND = 2  # cells around water that its surface reaches under, or over, the shore
+PATCH, MOST_PATCHES = 6.0, 64  # metres of a patch's sides at least, and how many
+FINE = 4000  # pieces: water of fewer is cut finer, so that its shore is smooth
+SHALLOW: RGB = (0.78, 1.02, 1.02)
+DEEP: RGB = (0.5, 0.84, 1.02)
+CLEAR, DEEP_AT = 0.012, 0.5  # metres: shallower is not seen, deeper is all the same
+SHORE = 0.09  # metres from there to where it hides as much as it does
+HIDES, HIDES_MORE = 0.5, 0.26  # how much shallow water hides, and more when deep
+MIRRORS = 0.55  # how much of the sky it shows when it is seen along its surface
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WaterAssets:
-    """Water in a backend: number of its mesh, its vertices, float32 (V, 3), and the
-    numbers of its pictures, in the order in which they are shown.
+class WaterPatch:
+    """A piece of water in a backend.
+
+    mesh: its number; positions: float32 (V, 3); colours: float32 (V, 4), linear, as
+    seen from straight above; middle: (3,).
     """
 
     mesh: int
     positions: Floats
+    colours: Floats
+    middle: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WaterAssets:
+    """Water in a backend: its P patches, and the numbers of its pictures, in the order
+    in which they are shown.
+    """
+
+    patches: tuple[WaterPatch, ...]
     textures: tuple[int, ...]
+
+    @property
+    def middles(self) -> Floats:
+        """Of patches: (P, 3)."""
+        return np.stack([patch.middle for patch in self.patches])
 
 
 def water_cells(ground: Ground, level: float) -> NDArray[np.bool_]:
@@ -64,27 +95,105 @@ def upload_water(
     rows, columns = np.nonzero(water_cells(ground, level))
     if not len(rows):
         return None
-    corners = np.array([(0, 0), (1, 0), (1, 1), (0, 1)])  # rows and columns, from above
-    z = ground.corner[1] + (rows[:, None] + corners[:, 0]) * ground.step
-    x = ground.corner[0] + (columns[:, None] + corners[:, 1]) * ground.step
-    positions = np.stack([x, np.full(x.shape, level), z], -1).reshape(-1, 3)
-    texcoords = np.stack([x, z], -1).reshape(-1, 2) / TILE
-    faces = np.arange(len(positions), dtype=np.int32).reshape(-1, 4)
-    mesh = DrawMesh(len(positions), faces, texcoords.astype(np.float32))
-    return WaterAssets(
-        backend.upload(mesh),
-        positions.astype(np.float32),
-        tuple(backend.upload(DrawTexture(own.copy())) for own in pictures),
+    parts = max(math.isqrt(FINE // len(rows)), 1)
+    parts = min(parts, 4)
+    # Pieces of cells, and which patch each belongs to.
+    step = np.arange(parts)
+    row = (rows[:, None, None] * parts + step[:, None]).repeat(parts, 2).ravel()
+    column = (columns[:, None, None] * parts + step).repeat(parts, 1).ravel()
+    side = PATCH
+    while True:
+        number = _patch_numbers(row, column, ground.step / parts, side)
+        if number.max() < MOST_PATCHES:
+            break
+        side *= 1.5
+    textures = tuple(backend.upload(DrawTexture(own.copy())) for own in pictures)
+    patches = tuple(
+        _upload_patch(backend, ground, level, row[own], column[own], parts)
+        for own in (number == n for n in range(number.max() + 1))
+        if own.any()
     )
+    return WaterAssets(patches, textures)
 
 
-def build_water(assets: WaterAssets, frame: int) -> DrawItem:
-    """The water, in one of its pictures."""
-    look = Look(
-        colour=COLOUR,
-        texture=assets.textures[frame],
-        alpha="blend",
-        cull="none",
-        shading="unlit",
+def _patch_numbers(
+    row: NDArray[np.intp], column: NDArray[np.intp], step: float, side: float
+) -> NDArray[np.intp]:
+    """Which patch each piece is in: squares from where the water begins."""
+    i = ((row - row.min()) * step // side).astype(np.intp)
+    j = ((column - column.min()) * step // side).astype(np.intp)
+    number: NDArray[np.intp] = i * (int(j.max()) + 1) + j
+    return number
+
+
+def _upload_patch(
+    backend: Backend,
+    ground: Ground,
+    level: float,
+    row: NDArray[np.intp],
+    column: NDArray[np.intp],
+    parts: int,
+) -> WaterPatch:
+    """Pieces of cells, by their rows and columns, `parts` of them each way a cell."""
+    wide = ground.heights.shape[1] * parts
+    # Corners go round as those of cells of the ground, so that both are cut alike.
+    corners = np.array([(0, 0), (1, 0), (1, 1), (0, 1)])
+    spots = (row[:, None] + corners[:, 0]) * wide + column[:, None] + corners[:, 1]
+    used, faces = np.unique(spots, return_inverse=True)
+    v, u = (own / parts for own in np.divmod(used, wide))
+    z, x = (
+        at + n * ground.step for at, n in zip(ground.corner[::-1], (v, u), strict=True)
     )
-    return DrawItem(assets.mesh, assets.positions, None, look)
+    positions = np.stack([x, np.full(x.shape, level), z], -1).astype(np.float32)
+    texcoords = np.stack([x, z], -1).astype(np.float32) / np.float32(TILE)
+    mesh = DrawMesh(len(used), faces.reshape(-1, 4).astype(np.int32), texcoords)
+    depth = level - _heights(ground, v, u)
+    deep = np.clip(depth / DEEP_AT, 0, 1)[:, None]
+    colours = np.ones((len(used), 4), np.float32)
+    colours[:, :3] = np.array(SHALLOW) * (1 - deep) + np.array(DEEP) * deep
+    shore = np.clip((depth - CLEAR) / SHORE, 0, 1)
+    colours[:, 3] = shore * (HIDES + HIDES_MORE * deep[:, 0])
+    return WaterPatch(backend.upload(mesh), positions, colours, positions.mean(0))
+
+
+def _heights(ground: Ground, v: ArrayLike, u: ArrayLike) -> NDArray[np.float64]:
+    """Of the ground at rows v and columns u of its grid, parts of which count: of the
+    triangle that a place is in.
+    """
+    high = ground.heights
+    r = np.minimum(np.asarray(v, int), high.shape[0] - 2)
+    c = np.minimum(np.asarray(u, int), high.shape[1] - 2)
+    p, q = v - r, u - c
+    a, d = high[r, c], high[r + 1, c + 1]
+    is_near = p >= q
+    b = np.where(is_near, high[r + 1, c], high[r, c + 1])
+    found: NDArray[np.float64] = np.where(
+        is_near, a + (b - a) * p + (d - b) * q, a + (b - a) * q + (d - b) * p
+    )
+    return found
+
+
+def build_water(
+    assets: WaterAssets, frames: Ints, eye: ArrayLike, sky: RGB, light: RGB
+) -> Iterator[DrawItem]:
+    """The water, each patch in one of the pictures: frames (P,).
+
+    eye: (3,), who looks; sky: linear, what is mirrored; light: that falls on it.
+    """
+    for patch, frame in zip(assets.patches, frames.tolist(), strict=True):
+        way = np.asarray(eye, np.float32) - patch.positions
+        away = np.sqrt(np.square(way).sum(1))
+        level = 1 - np.abs(way[:, 1]) / np.maximum(away, np.float32(1e-6))
+        seen = np.float32(MIRRORS) * np.square(np.square(level))[:, None]
+        colours = patch.colours.copy()
+        colours[:, :3] *= np.array(light, np.float32)
+        # What is mirrored is as bright in all of a picture of waves, on the average.
+        colours[:, :3] += seen * (2 * np.array(sky, np.float32) - colours[:, :3])
+        colours[:, 3:] += seen * (1 - colours[:, 3:]) * (colours[:, 3:] > 0)
+        look = Look(
+            texture=assets.textures[frame],
+            alpha="blend",
+            cull="none",
+            shading="unlit",
+        )
+        yield DrawItem(patch.mesh, patch.positions, None, look, colours=colours)

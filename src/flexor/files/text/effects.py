@@ -1,4 +1,39 @@
-"""Effects of a stage in its text file: leaves, snow, water, sand, afterimages."""
+"""Effects of a stage in its text file: leaves, snow, water, sand, marks, afterimages.
+
+    [churn]                  # sand and water that are thrown up
+    on = true
+    base = 700               # drops for each metre that a part moves in a tick
+    most = 128               # of one landing or kick
+    scale = 9                # how many times as fast as parts they are thrown
+    spread = 0.6             # radians that each flies beside the way of all
+    reach = 0.3              # metres above the surface in which a kick still throws
+    plough = 0.1             # of `base`, in each tick in which a part goes along in it
+    wet = 1.5                # how many times as fast as sand water is thrown
+    size = 0.32              # metres; also ticks, touch, jump, gravity, life
+
+    [marks]                  # what is left behind
+    prints = 20              # seconds in which footprints in sand fade, 0: none
+    rings = 1.5              # seconds in which rings on water do
+    most = 192               # at a time; the oldest give way
+
+    [snow]
+    count = 4000
+    falls = true
+    stir = 0.8               # what flakes take on of the speed of who moves among them
+    drag = 0.95              # what they keep of it in each tick
+    sizes = [0.025, 0.08]    # metres; also low, high, top, fall
+
+    [water]
+    level = -0.05            # metres: the surface where the ground is water
+    near = 10                # metres from the camera up to which all frames are seen
+    far = 40                 # metres from which every far_step-th is, patch by patch
+    far_step = 5
+    rate = 30                # frames a second
+
+`[leaves]`, `[wind]`, `[gusts]` and `[afterimages]`: the words of `LeafSettings`,
+`WindSettings`, `GustSettings` and `AfterimageSettings`; leaves have a `count` and an
+`area` too.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +55,7 @@ from flexor.scene.stage.effect_settings import (
     EndlessSettings,
     GustSettings,
     LeafSettings,
+    MarkSettings,
     SnowSettings,
     WindSettings,
 )
@@ -54,6 +90,7 @@ EFFECTS: Mapping[str, tuple[str, Any, Words, Words]] = {
         _words(ChurnSettings, "parts"),
         {"on": (bool, "churn")},
     ),
+    "marks": ("marks", MarkSettings(), words_of(MarkSettings), {}),
     "water": (
         "ripples",
         EndlessSettings(),

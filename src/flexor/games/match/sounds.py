@@ -7,7 +7,7 @@ import numpy as np
 from flexor.api.stage import Stage
 from flexor.scene.stage.layout import SURFACES
 from flexor.scene.stage.moves import KINDS
-from flexor.stage.effects.scenery import CHECKED
+from flexor.stage.effects.layout import CHECKED
 from flexor.stage.movement.layout import GUARDED, HIT, PARRIED
 
 __all__ = ["StageEars"]

@@ -12,6 +12,7 @@ from flexor.scene.checks import check_kind, check_number
 from flexor.scene.stage.layout import FARTHEST
 
 __all__ = [
+    "ABOVE",
     "RADII",
     "AfterimageSettings",
     "AfterimageStyle",
@@ -20,6 +21,7 @@ __all__ = [
     "EndlessSettings",
     "GustSettings",
     "LeafSettings",
+    "MarkSettings",
     "SnowSettings",
     "WindSettings",
 ]
@@ -27,7 +29,10 @@ __all__ = [
 AfterimageStyle = Literal["transparent", "mesh", "lines"]
 STRONGEST = 100.0  # metres a tick, of wind
 MOST_FRAMES = 1_000_000
-RADII = {"foot": 0.10, "head": 0.15, "hips": 0.20}  # metres, of parts that churn
+# Metres, of parts that churn; and what of the body is above each, that goes through the
+# surface of water when the part itself is under it.
+RADII = {"foot": 0.10, "head": 0.15, "hips": 0.20, "hand": 0.08, "toes": 0.06}
+ABOVE = {"foot": 0.45, "hips": 0.55}
 # Radians a tick and metres: flakes turn either way, those of wide circles slowly.
 SWIRLS = (
     (0.110, 0.015),
@@ -145,7 +150,9 @@ class SnowSettings:
 
     low, high: (x, z), corners of the box that it falls in, metres; top: metres, from
     where; fall: metres a tick; swirls: the table of circles, each radians a tick and
-    metres; sizes: least and most breadth of flakes, metres.
+    metres; sizes: least and most breadth of flakes, metres, most are small; stir: how
+    much of the speed of parts that move among them flakes take on; drag: what is kept
+    of that in each tick.
     """
 
     low: tuple[float, float] = (-10.0, -10.0)
@@ -153,10 +160,14 @@ class SnowSettings:
     top: float = 6.0
     fall: float = 0.01
     swirls: Sequence[tuple[float, float]] = SWIRLS
-    sizes: tuple[float, float] = (0.015, 0.035)
+    sizes: tuple[float, float] = (0.025, 0.08)
+    stir: float = 0.8
+    drag: float = 0.95
 
     def __post_init__(self) -> None:
         put = object.__setattr__
+        put(self, "stir", check_number(self.stir, "stir", 0.0, 10.0))
+        put(self, "drag", check_number(self.drag, "drag", 0.0, 1.0))
         put(self, "low", _check_pair(self.low, "low", -FARTHEST, FARTHEST))
         put(self, "high", _check_pair(self.high, "high", -FARTHEST, FARTHEST))
         for a, b in zip(self.low, self.high, strict=True):
@@ -189,6 +200,12 @@ class ChurnSettings:
     joints of a skeleton; jump: metres: a part that moves farther
     in a tick was put elsewhere and throws none; gravity: metres a tick, for each tick;
     life: ticks in which a drop goes through its 32 patterns; size: metres.
+
+    spread: radians that a drop flies beside the way of the others at most, each by its
+    own chance; with it none begins downward; reach: metres above the surface up to
+    which a part that has left it throws more if it gets faster; plough: what of `base`
+    a part throws in each tick in which it goes along in the surface; wet: how many
+    times as fast as sand water is thrown.
     """
 
     parts: Sequence[str] = ("foot", "foot", "head", "hips")
@@ -201,6 +218,10 @@ class ChurnSettings:
     gravity: float = 9.81 / 3600
     life: int = 32
     size: float = 0.3
+    spread: float = 0.0
+    reach: float = 0.0
+    plough: float = 0.0
+    wet: float = 1.0
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -216,12 +237,36 @@ class ChurnSettings:
             ("jump", 0.0, FARTHEST),
             ("gravity", 0.0, 1.0),
             ("size", 1e-3, 100.0),
+            ("spread", 0.0, math.pi / 4),
+            ("reach", 0.0, 100.0),
+            ("plough", 0.0, 10.0),
+            ("wet", 0.0, 100.0),
         ):
             put(self, name, check_number(getattr(self, name), name, least, most))
         for name, last in (("most", 10_000), ("ticks", 1000), ("life", 10_000)):
             value = getattr(self, name)
             if type(value) is not int or not 1 <= value <= last:
                 raise SettingError(f"{name}: {value!r}, expected 1 to {last}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkSettings:
+    """What feet leave: prints in sand, and rings on water.
+
+    prints: seconds in which a print fades, 0: there are none; rings: seconds for rings;
+    most: how many marks there are at a time, the oldest give way.
+    """
+
+    prints: float = 20.0
+    rings: float = 1.5
+    most: int = 192
+
+    def __post_init__(self) -> None:
+        for name in ("prints", "rings"):
+            value = check_number(getattr(self, name), name, 0.0, 3600.0)
+            object.__setattr__(self, name, value)
+        if type(self.most) is not int or not 1 <= self.most <= 10_000:
+            raise SettingError(f"most: {self.most!r}, expected 1 to 10000")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,7 +347,18 @@ class AfterimageSettings:
 # Feet of people are slower than those that a wind of metres a tick is made for.
 STAGE_WIND = WindSettings(scale=8.0)
 STAGE_LEAVES = LeafSettings(lift=0.025, sizes=(0.08, 0.14))
-STAGE_CHURN = ChurnSettings(touch=1.0, base=500.0, most=96, scale=12.0, size=0.4)
+STAGE_CHURN = ChurnSettings(
+    parts=("foot", "foot", "head", "hips", "hand", "hand", "toes", "toes"),
+    touch=1.0,
+    base=700.0,
+    most=128,
+    scale=9.0,
+    size=0.32,
+    spread=0.6,
+    reach=0.3,
+    plough=0.1,
+    wet=1.5,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,6 +383,7 @@ class EffectPlan:
     flake: SnowSettings = field(default_factory=SnowSettings)
     gusts: GustSettings = field(default_factory=GustSettings)
     drops: ChurnSettings = STAGE_CHURN
+    marks: MarkSettings = field(default_factory=MarkSettings)
     ripples: EndlessSettings = field(default_factory=EndlessSettings)
     afterimages: AfterimageSettings = field(default_factory=AfterimageSettings)
 
@@ -358,6 +415,7 @@ class EffectPlan:
             ("flake", SnowSettings),
             ("gusts", GustSettings),
             ("drops", ChurnSettings),
+            ("marks", MarkSettings),
             ("ripples", EndlessSettings),
             ("afterimages", AfterimageSettings),
         ):

@@ -13,6 +13,10 @@ the tick in which it leaves the surface they fly along its way; the steeper, the
 All are slowed to a random part of a tenth. Half of the drops come in that tick, half of
 those that are left in each of the next few.
 
+With `reach` a part that has left the surface throws more while it is near and gets
+faster, as feet of kicks do; with `plough` one that goes along in the surface throws
+some in each tick; with `spread` each drop flies its own way, beside that of the others.
+
 The caller owns the places of parts and the ground; the state keeps the places of the
 last tick, so one call in each tick is all there is to do.
 """
@@ -28,7 +32,7 @@ from flexor.arrays import Bools, Bytes, Doubles, Floats, Ints, check_array, chec
 from flexor.errors import SettingError
 from flexor.scene.character.light import as_vector
 from flexor.scene.checks import check_kind, check_number
-from flexor.scene.stage.effect_settings import RADII, ChurnSettings
+from flexor.scene.stage.effect_settings import ABOVE, RADII, ChurnSettings
 from flexor.scene.stage.ground import Ground
 from flexor.scene.stage.layout import FARTHEST
 from flexor.stage.effects.layout import Drops, Parts
@@ -51,8 +55,8 @@ class Churn:
 
     lasts: float64 (N, P, 3), places a tick ago; is_aloft: bool (N, P), above the
     surface; is_wet: bool (N, P), the ground below is water; states: uint8 (N, P), NONE,
-    LANDING, KICK_UP or CONTINUING; left: int32 (N, P, 2), drops that are to come, and
-    ticks.
+    LANDING, KICK_UP, CONTINUING or PLOUGHING; left: int32 (N, P, 2), drops that are to
+    come, and ticks.
 
     The ring of C drops: places, speeds: float32 (C, 3), metres, metres a tick; floors:
     float32 (C,), heights at which they end; ages: int32 (C,), ticks, -1: no drop here;
@@ -79,8 +83,9 @@ class Churn:
     _events: Hashed[Bytes] = field(repr=False)
     _origins: Hashed[Doubles] = field(repr=False)
     _moves: Hashed[Doubles] = field(repr=False)
+    _peaks: Hashed[Doubles] = field(repr=False)
     _serial: Hashed[NDArray[np.int64]] = field(repr=False)
-    _radii: Hashed[Doubles] = field(repr=False)
+    _shapes: Hashed[Doubles] = field(repr=False)
     _numbers: Hashed[Doubles] = field(repr=False)
     _view: Unhashed[Floats] = field(repr=False)
     # As the kernel takes them.
@@ -97,6 +102,7 @@ class Churn:
             self.left,
             self._origins,
             self._moves,
+            self._peaks,
         )
         self._drops = Drops(
             self._serial,
@@ -112,7 +118,10 @@ class Churn:
         return len(self.lasts)
 
 
-KERNEL_SETTINGS = ("base", "scale", "most", "ticks", "touch", "jump")
+KERNEL_SETTINGS = (
+    *("base", "scale", "most", "ticks", "touch", "jump"),
+    *("spread", "reach", "plough", "wet"),
+)
 
 
 def init_churn(
@@ -155,8 +164,9 @@ def init_churn(
         np.zeros(parts, np.uint8),
         np.zeros((*parts, 3)),
         np.zeros((*parts, 5)),
+        np.full(parts, -1.0),
         np.zeros(1, np.int64),
-        np.array([RADII[part] for part in settings.parts]),
+        np.array([(RADII[part], ABOVE.get(part, 0.0)) for part in settings.parts]),
         np.array([float(getattr(settings, name)) for name in KERNEL_SETTINGS]),
         np.zeros(6, np.float32),
     )
@@ -194,7 +204,7 @@ def step_churn(
     state.live_count += kernel_churn.check_parts(
         state.has_last,
         places,
-        state._radii,
+        state._shapes,
         state._numbers,
         ground_table(ground),
         level,

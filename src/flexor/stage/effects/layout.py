@@ -6,8 +6,15 @@ from typing import Annotated, NamedTuple
 
 from flexor.arrays import Bools, Bytes, Doubles, Floats, Ints, Longs, Words
 
+# Parts of bodies that effects look at, in this order; and where toes stand in it.
+CHECKED = (
+    *("leftFoot", "rightFoot", "head", "hips"),
+    *("leftHand", "rightHand", "leftToes", "rightToes"),
+)
+TOES = 6
+
 # What a part of a body does to the ground in a tick.
-NONE, LANDING, KICK_UP, CONTINUING = range(4)
+NONE, LANDING, KICK_UP, CONTINUING, PLOUGHING = range(5)
 
 # Flakes and leaves that one call of a kernel moves at once, so that slices of threads
 # begin where loops do.
@@ -43,6 +50,9 @@ class Parts(NamedTuple):
     origins: Annotated[Doubles, "out [:, :, ::1]"]  # (N, P, 3), where it began
     # (N, P, 5), how the part moved then, the surface's height, and 1 if it was water
     moves: Annotated[Doubles, "out [:, :, ::1]"]
+    # (N, P), metres over the ground in the fastest tick since it left the surface; -1:
+    # it is far from it, or on it
+    peaks: Annotated[Doubles, "out [:, ::1]"]
 
 
 class Drops(NamedTuple):
@@ -55,3 +65,18 @@ class Drops(NamedTuple):
     ages: Annotated[Ints, "out [::1]"]  # (C,)
     patterns: Annotated[Bytes, "out [::1]"]  # (C,)
     is_water: Annotated[Bools, "out [::1]"]  # (C,)
+
+
+# What a mark is.
+PRINT, RING = range(2)
+
+
+class MarkRows(NamedTuple):
+    """The ring of C marks: see `marks.Marks`."""
+
+    serial: Annotated[Longs, "out [::1]"]  # (1,), marks so far
+    places: Annotated[Floats, "out [:, ::1]"]  # (C, 3)
+    ways: Annotated[Floats, "out [:, ::1]"]  # (C, 2)
+    sizes: Annotated[Floats, "out [::1]"]  # (C,)
+    ages: Annotated[Ints, "out [::1]"]  # (C,)
+    kinds: Annotated[Bytes, "out [::1]"]  # (C,)

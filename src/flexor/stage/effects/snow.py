@@ -3,6 +3,7 @@
     state = init_snow(ground, 10_000, rng)
     quads = np.empty((len(state), 4, 3), np.float32)
     while playing:
+        stir_snow(state, before, parts, WindSettings())
         step_snow(state, ground, (0.01 * math.sin(time), 0.0, 0.0))
         snow_quads(state, camera_right, camera_up, quads)
 
@@ -11,6 +12,9 @@ A flake falls 0.01 m a tick and is moved by the wind; it is seen beside that pla
 from a table. As circles close, no flake gets anywhere by them: without wind there is no
 drift. Flakes that reach the ground come again at the top, anywhere; those that wind
 carries out of the box come in again on its other side. So there are as many everywhere.
+
+Parts of bodies that move among flakes take those along that they are near to, and push
+them aside; what flakes have got so they lose bit by bit, as they drift on.
 """
 
 from __future__ import annotations
@@ -21,23 +25,29 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexor.arrays import Doubles, Floats, check_array
+from flexor.arrays import Doubles, Floats, check_array, check_input
 from flexor.errors import SettingError
 from flexor.maths import threads
 from flexor.scene.character.light import as_vector
 from flexor.scene.checks import check_kind
-from flexor.scene.stage.effect_settings import STRONGEST, SnowSettings
+from flexor.scene.stage.effect_settings import (
+    STRONGEST,
+    SnowSettings,
+    WindSettings,
+)
 from flexor.scene.stage.ground import Ground
 from flexor.stage.effects.layout import FLAKES as BLOCK
 from flexor.stage.effects.sines import sine_table
 from flexor.stage.hashing import Hashed, Unhashed
 from flexor.stage.layout import ground_table
 
-__all__ = ["Snow", "init_snow", "snow_quads", "step_snow"]
+__all__ = ["Snow", "init_snow", "snow_quads", "step_snow", "stir_snow"]
 
 LEAST_WORK = 40_000  # flakes: fewer are not worth a second thread
 MOST_FLAKES = 10_000_000
 CALM = (0.0, 0.0, 0.0)
+MOST_STIRS = 256  # parts that stir flakes in one tick
+CALM_AFTER = 240  # ticks from the last stir
 
 
 @dataclass(slots=True, eq=False)
@@ -47,7 +57,9 @@ class Snow:
     places: float32 (F, 3), metres, the middles of their circles; phases: uint16 (F,),
     where on them they are, 65536 a turn; kinds: uint8 (F,), rows of the table; sizes:
     float32 (F,), metres; rolls: uint32 (F,), where each comes again; turns: uint16
-    (K,), what is added to phases in a tick; circles: float32 (K,), radii, metres.
+    (K,), what is added to phases in a tick; circles: float32 (K,), radii, metres;
+    drifts: float32 (F, 3), metres a tick, of flakes that are stirred; calm_in: ticks
+    until all of them are taken to have lost that.
     """
 
     settings: Unhashed[SnowSettings]
@@ -58,10 +70,16 @@ class Snow:
     rolls: Hashed[NDArray[np.uint32]]
     turns: Hashed[NDArray[np.uint16]]
     circles: Hashed[Floats]
+    drifts: Hashed[Floats]
+    calm_in: Hashed[int]
     _box: Hashed[Doubles] = field(repr=False)
     _move: Hashed[Doubles] = field(repr=False)
     _view: Unhashed[Floats] = field(repr=False)
     _highest: Hashed[float] = field(repr=False)  # point of the ground
+    _stirs: Unhashed[Doubles] = field(repr=False)
+    _stir_box: Unhashed[Doubles] = field(repr=False)
+    _stir_numbers: Unhashed[Doubles] = field(repr=False)
+    _stir_count: Unhashed[int] = field(default=0, repr=False)  # within a tick
 
     def __len__(self) -> int:
         return len(self.places)
@@ -95,15 +113,60 @@ def init_snow(
         places,
         rng.integers(0, 1 << 16, count, np.uint16),
         rng.integers(0, len(table), count, np.uint8),
-        rng.uniform(*settings.sizes, count).astype(np.float32),
+        _sizes(settings, count, rng),
         rng.integers(0, 1 << 32, count, np.uint32),
         turns.astype(np.uint16),
         table[:, 1].astype(np.float32),
+        np.zeros((count, 3), np.float32),
+        0,
         np.array([low_x, high_x, low_z, high_z, settings.top]),
         np.zeros(3),
         np.zeros(6, np.float32),
         ground.highest,
+        np.zeros((MOST_STIRS, 7)),
+        np.zeros(6),
+        np.zeros(6),
     )
+
+
+def _sizes(settings: SnowSettings, count: int, rng: np.random.Generator) -> Floats:
+    """Breadths of flakes (F,), metres: the larger, the fewer."""
+    least, most = settings.sizes
+    share = rng.random(count)
+    return (least + (most - least) * share * share * share).astype(np.float32)
+
+
+def stir_snow(
+    state: Snow, before: Doubles, now: Doubles, settings: WindSettings
+) -> int:
+    """Let parts that moved stir the flakes in the next tick; gives how many do.
+
+    before, now: float64 (N, P, 3), places of P parts of N characters a tick ago and
+    now, such as find_wind takes; settings: from which movement on, and how far.
+    """
+    check_kind(state, Snow, "state")
+    check_kind(settings, WindSettings, "settings")
+    check_input(now, np.float64, (None, None, 3), "now")
+    check_input(before, np.float64, now.shape, "before")
+    from flexor.stage.effects.kernels.snow import find_stirs
+
+    if state.settings.stir == 0.0:
+        return 0
+    numbers = state._stir_numbers
+    numbers[0], numbers[1], numbers[2] = (
+        settings.scale,
+        settings.least,
+        settings.weakest,
+    )
+    numbers[3], numbers[4], numbers[5] = (
+        settings.strongest,
+        settings.jump,
+        state.settings.stir,
+    )
+    state._stir_count = find_stirs(before, now, numbers, state._stirs, state._stir_box)
+    if state._stir_count:
+        state.calm_in = CALM_AFTER
+    return state._stir_count
 
 
 def step_snow(state: Snow, ground: Ground, wind: ArrayLike = CALM) -> None:
@@ -119,6 +182,7 @@ def step_snow(state: Snow, ground: Ground, wind: ArrayLike = CALM) -> None:
     from flexor.stage.effects.kernels.snow import step_flakes
 
     table = ground_table(ground)
+    stirs = state._stir_count if state.calm_in else -1
 
     def work(blocks: slice) -> None:
         step_flakes(
@@ -130,9 +194,14 @@ def step_snow(state: Snow, ground: Ground, wind: ArrayLike = CALM) -> None:
             state._highest,
             state.kinds,
             state.turns,
+            stirs,
+            state._stirs,
+            state._stir_box,
+            state.settings.drag,
             state.places,
             state.phases,
             state.rolls,
+            state.drifts,
         )
 
     blocks = -(-len(state) // BLOCK)
@@ -140,6 +209,11 @@ def step_snow(state: Snow, ground: Ground, wind: ArrayLike = CALM) -> None:
         work(slice(0, blocks))
     else:
         threads.run_slices(work, blocks)
+    state._stir_count = 0
+    if state.calm_in:
+        state.calm_in -= 1
+        if not state.calm_in:
+            state.drifts[:] = 0.0
 
 
 def snow_quads(
