@@ -1,7 +1,7 @@
 """Slow twins of the kernels that a stage is played by: one character at a time.
 
 Kernels: `read_pads`, `push_apart`, `hold_at_steps`, `stand`, `choose_roles`,
-`put_places`, `plant_feet`.
+`put_places`.
 """
 
 from __future__ import annotations
@@ -241,41 +241,3 @@ def put_place(place: Any, heading: float, sink: float) -> Any:
     ahead = np.array([math.sin(heading), 0, math.cos(heading)])
     up = np.array([0.0, 1, 0])
     return np.stack([np.cross(up, ahead), up, ahead, place + sink * up], 1)
-
-
-def plant_feet(
-    ground: Ground,
-    ends: Any,
-    flats: Any,
-    place: Any,
-    planted: float,
-    lifts: Any,
-    sink: float,
-) -> tuple[Any, Any, Any, float]:
-    """One body: ends (M, 3), where the ends of its limbs are, sunk by `sink`. Gives
-    targets (M, 3), where the soles' up goes to (M, 3), weights (M,), and the new sink.
-    """
-    targets, ups, is_moved = ends.copy(), np.tile([0.0, 1, 0], (len(ends), 1)), []
-    lowest = 0.0
-    for m, (x, y, z) in enumerate(ends):
-        lift = lifts[m]
-        if flats[m] >= 0 and planted > 0:
-            height, normal, _ = movement.look_down(ground, x, z)
-            over = y - sink - place[1] - flats[m]  # the sole above the floor
-            share = np.interp(over, (0.25, 0.6), (1, 0))
-            own = planted * share * np.clip(height - place[1], -0.4, 0.4)
-            lowest = min(lowest, own)
-            lift += own
-            part = planted * np.interp(over, (0, 0.12), (1, 0))
-            ups[m] = normal * (part, 1, part)
-            ups[m] /= np.linalg.norm(ups[m])
-        targets[m, 1] = y - sink + lift
-        slope = np.abs(ups[m, [0, 2]]).max() / ups[m, 1]
-        is_moved.append(abs(lift) > 1e-4 or slope > 1e-4)
-    new = sink + 0.3 * (lowest - sink)
-    if abs(new) < 1e-4:
-        new = 0.0
-    is_foot = np.array(flats) >= 0
-    targets[~is_foot, 1] += new
-    weights = np.array(is_moved) | (is_foot & (new != 0))
-    return targets, ups, weights.astype(float), new

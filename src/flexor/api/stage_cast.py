@@ -14,6 +14,7 @@ import numpy as np
 
 from flexor import samples
 from flexor.api.character import Character
+from flexor.api.feet import contacts_of, soles_of
 from flexor.api.load_save import load
 from flexor.api.reaching import LIMBS, Limbs
 from flexor.arrays import Ints
@@ -270,6 +271,8 @@ def _plan_body(
     )
     none = HitVolumes(np.zeros(0, np.int32), np.zeros((0, 2, 3)), np.zeros(0), ())
     has_skin = bool(hero.binds)
+    loops = [own.clip for own in roles.values() if own.mode == "loop"]
+    soles = soles_of(hero, limbs, feet) if plan.look.feet else None
     return BodyPlan(
         hero.layout,
         tuple(clips.values()),
@@ -283,6 +286,8 @@ def _plan_body(
         hero.layout.morph_columns,
         _find_checked(hero),
         *_find_groups(hero, moves, plan.effects.afterimages),
+        soles,
+        contacts_of(hero, clips, loops, soles),
     )
 
 

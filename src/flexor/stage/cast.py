@@ -35,7 +35,10 @@ from flexor.stage.effects.afterimages import (
 )
 from flexor.stage.effects.shadows import ShadowParts, Shadows, init_shadows
 from flexor.stage.hashing import Hashed, Unhashed
+from flexor.stage.motion.contacts import ClipContacts
+from flexor.stage.motion.feet import Footwork, init_footwork, no_soles
 from flexor.stage.motion.goals import Goals, init_goals
+from flexor.stage.motion.layout import Soles
 from flexor.stage.movement.layout import Feet
 
 __all__ = [
@@ -96,6 +99,8 @@ class BodyPlan:
     groups: tuple[PartGroup, ...]
     moved: Mapping[int, int]
     limb_groups: Mapping[str, int]
+    soles: Soles | None = None
+    contacts: Mapping[str, ClipContacts] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
@@ -112,9 +117,9 @@ class Body:
     lifts of moves that were cut; afterimages: None for none; group_moves: by group of
     parts, bool (M + 1,), which moves leave afterimages of them, none the last;
     last_ends: float32 (n, L, 3), where ends of limbs were in the last tick; goals:
-    where rules ask ends of limbs to be in this tick; skinned_at: the tick whose skin
-    there is; deformed: vertices that were so far; positions, normals: of each surface,
-    float32 (n, V, 3); shadows: None for none.
+    where rules ask ends of limbs to be in this tick; footwork: how feet stand;
+    skinned_at: the tick whose skin there is; deformed: vertices that were so far;
+    positions, normals: of each surface, float32 (n, V, 3); shadows: None for none.
     """
 
     plan: Unhashed[BodyPlan]
@@ -144,6 +149,7 @@ class Body:
     group_moves: Unhashed[dict[int, Bools]]
     last_ends: Unhashed[Floats]
     goals: Unhashed[Goals]
+    footwork: Hashed[Footwork]
     has_lifts: Unhashed[bool] = False
     skinned_at: Unhashed[int] = -1
     deformed: Unhashed[int] = 0
@@ -154,7 +160,7 @@ class Body:
     hash_order: ClassVar[tuple[str, ...]] = (
         *("player.local", "player.weights", "world.matrices", "player._marks"),
         *("player._voices", "player._targets", "player._fades"),
-        *("lifts", "carried", "last_moves"),
+        *("lifts", "carried", "last_moves", "footwork"),
     )
 
     def __post_init__(self) -> None:
@@ -246,6 +252,7 @@ def init_body(
         _group_moves(plan, len(moves)),
         np.zeros((count, len(names), 3), np.float32),
         init_goals(count, names),
+        init_footwork(player, plan.soles or no_soles(len(names)), plan.contacts),
     )
 
 

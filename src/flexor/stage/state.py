@@ -57,9 +57,9 @@ class StageState:
     started: int32 (N,), moves that began in the last tick; roles: int32 (N,), what each
     is seen to do, moves behind ROLES; rates: (N,), how fast that is played; has_won:
     bool (N,); can_act, can_walk, flying, alive: bool (N,); planted: float64 (N,), how
-    much of each one's feet follows the ground; kinds: int32 (N,), number of its body;
-    is_acting: whether anybody is in a move; chance: the one source of all that is
-    random.
+    much of each one's feet follows the ground; stands: bool (N,), who is on its feet;
+    kinds: int32 (N,), number of its body; is_acting: whether anybody is in a move;
+    chance: the one source of all that is random.
     """
 
     plan: Unhashed[StagePlan]
@@ -94,6 +94,7 @@ class StageState:
     flying: Hashed[Bools]
     alive: Hashed[Bools]
     planted: Hashed[Doubles]
+    stands: Unhashed[Bools]
     kinds: Unhashed[Ints]
     own_speeds: Unhashed[Doubles]
     attacks: Unhashed[Bools]
@@ -236,6 +237,7 @@ def init_stage(
         flying=np.zeros(count, bool),
         alive=np.ones(count, bool),
         planted=np.ones(count),
+        stands=np.ones(count, bool),
         kinds=kinds,
         own_speeds=_own_speeds(made),
         attacks=np.zeros(hits.radii.shape, bool),

@@ -26,6 +26,9 @@ __all__ = ["TICK", "move_bodies"]
 
 TICK = 1 / RATE  # seconds
 STANCE = ROLES.index("stance")
+# Roles in which nobody stands on its feet; moves come behind them.
+OFF_FEET = ("air", "beaten", "down", "lie", "rise", "thrown")
+_OFF_FEET = np.array([*(role.split()[0] in OFF_FEET for role in ROLES), False])
 CUT = 1.5  # ticks that were left of a move that did not run to its end
 CARRIED, LEAST = 0.75, 1e-4  # of a lift that is kept in a tick, and metres that count
 EASE = 0.1  # of following the ground that feet take up or leave in a tick
@@ -46,6 +49,8 @@ def move_bodies(state: StageState) -> None:
     # Feet leave the ground, and come to it, in some ticks, or they would jump.
     wanted = state.standing.grounded & state.alive
     state.planted += np.clip(wanted - state.planted, -EASE, EASE)
+    np.logical_and(wanted, ~state.flying, out=state.stands)
+    state.stands &= ~_OFF_FEET[np.minimum(state.roles, len(ROLES))]
     for body in state.bodies:
         if is_changed:
             _play_changed(state, body)
@@ -96,19 +101,40 @@ def _play(body: Body, playing: Playing, who: NDArray[np.intp], fade: float) -> N
 
 
 def _move_limbs(state: StageState, body: Body) -> None:
-    """Level difference, and feet on uneven ground."""
-    from flexor.stage.movement.kernels import roles as kernel_roles
+    """Level difference, feet that stand, goals of limbs."""
+    from flexor.stage.motion.kernels import feet as kernel_feet
+    from flexor.stage.motion.kernels import plant as kernel_plant
 
-    has_feet = state.plan.look.feet and state.has_slopes
+    has_feet = state.plan.look.feet and (state.has_slopes or body.footwork.has_feet)
     has_lifts = _find_lifts(state, body)
     if not has_feet and not has_lifts and not body.goals.is_any:
         return
-    world = body.world
-    is_any = kernel_roles.plant_feet(
+    world, footwork = body.world, body.footwork
+    if footwork.has_feet:
+        kernel_feet.lock_feet(
+            TICK,
+            state.tick == 0,
+            body.rows,
+            state.before,
+            state.places,
+            state.headings,
+            state.sinks,
+            state.stands,
+            body.ends,
+            world.matrices,
+            footwork.heard,
+            footwork.contacts,
+            footwork.soles,
+            footwork.own,
+        )
+    is_any = kernel_plant.plant_feet(
         ground_table(state.plan.ground),
         body.rows,
         state.places,
         state.planted if has_feet else np.zeros_like(state.planted),
+        footwork.offsets,
+        footwork.phases,
+        footwork.soles,
         body.feet,
         state.sinks,
         world.matrices,

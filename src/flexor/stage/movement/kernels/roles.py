@@ -1,4 +1,4 @@
-"""What characters are seen to do, where they stand, and feet on uneven ground."""
+"""What characters are seen to do, and where they stand."""
 
 from __future__ import annotations
 
@@ -23,14 +23,12 @@ from flexor.scene.stage.layout import (
     WON,
 )
 from flexor.scene.stage.layout import ROLE_COUNT as ROLES
-from flexor.stage.kernels.field import ground_height, ground_slope
-from flexor.stage.layout import GroundTable
 from flexor.stage.movement.layout import GUARDED as WAS_GUARDED
 from flexor.stage.movement.layout import PARRIED as WAS_PARRIED
-from flexor.stage.movement.layout import Feet, Roles, Seen
+from flexor.stage.movement.layout import Roles, Seen
 
 if TYPE_CHECKING:
-    from flexor.arrays import Doubles, Floats, Ints
+    from flexor.arrays import Doubles, Ints
 
 
 FALLING = 1.5  # metres a second downward that look like falling
@@ -38,11 +36,6 @@ SLOWEST, FASTEST = 0.25, 2.5  # factors of a clip's own speed
 FASTER = 1.25  # times walking: from there on it is a run
 STUCK = 0.1  # of the way that is asked for: who goes less far is held, and stands
 SAME = 0.05  # of it: who goes as far, up to this, goes as it asks
-LOWEST, HIGHEST = -0.4, 0.4  # metres that a foot is moved
-SOFT = 0.3  # of the way that hips sink in a tick
-FLAT = 1e-4  # metres: ground as even as this needs no feet put on it
-LOW_FOOT, HIGH_FOOT = 0.25, 0.6  # metres: a foot that kicks leaves the ground be
-NEAR_GROUND = 0.12  # metres over which a foot loses the slope of the ground
 
 
 @inline
@@ -126,71 +119,3 @@ def put_places(
         out[k, 0, 3] = places[n, 0]
         out[k, 1, 3] = places[n, 1] + sinks[n]
         out[k, 2, 3] = places[n, 2]
-
-
-@jit(
-    "bool(GroundTable, i4[::1], f8[:, ::1], f8[::1], Feet, out f8[::1],"
-    " out f4[:, :, :, ::1])",
-)
-def plant_feet(
-    ground: GroundTable,
-    rows: Ints,
-    places: Doubles,
-    planted: Doubles,
-    feet: Feet,
-    sinks: Doubles,
-    world: Floats,
-) -> bool:
-    """Where the ends of limbs are to be, on uneven ground; gives whether any moves.
-
-    rows: (n,), characters; planted: (N,), how much of feet follows the ground, 0 to 1;
-    sinks: (N,), metres by which hips give way, changed, and so is world (n, J, 3, 4).
-    """
-    heights, x0, z0, step = ground.heights, ground.x0, ground.z0, ground.step
-    ends, flats, lifts = feet.ends, feet.flats, feet.lifts
-    targets, tilts, weights = feet.targets, feet.tilts, feet.weights
-    is_any = False
-    for k in range(len(rows)):
-        n = int64(rows[k])
-        base = places[n, 1]
-        lowest = 0.0
-        for m in range(len(ends)):
-            j = int64(ends[m])
-            x, y, z = world[k, j, 0, 3], world[k, j, 1, 3], world[k, j, 2, 3]
-            lift = lifts[k, m]
-            is_tilted = False
-            targets[k, m, 0], targets[k, m, 2] = x, z
-            tilts[k, m, 0], tilts[k, m, 1] = 0.0, 0.0
-            tilts[k, m, 2], tilts[k, m, 3] = 0.0, 1.0
-            if flats[m] >= 0.0 and planted[n] > 0.0:
-                below = ground_height(heights, x0, z0, step, x, z) - base
-                below = min(max(below, LOWEST), HIGHEST)
-                over = y - sinks[n] - base - flats[m]
-                low = (HIGH_FOOT - over) / (HIGH_FOOT - LOW_FOOT)
-                below *= min(max(low, 0.0), 1.0) * planted[n]
-                lowest = min(lowest, below)
-                lift += below
-                part = min(max(1.0 - over / NEAR_GROUND, 0.0), 1.0) * planted[n]
-                gx, gz = ground_slope(heights, x0, z0, step, x, z)
-                gx, gz = gx * part, gz * part
-                is_tilted = max(abs(gx), abs(gz)) > FLAT
-                w = 1.0 + math.sqrt(1.0 + gx * gx + gz * gz)
-                size = 1.0 / math.sqrt(gx * gx + gz * gz + w * w)
-                tilts[k, m, 0], tilts[k, m, 2] = -gz * size, gx * size
-                tilts[k, m, 3] = w * size
-            targets[k, m, 1] = y - sinks[n] + lift
-            weights[k, m] = 1.0 if abs(lift) > FLAT or is_tilted else 0.0
-        sink = sinks[n] + SOFT * (lowest - sinks[n])
-        if abs(sink) < FLAT:
-            sink = 0.0
-        if sink != sinks[n]:
-            for j in range(world.shape[1]):
-                world[k, j, 1, 3] += sink - sinks[n]
-            sinks[n] = sink
-        for m in range(len(ends)):
-            if sink != 0.0:
-                weights[k, m] = 1.0 if flats[m] >= 0.0 else weights[k, m]
-            if flats[m] < 0.0:
-                targets[k, m, 1] += sink
-            is_any = is_any or weights[k, m] > 0.0
-    return is_any

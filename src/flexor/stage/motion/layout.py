@@ -1,0 +1,71 @@
+"""What kernels of motion take together, as records; n characters of a kind, M limbs,
+K points of a sole, C clips.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+from flexor.arrays import Doubles, Floats, Ints
+
+# What a foot does: as the clip has it, stands where it stands, makes a step.
+FREE, LOCKED, STEPPING = range(3)
+# Columns of offsets of feet from where clips have them: metres along x, y and z of the
+# world, and radians about y.
+OFF_X, OFF_Y, OFF_Z, OFF_TURN = range(4)
+# Columns of steps: where one began, x and z of the end of the limb in the world, its
+# offset along y and its turn; seconds since then, its length in seconds, and how high
+# it goes, metres.
+FROM_X, FROM_Y, FROM_Z, FROM_TURN, SINCE, LENGTH, HIGH = range(7)
+STEP_NUMBERS = 7
+# Columns of contacts: whether a foot is planted, seconds until that changes, and since
+# it has.
+PLANTED, AHEAD, BEHIND = range(3)
+# Columns of what is found out about a foot in a tick: its place x, z, its turn's sine
+# and cosine, the height of its sole, number of its lowest point, whether its clip has
+# it planted, seconds until that changes and since, metres it is off, and its score.
+AT_X, AT_Z, SINE, COSINE, LOW, PIVOT, IS_DOWN, LEFT, GONE, OFF, SCORE = range(11)
+FOUND = 11
+
+
+class Soles(NamedTuple):
+    """Points that feet stand on, in the frames of nodes."""
+
+    nodes: Annotated[Ints, "[:, ::1]"]  # (M, K), -1 for none
+    points: Annotated[Doubles, "[:, :, ::1]"]  # (M, K, 3), metres
+    starts: Annotated[Ints, "[::1]"]  # (M,), nodes at which limbs begin
+    lengths: Annotated[Doubles, "[::1]"]  # (M,), metres of a limb that is straight
+
+
+class Contacts(NamedTuple):
+    """When clips have feet planted, sixty times a second."""
+
+    rows: Annotated[Ints, "[:, ::1]"]  # (C, 2), first row and how many
+    plans: Annotated[Floats, "[:, :, ::1]"]  # (R, M, 3)
+    holds: Annotated[Doubles, "[:, ::1]"]  # (C, M), seconds that a foot is planted
+    ways: Annotated[Doubles, "[:, ::1]"]  # (C, 2), metres a second to the left, ahead
+
+
+class Heard(NamedTuple):
+    """What n characters play: of `PlayerState`, and which of its columns are which."""
+
+    marks: Annotated[Ints, "[:, ::1]"]
+    voices: Annotated[Doubles, "[:, ::1]"]
+    targets: Annotated[Ints, "[::1]"]  # (n,)
+    speeds: Annotated[Doubles, "[::1]"]  # (n,)
+    clip: int  # column of marks
+    position: int  # columns of voices
+    speed: int
+
+
+class Steps(NamedTuple):
+    """How n characters stand: see `feet.Footwork`."""
+
+    phases: Annotated[Ints, "out [:, ::1]"]  # (n, M)
+    offsets: Annotated[Doubles, "out [:, :, ::1]"]  # (n, M, 4)
+    spots: Annotated[Doubles, "out [:, :, :, ::1]"]  # (n, M, K, 2)
+    steps: Annotated[Doubles, "out [:, :, ::1]"]  # (n, M, 7)
+    paces: Annotated[Doubles, "out [:, ::1]"]  # (n, 2)
+    headings: Annotated[Doubles, "out [::1]"]  # (n,)
+    rests: Annotated[Doubles, "out [::1]"]  # (n,)
+    found: Annotated[Doubles, "out [:, ::1]"]  # (M, 11)
