@@ -14,9 +14,10 @@ from flexor.scene.stage.plan import (
     WalkSettings,
 )
 from flexor.scene.stage.settings import FightSettings, ParrySettings
-from flexor.stage.movement.layout import GUARDED, NOTHING, PARRIED
+from flexor.stage.movement.layout import GUARDED, HIT, NOTHING, PARRIED
 from tests.api.stage_play import (
     DT,
+    MOVES,
     PUNCH_LANDS,
     fighters,
     node,
@@ -67,22 +68,21 @@ def test_a_guard_lets_a_part_through() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("amount", [0.6, 0.25])
 def test_a_parry_throws_the_attacker_back_in_slow_motion(amount: float) -> None:
-    """Its own time runs at half the speed; nothing of the defender changes."""
+    """Its own time runs at half the speed; that of the defender, whose hand meets the
+    fist and who is free soon after, does not change.
+    """
     parry = ParrySettings(amount=amount, ticks=40)
     plan = fighters(fight=FightSettings(parry=parry))
-    stage, quiet = play(plan), play(plan)
+    stage = play(plan)
     script = {0: ["B", ""], PUNCH_LANDS - 6: ["", "X"]}
-    places, clocks, outcomes, rates = [], [], [], []
+    places, clocks, outcomes, rates, doing = [], [], [], [], []
     for tick in range(90):
         stage.step(script.get(tick))
-        quiet.step(["", script[tick][1]] if tick in script else None)
         places.append(stage.places.copy())
         clocks.append(stage.state.clocks.tolist())
         outcomes.append(int(stage.state.fight.outcomes[0]))
         rates.append(float(stage.state.bodies[0].player.speeds[0]))
-        mine, theirs = stage.state.bodies[0].player, quiet.state.bodies[0].player
-        np.testing.assert_array_equal(mine.local[1], theirs.local[1])
-        assert stage.doing("blue") == quiet.doing("blue")
+        doing.append(stage.doing("blue"))
     assert outcomes.count(PARRIED) == 1
     assert stage.energy.tolist() == [100, 100]
     met = outcomes.index(PARRIED)
@@ -90,12 +90,71 @@ def test_a_parry_throws_the_attacker_back_in_slow_motion(amount: float) -> None:
         [0.5 if met <= tick < met + 40 else 1.0, 1.0] for tick in range(90)
     ]
     assert rates[met : met + 40] == [0.5] * 40
+    assert doing[met : met + parry.rest] == ["parry"] * parry.rest
+    assert doing[met + parry.rest + 1] == "stance", "and it is free"
     red = np.array(places)[:, 0]
     steps = np.diff(red[met : met + 41], axis=0)
     np.testing.assert_allclose(steps, [[-amount / 40, 0, 0]] * 40, atol=1e-12)
     np.testing.assert_allclose(red[-1] - red[0], [-amount, 0, 0], atol=1e-12)
     np.testing.assert_array_equal(np.array(places)[:, 1], [places[0][1]] * 90)
     assert stage.doing("red") == "stance"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("apart", [0.8, 1.0])
+@pytest.mark.parametrize("start", [6, 14, 45])
+def test_a_parry_opens_the_attacker_whatever_the_moves_are(
+    apart: float, start: int
+) -> None:
+    """The quickest move, pressed as soon as the parry is over, lands in time."""
+    moves = tuple(
+        replace(move, start=start, can_be_parried=None)
+        if move.name == "punch"
+        else move
+        for move in MOVES.moves
+        if move.name in ("punch", "parry")
+    )
+    table = MoveTable(moves, singles={"B": "punch", "X": "parry"})
+    stage = play(fighters(apart=apart, moves=table))
+    met, outcome = -1, NOTHING
+    for tick in range(200):
+        is_over = met >= 0 and stage.doing("blue") != "parry"
+        red = "B" if tick == 30 or met >= 0 else ""
+        blue = "X" if tick == 30 + start - 4 else "B" if is_over else ""
+        stage.step([red, blue])
+        if stage.state.fight.outcomes[0] == PARRIED:
+            met = tick
+        if met >= 0 and stage.state.fight.outcomes[1]:
+            outcome = int(stage.state.fight.outcomes[1])
+            break
+        assert met < 0 or stage.doing("red") == "recoil", "it cannot act before"
+    assert met > 0
+    assert outcome == HIT
+
+
+@pytest.mark.slow
+def test_a_kick_is_not_parried() -> None:
+    stage = play(fighters())
+    run(stage, 50, {0: ["C", ""], 14: ["", "X"]})
+    assert stage.energy[1] == 80
+
+
+@pytest.mark.slow
+def test_hits_count_on_whoever_is_in_the_way() -> None:
+    cast = (
+        Actor(name="red", heading=0.0, opponent="far", team="a"),
+        Actor(name="far", place=(0, 3), team="b", opponent="none"),
+        Actor(name="near", place=(0, 0.95), heading=math.pi, opponent="none"),
+        Actor(name="behind", place=(0, -1), opponent="none"),
+    )
+    stage = play(fighters(cast=cast))
+    run(stage, 40, {0: ["B"]})
+    assert stage.energy.tolist() == [100, 100, 88, 100]
+    for friendly in (False, True):
+        mates = tuple(replace(actor, team="a") for actor in cast)
+        stage = play(fighters(cast=mates, fight=FightSettings(friendly=friendly)))
+        run(stage, 40, {0: ["B"]})
+        assert stage.energy.tolist() == [100, 100, 88 if friendly else 100, 100]
 
 
 @pytest.mark.slow
@@ -118,7 +177,7 @@ def test_who_is_beaten_lies_and_the_other_has_won() -> None:
     run(stage, 30, {0: ["Z"]})
     assert stage.energy.tolist() == [100, 0]
     done = run(stage, 150, {tick: ["", "B+right"] for tick in range(0, 150, 3)})
-    assert {blue for _, blue in done} == {"beaten"}, "and does not get up"
+    assert {blue for _, blue in done} == {"beaten back"}, "and does not get up"
     assert done[-1][0] == "won"
     assert node(stage, 1, "head")[1] < standing / 3
     assert not stage.asked[1].any()
@@ -135,7 +194,7 @@ def test_who_has_no_pad_walks_if_told_to_and_not_if_beaten() -> None:
     assert stage.places[1, 0] - before[0] == pytest.approx(10 * 1.2 * DT)
     assert stage.doing("blue") == "back"
     stage.asked[1] = 0
-    run(stage, 60, {0: ["Z"]})
+    run(stage, 180, {0: ["Z"]})
     assert stage.energy[1] == 0
     before = stage.places[1].copy()
     stage.asked[1] = -1.2, 0.0

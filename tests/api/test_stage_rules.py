@@ -34,6 +34,7 @@ from tests.api.stage_runs import cliff, go, runner
 # The order of a tick.
 
 ORDER = (
+    "falls",
     "moves",
     "pads",
     "circling",
@@ -65,7 +66,7 @@ def test_rules_come_in_their_order_and_none_is_there_for_nothing() -> None:
         ({"walking": WalkSettings(step=3.0)}, {"steps"}),
         ({"zones": (), "structures": ()}, {"zones", "view"}),
         ({"effects": EffectPlan()}, {"effects"}),
-        ({"moves": MoveTable(())}, {"moves", "recoil", "attack"}),
+        ({"moves": MoveTable(())}, {"falls", "moves", "recoil", "attack"}),
         ({"cast": whole.cast[:1]}, {"apart"}),
     ):
         names = [name for name, _ in play(replace(whole, **more)).state.rules]  # type: ignore[arg-type]

@@ -15,8 +15,8 @@ def test_names_and_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stage, "TICKS", 40)
     monkeypatch.setattr(stage, "ROUNDS", 1)
     found = {one.name: one for one in stage.run((2,), replay=120, seeds=1, seconds=1)}
-    rules = ("input", "moves", "pads", "circling", "slopes", "recoil", "apart", "zones")
-    rules += ("standing", "attack", "motion", "effects", "camera", "view")
+    rules = ("input", "falls", "moves", "pads", "circling", "slopes", "recoil", "apart")
+    rules += ("zones", "standing", "attack", "motion", "effects", "camera", "view")
     assert list(found) == [
         "stage/tick/2",
         *(f"stage/tick/2/{rule}" for rule in rules),

@@ -33,6 +33,29 @@ def segment_distance(one: Any, other: Any) -> float:
     return min(apart(found.x), apart(first))
 
 
+def place_box(ends: Any, radii: Any) -> Any:
+    """What the kernel `place_boxes` must not be smaller than: low and high (6,)."""
+    low = [(ends[h] - radii[h]).min(0) for h in range(len(radii))]
+    high = [(ends[h] + radii[h]).max(0) for h in range(len(radii))]
+    return np.concatenate([np.min(low, 0), np.max(high, 0)])
+
+
+def aim(
+    kind: str | None, is_hitting: bool, has_met: bool, met: int, is_out: bool, down: str
+) -> tuple[int, int]:
+    """The kernel `aim` for one: bits of whom its attack meets, and how it shows itself.
+
+    kind: of its move; met: bits of that; is_out: beaten, or in a throw; down: "up" on
+    its feet.
+    """
+    stands, crouches, jumps, lies = 1, 2, 4, 8
+    shows = stands if down == "up" else lies
+    if is_hitting and down == "up":
+        shows = {"crouch": crouches, "jump": jumps}.get(kind or "", stands)
+    meets = met if kind == "attack" and is_hitting and not has_met else 0
+    return meets, 0 if is_out or down == "held" else shows
+
+
 def find_hits(
     ends: Any, radii: Any, attacks: Any, target_ends: Any, others: Any
 ) -> Any:
@@ -44,3 +67,9 @@ def find_hits(
         if attacks[h] and radii[h] > 0 and others[k] > 0
     ]
     return min(gaps, default=float(np.inf))
+
+
+def may_meet(n: int, m: int, meets: Any, shows: Any, teams: Any) -> bool:
+    """Whether an attack of n would meet m, if m were in its way."""
+    is_mate = teams[n] >= 0 and teams[n] == teams[m]
+    return n != m and bool(meets[n] & shows[m]) and not is_mate

@@ -203,12 +203,22 @@ def choose_role(
     pace: float,
     own_speeds: Any,
     gone: float,
+    down: str,
+    side: str,
 ) -> tuple[int, float]:
     """The role of one character, and how fast it is played.
 
     gone: metres a second by its own clock that it really went, over the ground.
     """
     ahead, right = asked
+    if down == "held":
+        return ROLES.index("thrown"), 1.0
+    if down == "collapsed":
+        return ROLES.index(f"beaten {side}"), 1.0
+    if down != "up":
+        word = {"falling": "down", "lying": "lie", "rising": "rise"}[down]
+        side = {"left": "back", "right": "front"}.get(side, side)
+        return ROLES.index(f"{word} {side}"), 1.0
     if energy <= 0:
         return ROLES.index("beaten"), 1.0
     if stun > 0:

@@ -191,7 +191,7 @@ ROWS = {
     ),
     "stage/step.py": (
         (
-            "from flexor.stage.movement.fight import",
+            "from flexor.stage.movement.ground import",
             "from flexor.stage.movement.drift import drift\n",
         ),
         ('        ("standing",', '        ("drift", drift, has_any),\n'),

@@ -14,10 +14,11 @@ import numpy as np
 
 from flexor import samples
 from flexor.api.character import Character
+from flexor.api.falling import FALLS, find_falls, find_reaches
 from flexor.api.feet import contacts_of, soles_of
 from flexor.api.load_save import load
 from flexor.api.reaching import LIMBS, Limbs
-from flexor.arrays import Ints
+from flexor.arrays import Doubles, Ints
 from flexor.convert.shape.hit_volumes import make_volumes
 from flexor.draw.scene.build import part_names
 from flexor.draw.scene.style import Style
@@ -62,6 +63,7 @@ USUAL = {
     "recoil": ("recoil", "hit"),
     "beaten": ("beaten", "fall", "death"),
     "won": ("won", "cheer", "victory"),
+    **{role: names for role, (names, _) in FALLS.items()},
 }
 GOING = ("walk", "run", "back", "left", "right")
 ONCE = ("hit", "guarded", "recoil", "beaten")
@@ -254,7 +256,7 @@ def _plan_body(
     hero: Character, actor: Actor, moves: Mapping[int, Move], plan: StagePlan
 ) -> BodyPlan:
     clips: dict[str, Clip | PackedClip] = {}
-    roles = _find_roles(hero, actor, clips, plan.walking)
+    roles, travels = _find_roles(hero, actor, clips, plan.walking)
     playing = {}
     for number, move in moves.items():
         name = actor.clips.get(move.clip, move.clip)
@@ -270,6 +272,7 @@ def _plan_body(
         m.kind == "attack" for table in plan.tables()[0] for m in table.moves
     )
     none = HitVolumes(np.zeros(0, np.int32), np.zeros((0, 2, 3)), np.zeros(0), ())
+    volumes = volumes_of(hero) if has_attacks else none
     has_skin = bool(hero.binds)
     loops = [own.clip for own in roles.values() if own.mode == "loop"]
     soles = soles_of(hero, limbs, feet) if plan.look.feet else None
@@ -280,7 +283,7 @@ def _plan_body(
         playing,
         limbs,
         feet,
-        volumes_of(hero) if has_attacks else none,
+        volumes,
         tuple(hero.binds),
         _shadow_of(hero) if plan.look.shadows and has_skin else None,
         hero.layout.morph_columns,
@@ -288,6 +291,9 @@ def _plan_body(
         *_find_groups(hero, moves, plan.effects.afterimages),
         soles,
         contacts_of(hero, clips, loops, soles),
+        travels,
+        find_reaches(hero, volumes, moves, playing, roles),
+        "down back" in roles,
     )
 
 
@@ -348,8 +354,10 @@ def _find_roles(
     actor: Actor,
     clips: dict[str, Clip | PackedClip],
     walking: WalkSettings,
-) -> dict[str, Playing]:
-    """How each role is played; puts what is into `clips`."""
+) -> tuple[dict[str, Playing], dict[str, Doubles]]:
+    """How each role is played, and where clips of going down carry who plays them; puts
+    clips into `clips`.
+    """
     # Clips of which it cannot be told are taken to be made for the usual speeds.
     speeds = {
         "walk": walking.walk,
@@ -370,6 +378,8 @@ def _find_roles(
                 break
     roles: dict[str, Playing] = {}
     for role, name in found.items():
+        if role in FALLS:
+            continue
         clips[name] = hero.clips[name]
         speed = actor.speeds.get(role, 0.0)
         if role in GOING and not speed:
@@ -383,11 +393,13 @@ def _find_roles(
         turned = mirror_clip(unpacked(own), hero.skeleton)
         clips[MIRRORED] = replace(turned, name=MIRRORED)
         roles["right"] = replace(roles["left"], clip=MIRRORED)
+    travels = find_falls(hero, found, roles, clips)
     for role in ROLES:
-        # Who has guarded goes on with its guard.
-        if role not in roles and role != "guarded" and "stance" in roles:
+        # Who has guarded goes on with its guard; who lies is in its last pose.
+        is_kept = role == "guarded" or role.startswith(("down", "lie"))
+        if role not in roles and not is_kept and "stance" in roles:
             roles[role] = replace(roles["stance"], own_speed=0.0)
-    return roles
+    return roles, travels
 
 
 def _plain(name: str) -> str:

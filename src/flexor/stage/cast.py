@@ -52,6 +52,8 @@ __all__ = [
 ]
 
 Mode = Literal["loop", "once"]
+# What parries, where a move does not say it.
+PARRIES = ("leftHand", "rightHand", "leftLowerArm", "rightLowerArm")
 SLICE = 16  # characters that are deformed by one thread at a time
 
 
@@ -82,7 +84,10 @@ class BodyPlan:
     parts: of its shadow, None for none; columns: of morph weights by node; checked:
     int32 (8,), nodes of the parts of CHECKED, -1 where there is none; groups: of parts
     that leave afterimages; moved: by the number of a move, that of its group;
-    limb_groups: by limb.
+    limb_groups: by limb; travels: by role, float64 (T, 2), metres to the left and ahead
+    that its clip carries who plays it, a row for each tick; reaches: by the number of a
+    move, metres within which it meets one who stands; can_fall: whether there is a clip
+    of going down.
     """
 
     layout: Layout
@@ -101,6 +106,9 @@ class BodyPlan:
     limb_groups: Mapping[str, int]
     soles: Soles | None = None
     contacts: Mapping[str, ClipContacts] = field(default_factory=dict)
+    travels: Mapping[str, Doubles] = field(default_factory=dict)
+    reaches: Mapping[int, float] = field(default_factory=dict)
+    can_fall: bool = True
 
 
 @dataclass(slots=True, eq=False)
@@ -108,10 +116,12 @@ class Body:
     """Characters of one kind.
 
     rows: int32 (n,), theirs on the stage; playing: by role, then by move, None where
-    there is nothing to play; attacks: bool (M + 1, H), volumes that hit in each move,
-    none in the last row; lifted: float64 (M + 1, L), which limbs a move lifts; ends:
-    int32 (L,), nodes of limbs; flats: float64 (L,), metres of feet above the floor at
-    rest, -1 for hands; lifts, targets, tilts, weights: of limbs, (n, L, ...);
+    there is nothing to play; attacks, shields: bool (M + 1, H), volumes that hit, and
+    that parry, in each move, none in the last row; strikes: int32 (M + 1,), the node
+    that each move strikes with first, -1 for none; lifted: float64 (M + 1, L), which
+    limbs a move lifts; ends: int32 (L,), nodes of limbs; flats: float64 (L,), metres of
+    feet above the floor at rest, -1 for hands; lifts, targets, tilts, weights: of
+    limbs, (n, L, ...);
     has_lifts: whether any lift may be other than 0; last_moves: int32 (n,), of the last
     tick, and last_left: (n,), ticks that they had left; carried: (n, L), metres of
     lifts of moves that were cut; afterimages: None for none; group_moves: by group of
@@ -128,6 +138,8 @@ class Body:
     world: Hashed[WorldState]
     playing: Unhashed[tuple[Playing | None, ...]]
     attacks: Unhashed[Bools]
+    shields: Unhashed[Bools]
+    strikes: Unhashed[Ints]
     lifted: Unhashed[Doubles]
     limbs: Unhashed[TwoBoneState | None]
     ends: Unhashed[Ints]
@@ -193,19 +205,7 @@ def init_body(
     limbs = [plan.limbs[name] for name in names]
     state = init_two_bone(plan.layout, limbs, count) if limbs else None
     ends = [] if state is None else state._table[:, 2].tolist()
-    attacks = np.zeros((len(moves) + 1, len(plan.volumes)), bool)
-    lifted = np.zeros((len(moves) + 1, len(names)))
-    for row, move in enumerate(moves):
-        if move.kind != "attack":
-            continue
-        # Bodies of other shapes have other parts; that some have them is checked.
-        known = {name.casefold() for name in plan.volumes.parts}
-        own = [part for part in move.parts if part.casefold() in known]
-        attacks[row, plan.volumes.rows(own)] = True
-        for part in own:
-            for column, name in enumerate(names):
-                if name.casefold() == part.casefold():
-                    lifted[row, column] = 1.0
+    attacks, shields, strikes, lifted = _find_strikes(plan, moves, names)
     shapes = [(count, bind.vertex_count, 3) for bind in plan.binds]
     skins = [
         (
@@ -231,6 +231,8 @@ def init_body(
             *(plan.moves.get(number) for number in range(len(moves))),
         ),
         attacks,
+        shields,
+        strikes,
         lifted,
         state,
         np.array(ends, np.int32),
@@ -254,6 +256,42 @@ def init_body(
         init_goals(count, names),
         init_footwork(player, plan.soles or no_soles(len(names)), plan.contacts),
     )
+
+
+def _find_strikes(
+    plan: BodyPlan, moves: Sequence[Move], limbs: Sequence[str]
+) -> tuple[Bools, Bools, Ints, Doubles]:
+    """What attacks and parries in each move, the node that strikes first, and which
+    limbs are lifted: see `Body`.
+    """
+    count, known = len(moves) + 1, {name.casefold() for name in plan.volumes.parts}
+    attacks = np.zeros((count, len(plan.volumes)), bool)
+    shields, strikes = attacks.copy(), np.full(count, -1, np.int32)
+    lifted = np.zeros((count, len(limbs)))
+    for row, move in enumerate(moves):
+        if move.kind == "parry":
+            shields[row] = _shield(plan.volumes, move.parts or PARRIES)
+        if move.kind != "attack":
+            continue
+        # Bodies of other shapes have other parts; that some have them is checked.
+        own = [part for part in move.parts if part.casefold() in known]
+        attacks[row, plan.volumes.rows(own)] = True
+        if own:
+            strikes[row] = plan.volumes.nodes[plan.volumes.rows(own[:1])[0]]
+        for part in own:
+            for column, name in enumerate(limbs):
+                if name.casefold() == part.casefold():
+                    lifted[row, column] = 1.0
+    return attacks, shields, strikes, lifted
+
+
+def _shield(volumes: HitVolumes, parts: Sequence[str]) -> Bools:
+    """Which capsules parry: those of some parts, as far as a body has them; all, where
+    it has none of them.
+    """
+    known = {name.casefold() for name in parts}
+    found = np.array([part.casefold() in known for part in volumes.parts], bool)
+    return found if found.any() else ~found
 
 
 def _group_moves(plan: BodyPlan, count: int) -> dict[int, Bools]:

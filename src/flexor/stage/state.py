@@ -22,11 +22,20 @@ from flexor.stage.hashing import Hashed, Unhashed, hashed_values
 from flexor.stage.movement.bodies import Standing, has_steps, init_standing
 from flexor.stage.movement.buttons import InputRecorder, init_recorder
 from flexor.stage.movement.circling import gait_of
-from flexor.stage.movement.fight import FightState, init_fight
+from flexor.stage.movement.falls import lay_out_falls
+from flexor.stage.movement.fight import (
+    FightState,
+    FightTables,
+    init_fight,
+    lay_out_fight,
+)
 from flexor.stage.movement.ground import Footing, find_footing, init_footing
 from flexor.stage.movement.hits import Hits, init_hits
 from flexor.stage.movement.layout import (
     CONTROLS,
+    Aiming,
+    FallRows,
+    FallTable,
     Gait,
     PadRows,
     Roles,
@@ -58,8 +67,9 @@ class StageState:
     is seen to do, moves behind ROLES; rates: (N,), how fast that is played; has_won:
     bool (N,); can_act, can_walk, flying, alive: bool (N,); planted: float64 (N,), how
     much of each one's feet follows the ground; stands: bool (N,), who is on its feet;
-    kinds: int32 (N,), number of its body; is_acting: whether anybody is in a move;
-    chance: the one source of all that is random.
+    kinds: int32 (N,), number of its body; upright: bool (N,), who is neither beaten nor
+    down; fights, fall_table: what fights and falls know of moves and bodies; is_acting:
+    whether anybody is in a move; chance: the one source of all that is random.
     """
 
     plan: Unhashed[StagePlan]
@@ -97,7 +107,9 @@ class StageState:
     stands: Unhashed[Bools]
     kinds: Unhashed[Ints]
     own_speeds: Unhashed[Doubles]
-    attacks: Unhashed[Bools]
+    upright: Hashed[Bools]
+    fights: Unhashed[FightTables]
+    fall_table: Unhashed[FallTable]
     footing: Hashed[Footing]
     standing: Hashed[Standing]
     moves: Hashed[MoveState]
@@ -126,6 +138,8 @@ class StageState:
     _gait: Unhashed[Gait] = field(init=False, repr=False)
     _walkers: Unhashed[Walkers] = field(init=False, repr=False)
     _shown: Unhashed[Roles] = field(init=False, repr=False)
+    _aiming: Unhashed[Aiming] = field(init=False, repr=False)
+    _falling: Unhashed[FallRows] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._speeds = walk_speeds(self.plan.walking)
@@ -173,11 +187,41 @@ class StageState:
             self.clocks,
             self.before,
             self.places,
+            self.fight.falls.phase,
+            self.fight.falls.side,
         )
+        self._aiming = Aiming(
+            self.moves.move,
+            self.moves.phase,
+            self.fight.has_met,
+            self.fight.energy,
+            self.fight.falls.phase,
+            self.fight.is_throwing,
+        )
+        self._falling = fall_rows(self)
         self._shown = Roles(self.roles, self.changed, self.rates)
 
     def __len__(self) -> int:
         return len(self.places)
+
+
+def fall_rows(state: StageState) -> FallRows:
+    """What going down and getting up takes, as the kernel takes it."""
+    falls = state.fight.falls
+    return FallRows(
+        state.kinds,
+        state.clocks,
+        state.fight.energy,
+        state.headings,
+        state.held,
+        state.pressed,
+        falls.phase,
+        falls.side,
+        falls.at,
+        falls.kept,
+        state.fight.stun,
+        state.places,
+    )
 
 
 def init_stage(
@@ -201,7 +245,7 @@ def init_stage(
     kinds = np.zeros(count, np.int32)
     for number, body in enumerate(made):
         kinds[body.rows] = number
-    hits = init_hits([made[kind].plan.volumes for kind in kinds.tolist()])
+    hits = init_hits([made[kind].plan.volumes for kind in kinds.tolist()], _teams(plan))
     camera = plan.camera
     state = StageState(
         plan=plan,
@@ -240,7 +284,9 @@ def init_stage(
         stands=np.ones(count, bool),
         kinds=kinds,
         own_speeds=_own_speeds(made),
-        attacks=np.zeros(hits.radii.shape, bool),
+        upright=np.ones(count, bool),
+        fights=lay_out_fight(tables, _reaches(made, len(tables)), table),
+        fall_table=lay_out_falls([body.plan.travels for body in made]),
         footing=init_footing(count),
         standing=init_standing(count),
         moves=init_moves(count, table),
@@ -251,8 +297,26 @@ def init_stage(
         recorder=init_recorder(count),
         scenery=init_scenery(plan.effects, plan.ground, count, chance),
     )
+    for kind, body in enumerate(made):
+        state.fight.falls.can_fall[kinds == kind] = body.plan.can_fall
     _set_out(state)
     return state
+
+
+def _teams(plan: StagePlan) -> Ints:
+    """Numbers of teams, -1 for none, and for all where mates may hit each other."""
+    names = [actor.team for actor in plan.cast]
+    known = [] if plan.fight.friendly else [name for name in names if name]
+    return np.array([known.index(n) if n in known else -1 for n in names], np.int32)
+
+
+def _reaches(bodies: Sequence[Body], count: int) -> Doubles:
+    """Metres within which each of so many moves of each kind of body meets: (K, M)."""
+    found = np.zeros((max(len(bodies), 1), count))
+    for row, body in enumerate(bodies):
+        for number, reach in body.plan.reaches.items():
+            found[row, number] = reach
+    return found
 
 
 def _radii(plan: StagePlan, radii: Sequence[float]) -> Doubles:
@@ -265,7 +329,7 @@ def _radii(plan: StagePlan, radii: Sequence[float]) -> Doubles:
 
 
 def _own_speeds(bodies: Sequence[Body]) -> Doubles:
-    """Metres a second at which clips of roles carry each kind of body: (K, 12)."""
+    """Metres a second at which clips of roles carry each kind of body: (K, R)."""
     found = np.zeros((max(len(bodies), 1), len(ROLES)))
     for number, body in enumerate(bodies):
         for column, playing in enumerate(body.playing[: len(ROLES)]):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Masks
 from flexor.errors import ShapeError
 from flexor.scene.stage.moves import KINDS
+from flexor.stage.attack import end_parries, run_attack, run_falls, run_recoil
 from flexor.stage.camera import (
     keep_above,
     look_over,
@@ -31,13 +32,10 @@ from flexor.stage.motion.move import TICK, move_bodies
 from flexor.stage.movement.bodies import hold_at_steps, push_apart, stand
 from flexor.stage.movement.buttons import find_pressed, record
 from flexor.stage.movement.circling import walk
-from flexor.stage.movement.fight import ATTACK, begin_tick, step_fight
 from flexor.stage.movement.ground import find_footing, slide_down
-from flexor.stage.movement.hits import find_hits, place_volumes
-from flexor.stage.movement.layout import CONTROLS, HITTING
+from flexor.stage.movement.layout import CONTROLS, HITTING, UP
 from flexor.stage.movement.moves import step_moves
 from flexor.stage.movement.pads import read_pads
-from flexor.stage.movement.parry import step_recoil
 from flexor.stage.movement.zones import keep_in_zones
 from flexor.stage.state import StageState, choose_opponents
 
@@ -65,6 +63,7 @@ def rules_of(state: StageState) -> tuple[tuple[str, Rule], ...]:
     has_faint = any(body.afterimages is not None for body in state.bodies)
     has_pads = bool((state.controls != CONTROLS.index("none")).any())
     wanted: tuple[tuple[str, Rule, bool], ...] = (
+        ("falls", run_falls, has_moves),
         ("moves", run_moves, has_moves),
         ("pads", run_pads, has_pads),
         ("circling", run_walk, has_any),
@@ -105,8 +104,10 @@ def read_input(state: StageState, buttons: Masks) -> None:
     alive = state.fight.energy > 0
     if not np.array_equal(alive, state.alive):
         choose_opponents(state)
+        np.equal(state.fight.falls.phase, UP, out=state.upright)
+        state.upright &= alive
     np.equal(state.fight.stun, 0, out=state.can_act)
-    state.can_act &= alive
+    state.can_act &= state.upright
 
 
 def _check_written(state: StageState) -> None:
@@ -141,7 +142,7 @@ def run_moves(state: StageState) -> None:
         state.can_act,
         out=state.started,
     )
-    begin_tick(state.fight, state.started)
+    end_parries(state)
     state.is_acting = bool((state.moves.move >= 0).any())
 
 
@@ -178,14 +179,9 @@ def run_slopes(state: StageState) -> None:
     )
 
 
-def run_recoil(state: StageState) -> None:
-    """Who was pushed or parried moves back; before zones, so that walls hold it."""
-    step_recoil(state.fight.recoil, state.clocks, state.places)
-
-
 def run_apart(state: StageState) -> None:
     """Bodies keep apart; one that lies is in nobody's way."""
-    push_apart(state.standing, state.radii, state.alive, state.places)
+    push_apart(state.standing, state.radii, state.upright, state.places)
 
 
 def run_zones(state: StageState) -> None:
@@ -244,34 +240,6 @@ def run_stand(state: StageState) -> None:
         state.footing.heights,
         state.flying,
         state.places,
-    )
-
-
-def run_attack(state: StageState) -> None:
-    """Attacks, guards and parries, by where bodies were seen last."""
-    if not state.is_acting:
-        return
-    moves = state.moves
-    hitting = moves.phase == HITTING
-    hitting &= state.tables.kinds[moves.move] == ATTACK
-    if not hitting.any():
-        return
-    for body in state.bodies:
-        rows = body.rows
-        place_volumes(state.hits, rows, body.plan.volumes, body.world.matrices)
-        doing = np.where(hitting[rows], moves.move[rows], -1)
-        state.attacks[rows, : body.attacks.shape[1]] = body.attacks[doing]
-    find_hits(state.hits, state.attacks, state.opponents)
-    step_fight(
-        state.fight,
-        state.plan.fight,
-        state.tables,
-        moves,
-        state.hits.gaps,
-        state.opponents,
-        state.places,
-        state.headings,
-        state.clocks,
     )
 
 

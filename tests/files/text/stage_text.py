@@ -70,6 +70,7 @@ place = [-1.5, 0]
 heading = 90
 colour = "#d05040"
 opponent = "blue"
+team = "reds"
 control = "free"
 clips = { walk = "Walking_A", Punch = "Jab" }
 speeds = { walk = 1.2 }
@@ -130,12 +131,24 @@ stun = 17
 guard_stun = 7
 guard_share = 0.2
 push_ticks = 11
+friendly = true
+nearest_ticks = 40
+nearest_share = 0.5
+lie_ticks = 30
+rise_after = 8
+break_ticks = 9
 
 [parry]
 amount = 0.7
 ticks = 30
 speed = 0.4
 angle = 60
+reach = 0.05
+rest = 5
+trunk = 10
+head = 20
+arms = 30
+step = 0.8
 
 [game]
 title = "Dunes"

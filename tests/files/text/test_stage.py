@@ -74,6 +74,7 @@ def test_all_that_a_stage_can_say(tmp_path: Path) -> None:
     assert plan.structures[2].radius == pytest.approx(math.sqrt(2))
     assert plan.structures[3].radius == pytest.approx(1, rel=1e-3)
     red: Any = {"place": (-1.5, 0), "heading": math.pi / 2, "opponent": "blue"}
+    red["team"] = "reds"
     red |= {"colour": linear(0xD0, 0x50, 0x40), "control": "free"}
     red |= {"clips": {"walk": "Walking_A", "Punch": "Jab"}, "speeds": {"walk": 1.2}}
     blue = str(tmp_path / "people" / "blue.glb")
@@ -116,7 +117,24 @@ def test_all_settings_of_a_stage(tmp_path: Path) -> None:
         guard_stun=7,
         guard_share=0.2,
         push_ticks=11,
-        parry=ParrySettings(amount=0.7, ticks=30, speed=0.4, angle=math.radians(60)),
+        friendly=True,
+        nearest_ticks=40,
+        nearest_share=0.5,
+        lie_ticks=30,
+        rise_after=8,
+        break_ticks=9,
+        parry=ParrySettings(
+            amount=0.7,
+            ticks=30,
+            speed=0.4,
+            angle=math.radians(60),
+            reach=0.05,
+            rest=5,
+            trunk=math.radians(10),
+            head=math.radians(20),
+            arms=math.radians(30),
+            step=0.8,
+        ),
     )
     assert plan.pads == MoveSettings(chord_ticks=3, late_ticks=4)
     assert plan.view == ViewSettings(fade=0.5, margin=0.2)

@@ -9,7 +9,15 @@ import flexor
 from flexor.convert.shape.hit_volumes import make_volumes
 from flexor.errors import ShapeError
 from flexor.scene.stage.volumes import HitVolumes
-from flexor.stage.movement.hits import Hits, find_hits, init_hits, place_volumes
+from flexor.stage.movement.hits import (
+    Hits,
+    find_hits,
+    find_near,
+    init_hits,
+    place_volumes,
+)
+from flexor.stage.movement.kernels import hits as kernel_hits
+from flexor.stage.movement.layout import HITTING, PARRIABLE, STANDS, Aiming
 from tests.oracle import hits as oracle
 
 Rng = np.random.Generator
@@ -47,26 +55,94 @@ def test_capsules_go_with_their_nodes(rng: Rng) -> None:
     assert hits.radii[2].tolist() == [*kinds[1].radii.tolist(), 0, 0]
 
 
+def test_boxes_hold_all_capsules(rng: Rng) -> None:
+    volumes = body(rng, 6)
+    hits = init_hits([volumes] * 20)
+    place_volumes(hits, rows(*range(20)), volumes, posed(rng, 20))
+    for row in range(20):
+        box = oracle.place_box(hits.ends[row], hits.radii[row])
+        assert (hits.boxes[row, :3] <= box[:3] + 1e-6).all()
+        assert (hits.boxes[row, 3:] >= box[3:] - 1e-6).all()
+
+
 def test_gaps_are_those_of_the_twin(rng: Rng) -> None:
-    volumes = body(rng, 4)
-    for _ in range(30):
-        hits = init_hits([volumes] * 3)
-        hits.ends[:] = rng.normal(size=hits.ends.shape)
-        hits.radii[2, 3] = 0
-        attacks = rng.random((3, 4)) < 0.6
-        targets = np.array([2, 0, -1], np.int32)
-        find_hits(hits, attacks, targets)
-        for row, target in ((0, 2), (1, 0)):
-            wanted = oracle.find_hits(
-                hits.ends[row],
-                hits.radii[row],
-                attacks[row],
-                hits.ends[target],
-                hits.radii[target],
-            )
-            assert hits.gaps[row] == pytest.approx(wanted, abs=1e-6)
-        assert hits.gaps[2] == np.inf
-        assert hits.pairs[2].tolist() == [-1, -1]
+    volumes = body(rng, 3)
+    for _ in range(12):
+        hits = init_hits([volumes] * 4, rows(0, -1, 0, -1))
+        hits.ends[:] = rng.normal(size=hits.ends.shape) * 0.5
+        hits.radii[2, 2] = 0
+        hits._aims.bodies[2, 2] = False
+        hits.boxes[:, :3], hits.boxes[:, 3:] = -9, 9
+        hits.attacks[:] = rng.random((4, 3)) < 0.6
+        hits.shields[:] = rng.random((4, 3)) < 0.4
+        hits.meets[:] = rng.integers(0, 16, 4) | rng.choice([0, PARRIABLE], 4)
+        hits.shows[:] = rng.choice([0, 1, 2, 4, 8], 4)
+        find_hits(hits, 0.07)
+        for n in range(4):
+            found = []
+            for m in range(4):
+                if not oracle.may_meet(n, m, hits.meets, hits.shows, hits.teams):
+                    continue
+                mine = hits.ends[n], hits.radii[n], hits.attacks[n]
+                gap = oracle.find_hits(*mine, hits.ends[m], hits.radii[m])
+                shield = hits.radii[m] * hits.shields[m]
+                held = oracle.find_hits(*mine, hits.ends[m], shield) - 0.07
+                held = held if hits.meets[n] & PARRIABLE else np.inf
+                found.append((min(gap, held), m, gap, held))
+            best = min(found, default=(np.inf, -1, np.inf, np.inf))
+            if best[0] == np.inf:
+                assert hits.targets[n] == -1
+                continue
+            assert hits.targets[n] == best[1]
+            np.testing.assert_allclose(hits.gaps[n], best[2:], atol=1e-6)
+
+
+def test_who_is_met_by_what_is_that_of_the_twin(rng: Rng) -> None:
+    kinds = ("attack", "guard", "parry", "jump", "other", "crouch", "throw")
+    downs = ("up", "falling", "lying", "rising", "held", "collapsed")
+    count = 400
+    hits = init_hits([body(rng, 1)] * count)
+    met = rng.integers(0, 32, 7).astype(np.uint8)
+    doing = Aiming(
+        rng.integers(-1, 7, count).astype(np.int32),
+        rng.integers(0, 4, count).astype(np.int8),
+        rng.random(count) < 0.3,
+        rng.choice([0.0, 5.0], count),
+        rng.integers(0, 6, count).astype(np.uint8),
+        rng.random(count) < 0.2,
+    )
+    is_any = kernel_hits.aim(np.arange(7, dtype=np.int8), met, doing, hits._aims)
+    for n in range(count):
+        move = doing.move[n]
+        wanted = oracle.aim(
+            kinds[move] if move >= 0 else None,
+            doing.phase[n] == HITTING and move >= 0,
+            bool(doing.has_met[n]),
+            int(met[move]),
+            doing.energy[n] == 0 or bool(doing.is_throwing[n]),
+            downs[doing.down[n]],
+        )
+        assert (hits.meets[n], hits.shows[n]) == wanted
+    assert is_any == hits.meets.any()
+
+
+def test_only_those_who_are_near_are_put_in_place(rng: Rng) -> None:
+    volumes = body(rng, 3)
+    hits = init_hits([volumes] * 4)
+    world = posed(rng, 4)
+    world[:, :, :, 3] = 0.1 * world[:, :, :, 3] + [
+        [[0, 0, 0]],
+        [[9, 0, 0]],
+        [[0, 0, 0]],
+        [[9, 1, 0]],
+    ]
+    hits.meets[0] = STANDS
+    assert find_near(hits, [(rows(0, 1, 2, 3), volumes, world)])
+    assert hits.is_near.tolist() == [True, False, True, False]
+    assert hits.ends.any((1, 2, 3)).tolist() == [True, False, True, False]
+    hits.shows[2] = 0
+    assert not find_near(hits, [(rows(0, 1, 2, 3), volumes, world)])
+    assert not hits.is_near.any()
 
 
 def two(one: list, other: list) -> Hits:
@@ -74,7 +150,10 @@ def two(one: list, other: list) -> Hits:
     volumes = HitVolumes(np.zeros(1, int), np.zeros((1, 2, 3)), np.array([0.1]), ("a",))
     hits = init_hits([volumes, volumes])
     hits.ends[0, 0], hits.ends[1, 0] = one, other
-    find_hits(hits, np.ones((2, 1), bool), np.array([1, 0], np.int32))
+    hits.boxes[:, :3], hits.boxes[:, 3:] = -9, 9
+    hits.attacks[:] = True
+    hits.meets[:] = STANDS
+    find_hits(hits)
     return hits
 
 
@@ -92,7 +171,7 @@ def two(one: list, other: list) -> Hits:
 )
 def test_segments_of_all_kinds(one: list, other: list, apart: float) -> None:
     hits = two(one, other)
-    np.testing.assert_allclose(hits.gaps, apart - 0.2, atol=1e-12)
+    np.testing.assert_allclose(hits.gaps[:, 0], apart - 0.2, atol=1e-12)
     if apart > 0:  # the point lies on the target's surface
         away = np.linalg.norm(hits.points[0] - hits.points[1])
         assert away == pytest.approx(apart - 0.2, abs=1e-9)
@@ -101,8 +180,7 @@ def test_segments_of_all_kinds(one: list, other: list, apart: float) -> None:
 def test_a_kick_of_the_mannequin_meets_one_who_is_near(rng: Rng) -> None:
     hero = flexor.samples.mannequin()
     volumes = make_volumes(hero.scene)
-    foot = np.zeros((2, len(volumes)), bool)
-    foot[0, volumes.rows(["rightFoot", "leftFoot"])] = True
+    feet = volumes.rows(["rightFoot", "leftFoot"])
     gaps = {}
     for away in (0.7, 3.0):
         hits = init_hits([volumes, volumes])
@@ -111,8 +189,10 @@ def test_a_kick_of_the_mannequin_meets_one_who_is_near(rng: Rng) -> None:
             world = np.stack([hero.pose("kick", time).world, hero.pose().world])
             world[1, :, 2, 3] += away
             place_volumes(hits, rows(0, 1), volumes, world.astype(np.float32))
-            find_hits(hits, foot, np.array([1, -1], np.int32))
-            nearest = min(nearest, float(hits.gaps[0]))
+            hits.attacks[0, feet] = True
+            hits.meets[0] = STANDS
+            find_hits(hits)
+            nearest = min(nearest, float(hits.gaps[0, 0]))
         gaps[away] = nearest
     assert gaps[0.7] < 0 < gaps[3.0]
 
@@ -128,7 +208,3 @@ def test_what_does_not_fit_is_refused(rng: Rng) -> None:
         place_volumes(hits, rows(1), body(rng, 5), posed(rng, 1))
     with pytest.raises(ShapeError, match="volumes: node"):
         place_volumes(hits, rows(0, 1), volumes, posed(rng, 2)[:, :1].copy())
-    with pytest.raises(ShapeError, match="targets: expected -1 to 1"):
-        find_hits(hits, np.ones((2, 4), bool), np.array([2, 0], np.int32))
-    with pytest.raises(ShapeError, match="attacks"):
-        find_hits(hits, np.ones((2, 3), bool), np.array([1, 0], np.int32))

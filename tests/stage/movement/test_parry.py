@@ -9,7 +9,7 @@ import pytest
 
 from flexor.errors import SettingError
 from flexor.scene.stage.settings import ParrySettings
-from flexor.stage.movement.parry import init_recoil, is_in_front, start, step_recoil
+from flexor.stage.movement.parry import init_recoil, is_in_front, open_up, step_recoil
 
 
 @pytest.mark.parametrize("ticks", [1, 3, 7, 40, 59])
@@ -20,7 +20,7 @@ def test_the_sum_is_exact_and_the_defender_is_untouched(
     settings = ParrySettings(amount=amount, ticks=ticks)
     recoil, clocks, places = init_recoil(2), np.ones(2), np.zeros((2, 3))
     way = (0.6, -0.8)
-    start(recoil, clocks, 0, way, settings)
+    open_up(recoil, clocks, 0, way, settings, ticks)
     before = places[0].copy()
     for tick in range(ticks):
         assert clocks.tolist() == [0.5, 1.0]
@@ -40,7 +40,7 @@ def test_the_sum_is_exact_and_the_defender_is_untouched(
 
 def test_others_may_move_meanwhile() -> None:
     recoil, clocks, places = init_recoil(1), np.ones(1), np.zeros((1, 3))
-    start(recoil, clocks, 0, (1.0, 0.0), ParrySettings(amount=1, ticks=10))
+    open_up(recoil, clocks, 0, (1.0, 0.0), ParrySettings(amount=1), 10)
     for _ in range(10):
         places[0, 2] += 0.1
         step_recoil(recoil, clocks, places)
@@ -50,9 +50,9 @@ def test_others_may_move_meanwhile() -> None:
 def test_who_is_parried_again_has_its_own_time_afterwards() -> None:
     recoil, clocks, places = init_recoil(1), np.full(1, 0.8), np.zeros((1, 3))
     settings = ParrySettings(amount=1, ticks=4)
-    start(recoil, clocks, 0, (1.0, 0.0), settings)
+    open_up(recoil, clocks, 0, (1.0, 0.0), settings, 4)
     step_recoil(recoil, clocks, places)
-    start(recoil, clocks, 0, (1.0, 0.0), settings)
+    open_up(recoil, clocks, 0, (1.0, 0.0), settings, 4)
     for _ in range(4):
         assert clocks[0] == settings.speed
         step_recoil(recoil, clocks, places)
@@ -76,6 +76,13 @@ def test_in_front() -> None:
         ({"amount": -1}, "amount"),
         ({"ticks": 0}, "ticks: 0, expected 1 to 10000"),
         ({"ticks": 2.5}, "ticks"),
+        ({"rest": 0}, "rest: 0, expected 1 to 600"),
+        ({"rest": 2.5}, "rest"),
+        ({"reach": -1}, "reach: -1, expected 0 to 10"),
+        ({"trunk": 2}, "trunk: 2, expected -1.57"),
+        ({"head": math.nan}, "head: nan"),
+        ({"arms": "x"}, "arms: 'x'"),
+        ({"step": -1}, "step: -1, expected 0 to 100"),
         ({"speed": 0}, "speed: 0, expected above 0 to 1"),
         ({"angle": 4}, "angle"),
         ({"angle": 0}, "angle: 0, expected above 0 to 3.14"),

@@ -19,6 +19,8 @@ from tests.oracle import stage as oracle
 Rng = np.random.Generator
 WALK = 1.35
 DT = 1 / 60
+DOWN = ("up", "falling", "lying", "rising", "held", "collapsed")
+SIDES = ("back", "front", "left", "right")
 
 
 @functools.cache
@@ -44,6 +46,8 @@ def roles_of(**given: Any) -> tuple[str, float, bool]:
         "speed": 1.2,
         "clock": 1.0,
         "gone": None,
+        "down": 0,
+        "side": 0,
     }
     assert set(given) <= set(own)
     own |= given
@@ -71,6 +75,8 @@ def roles_of(**given: Any) -> tuple[str, float, bool]:
             np.array([own["clock"]]),
             np.array([[2.0, 1.0, 3.0]]),
             np.array([[2.0, 5.0, 3.0 + gone * DT * own["clock"]]]),
+            np.array([own["down"]], np.uint8),
+            np.array([own["side"]], np.uint8),
         ),
         np.full((1, len(ROLES)), own["speed"], np.float64),
         Roles(roles, changed, rates),
@@ -98,7 +104,9 @@ def test_roles_are_those_of_the_twin(rng: Rng) -> None:
     ways = rng.uniform(0, 2 * math.pi, count)
     steps = np.stack([np.sin(ways), rng.normal(size=count), np.cos(ways)], 1)
     places = begun + steps * (gone * DT * clocks)[:, None]
-    roles = rng.integers(-1, 16, count).astype(np.int32)
+    downs = np.where(rng.random(count) < 0.7, 0, rng.integers(0, 6, count))
+    sides = rng.integers(0, 4, count)
+    roles = rng.integers(-1, 30, count).astype(np.int32)
     before, changed, rates = roles.copy(), np.zeros(count, bool), np.zeros(count)
     kernel_roles.choose_roles(
         WALK,
@@ -106,6 +114,7 @@ def test_roles_are_those_of_the_twin(rng: Rng) -> None:
         Seen(
             *(energy, stun, struck, is_new, has_won, moves, started, grounded),
             *(falls, asked, paces, kinds, clocks, begun, places),
+            *(downs.astype(np.uint8), sides.astype(np.uint8)),
         ),
         own_speeds,
         Roles(roles, changed, rates),
@@ -124,6 +133,8 @@ def test_roles_are_those_of_the_twin(rng: Rng) -> None:
             paces[n],
             own_speeds[kinds[n]],
             gone[n],
+            DOWN[downs[n]],
+            SIDES[sides[n]],
         )
         assert roles[n] == role
         assert rates[n] == pytest.approx(rate, abs=1e-12)
@@ -153,6 +164,11 @@ def test_roles_are_those_of_the_twin(rng: Rng) -> None:
         ({"has_won": True, "asked": (1, 0)}, "walk"),
         ({"has_won": True, "move": 0}, "move 0"),
         ({"energy": 0, "stun": 4, "move": 1, "has_won": True}, "beaten"),
+        ({"down": 1, "side": 1, "stun": 4}, "down front"),
+        ({"down": 2, "energy": 0}, "lie back"),
+        ({"down": 3, "side": 3}, "rise front"),
+        ({"down": 4}, "thrown"),
+        ({"down": 5, "side": 2, "energy": 0}, "beaten left"),
     ],
 )
 def test_what_is_seen_of_whom(given: dict[str, Any], role: str) -> None:

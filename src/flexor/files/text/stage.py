@@ -157,7 +157,7 @@ MOVES = moves_read.TOP
 OTHER_KINDS: Mapping[str, Mapping[str, type]] = {
     "camera": {"fov": Angle},
     "walking": {"turn": Angle},
-    "parry": {"angle": Angle},
+    "parry": dict.fromkeys(("angle", "trunk", "head", "arms"), Angle),
     "look": {"smooth": list, "background": Colour},
 }
 # Tables of settings: those of the plan, where effects have files and tables of their

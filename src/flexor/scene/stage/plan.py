@@ -110,7 +110,8 @@ class Actor:
     name: its own; file: of the character, or "mannequin"; place: x and z, metres;
     heading: radians, 0 looks along +z; colour: linear, multiplies that of its surface;
     radius: metres of the circle that it is for walls and others, None: by its shape;
-    opponent: the name of another, "nearest" or "none"; control: what its pad does:
+    opponent: the name of another, "nearest" or "none"; team: of those who are not its
+    opponents and do not hit each other, "": it is in none; control: what its pad does:
     "opponent": it faces its opponent and goes around it, "free": it turns where it
     walks, and faces its opponent while L is held, "none": it walks only if told to;
     moves: what it can do, None: what the stage says for all; clips: by role (see ROLES)
@@ -128,6 +129,7 @@ class Actor:
     colour: RGB = WHITE
     radius: float | None = None
     opponent: str = NEAREST
+    team: str = ""
     control: Control = "opponent"
     moves: MoveTable | None = None
     clips: Mapping[str, str] = field(default_factory=dict)
@@ -136,13 +138,17 @@ class Actor:
     skill: Skill = "middle"
 
     def __post_init__(self) -> None:
-        for name in ("name", "file", "opponent"):
+        for name in ("name", "file", "opponent", "team"):
             check_kind(getattr(self, name), str, name)
         is_good = self.name.isprintable() and 1 <= len(self.name) <= LONGEST_NAME
         if not is_good or self.name in (NEAREST, NOBODY):
             raise SettingError(
                 f"name: {self.name!r}, expected one of its own, of 1 to {LONGEST_NAME} "
                 "letters"
+            )
+        if len(self.team) > LONGEST_NAME or not self.team.isprintable():
+            raise SettingError(
+                f"team: {self.team!r}, expected at most {LONGEST_NAME} letters"
             )
         if not self.file or "\0" in self.file:
             raise SettingError(

@@ -93,29 +93,50 @@ class MoveSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParrySettings:
-    """What a parry does: metres that the attacker recoils, over how many ticks, and
-    the speed of its clock meanwhile; angle: radians to either side of the defender's
-    heading within which an attacker is in front.
+    """What a parry does.
+
+    angle: radians to either side of the defender's heading within which an attacker is
+    in front; reach: metres at which what parries meets what attacks; rest: ticks after
+    which who has parried is free to answer; amount: metres that the attacker recoils;
+    ticks: over which it does, at least: it is longer where the defender's quickest
+    attack needs longer; speed: of the attacker's clock meanwhile; trunk, head, arms:
+    radians by which those are thrown back, and return; step: metres that an answer may
+    go toward who was parried, to be in reach.
     """
 
-    amount: float = 0.6
+    angle: float = math.radians(75)
+    reach: float = 0.08
+    rest: int = 6
+    amount: float = 0.35
     ticks: int = 40
     speed: float = 0.5
-    angle: float = math.radians(75)
+    trunk: float = math.radians(16)
+    head: float = math.radians(12)
+    arms: float = math.radians(35)
+    step: float = 1.2
 
     def __post_init__(self) -> None:
         check_kind(self.ticks, Integral, "ticks")
-        least = {"amount": 0.0, "ticks": 1, "speed": 0.0, "angle": 0.0}
-        most = {"amount": 100.0, "ticks": 10_000, "speed": 1.0, "angle": math.pi}
-        for name in least:
+        check_kind(self.rest, Integral, "rest")
+        far, turn = (0.0, 100.0, False), (-math.pi / 2, math.pi / 2, False)
+        limits = {
+            "angle": (0.0, math.pi, True),
+            "reach": (0.0, 10.0, False),
+            "rest": (1, 600, False),
+            "amount": far,
+            "ticks": (1, 10_000, False),
+            "speed": (0.0, 1.0, True),
+            "trunk": turn,
+            "head": turn,
+            "arms": turn,
+            "step": far,
+        }
+        for name, (least, most, is_above) in limits.items():
             value = check_number(
-                getattr(self, name),
-                name,
-                least[name],
-                most[name],
-                is_above=name in ("speed", "angle"),
+                getattr(self, name), name, least, most, is_above=is_above
             )
-            object.__setattr__(self, name, int(value) if name == "ticks" else value)
+            is_whole = name in ("ticks", "rest")
+            object.__setattr__(self, name, int(value) if is_whole else value)
 
 
 USUAL_PARRY = ParrySettings()
@@ -127,7 +148,13 @@ class FightSettings:
 
     energy: points that each begins with; stun, guard_stun: ticks in which who was hit,
     or has guarded, can do nothing; guard_share: part of the damage that goes through a
-    guard; push_ticks: over which who was hit is pushed; parry: what a parry does.
+    guard; push_ticks: over which who was hit is pushed; friendly: whether team mates
+    hit each other; nearest_ticks: from one choice of the nearest opponent to the next,
+    0: only when there is none; nearest_share: another is chosen only if it is nearer
+    than this part of the distance to the present one; lie_ticks: that one lies who was
+    struck down; rise_after: ticks after which it gets up if a button is pressed;
+    break_ticks: after its grip in which a parry breaks a throw; parry: what a parry
+    does.
     """
 
     energy: float = 100.0
@@ -135,12 +162,23 @@ class FightSettings:
     guard_stun: int = 8
     guard_share: float = 0.1
     push_ticks: int = 12
+    friendly: bool = False
+    nearest_ticks: int = 60
+    nearest_share: float = 0.75
+    lie_ticks: int = 50
+    rise_after: int = 12
+    break_ticks: int = 10
     parry: ParrySettings = USUAL_PARRY
 
     def __post_init__(self) -> None:
         check_number(self.energy, "energy", 0, 1e9, is_above=True)
         check_number(self.guard_share, "guard_share", 0, 1)
-        for name, least in (("stun", 0), ("guard_stun", 0), ("push_ticks", 1)):
+        check_number(self.nearest_share, "nearest_share", 0, 1)
+        check_kind(self.friendly, bool, "friendly")
+        for name, least in (
+            *(("stun", 0), ("guard_stun", 0), ("push_ticks", 1), ("nearest_ticks", 0)),
+            *(("lie_ticks", 1), ("rise_after", 0), ("break_ticks", 0)),
+        ):
             check_kind(getattr(self, name), int, name)
             check_number(getattr(self, name), name, least, 10_000)
         check_kind(self.parry, ParrySettings, "parry")

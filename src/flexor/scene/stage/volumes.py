@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -26,6 +27,12 @@ class HitVolumes:
     ends: Doubles
     radii: Doubles
     parts: tuple[str, ...]
+    # What follows from these: nodes that are used, each once; the last of them; how far
+    # capsules reach from theirs, in their own space; metres of the largest radius.
+    used: Ints = field(init=False, repr=False)
+    last_node: int = field(init=False, repr=False)
+    span: float = field(init=False, repr=False)
+    thickest: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         put, count = object.__setattr__, len(self.parts)
@@ -36,6 +43,12 @@ class HitVolumes:
             raise ShapeError("volumes: expected nodes from 0 on and radii above 0")
         if not np.isfinite(self.ends).all() or not np.isfinite(self.radii).all():
             raise ShapeError("volumes: expected finite ends and radii")
+        used = np.unique(self.nodes)
+        put(self, "used", freeze(used, np.int32, (None,), "nodes"))
+        put(self, "last_node", int(used[-1]) if count else -1)
+        square = (self.ends * self.ends).sum(-1).max(initial=0.0)
+        put(self, "span", math.sqrt(float(square)))
+        put(self, "thickest", float(self.radii.max(initial=0.0)))
 
     def __len__(self) -> int:
         return len(self.parts)

@@ -13,13 +13,12 @@ from flexor.pose.links import follow_links
 from flexor.pose.model_space import world_from_local
 from flexor.pose.play.player import advance
 from flexor.pose.play.voices import play, stop
-from flexor.scene.stage.layout import ROLES
+from flexor.scene.stage.layout import ATTACK, ROLES
 from flexor.scene.stage.moves import RATE
 from flexor.stage.cast import Body, Playing
 from flexor.stage.layout import ground_table
 from flexor.stage.motion.goals import forget
 from flexor.stage.motion.reach import reach_goals
-from flexor.stage.movement.fight import ATTACK
 from flexor.stage.state import StageState
 
 __all__ = ["TICK", "move_bodies"]
@@ -47,7 +46,7 @@ def move_bodies(state: StageState) -> None:
     )
     is_changed = bool(state.changed.any())
     # Feet leave the ground, and come to it, in some ticks, or they would jump.
-    wanted = state.standing.grounded & state.alive
+    wanted = state.standing.grounded & state.upright
     state.planted += np.clip(wanted - state.planted, -EASE, EASE)
     np.logical_and(wanted, ~state.flying, out=state.stands)
     state.stands &= ~_OFF_FEET[np.minimum(state.roles, len(ROLES))]

@@ -12,8 +12,17 @@ from flexor.arrays import Bools, Bytes, Codes, Doubles, Floats, Ints, Masks
 CONTROLS = ("opponent", "free", "none")
 OPPONENT, FREE, NONE = range(len(CONTROLS))
 
-# What came of an attack.
-NOTHING, HIT, GUARDED, PARRIED = range(4)
+# What came of an attack: of a throw, that it holds, or that it was broken.
+NOTHING, HIT, GUARDED, PARRIED, THROWN, BROKEN = range(6)
+# How characters show themselves to attacks, a bit each, 0 to none; and that an attack
+# can be parried. Attacks have the bits of those that they meet.
+STANDS, CROUCHES, JUMPS, LIES, PARRIABLE = 1, 2, 4, 8, 16
+
+# Whether one is on its feet, and what of going down and getting up it is in: struck
+# down, lying, rising, held by a throw, beaten.
+UP, FALLING, LYING, RISING, HELD, COLLAPSED = range(6)
+# To which side: onto the back, onto the front, to its left, to its right.
+BACK, FRONT, LEFT, RIGHT = range(4)
 
 # Phases of a move: none, before it can hit, while it can, the return.
 NO_MOVE, START_UP, HITTING, RETURN = range(4)
@@ -98,6 +107,53 @@ class PadRows(NamedTuple):
     circling: Annotated[Bools, "out [::1]"]  # (N,), who goes around its opponent
 
 
+class Aims(NamedTuple):
+    """Whom attacks of N characters may meet, and with which of H capsules each."""
+
+    meets: Annotated[Bytes, "out [::1]"]  # (N,), bits of those it meets, 0: no attack
+    shows: Annotated[Bytes, "out [::1]"]  # (N,), bits
+    teams: Annotated[Ints, "[::1]"]  # (N,), who has the same is not met, -1: none
+    attacks: Annotated[Bools, "[:, ::1]"]  # (N, H), what attacks
+    shields: Annotated[Bools, "[:, ::1]"]  # (N, H), what parries
+    bodies: Annotated[Bools, "[:, ::1]"]  # (N, H), what can be met: all there is
+
+
+class Aiming(NamedTuple):
+    """What N characters do, as far as attacks are concerned."""
+
+    move: Annotated[Ints, "[::1]"]  # (N,), -1 for none
+    phase: Annotated[Codes, "[::1]"]  # (N,), of the move
+    has_met: Annotated[Bools, "[::1]"]  # (N,), whose attack has met already
+    energy: Annotated[Doubles, "[::1]"]  # (N,)
+    down: Annotated[Bytes, "[::1]"]  # (N,), phases of going down, UP on one's feet
+    is_throwing: Annotated[Bools, "[::1]"]  # (N,), who holds somebody
+
+
+class FallTable(NamedTuple):
+    """Clips of going down and getting up, of K kinds of bodies, by R roles."""
+
+    spans: Annotated[Doubles, "[:, ::1]"]  # (K, R), ticks that they last
+    rows: Annotated[Ints, "[:, ::1]"]  # (K, R), of travels, -1 for none
+    travels: Annotated[Doubles, "[:, :, ::1]"]  # (S, T, 2), metres to the left, ahead
+
+
+class FallRows(NamedTuple):
+    """N characters that may be down: see `falls.Falls`."""
+
+    kinds: Annotated[Ints, "[::1]"]  # (N,), rows of tables
+    clocks: Annotated[Doubles, "[::1]"]  # (N,)
+    energy: Annotated[Doubles, "[::1]"]  # (N,)
+    headings: Annotated[Doubles, "[::1]"]  # (N,)
+    held: Annotated[Masks, "[::1]"]  # (N,), buttons
+    pressed: Annotated[Masks, "out [::1]"]  # (N,), with those that were kept
+    phase: Annotated[Bytes, "out [::1]"]  # (N,)
+    side: Annotated[Bytes, "out [::1]"]  # (N,)
+    at: Annotated[Doubles, "out [::1]"]  # (N,)
+    kept: Annotated[Masks, "out [::1]"]  # (N,)
+    stun: Annotated[Ints, "out [::1]"]  # (N,)
+    places: Annotated[Doubles, "out [:, ::1]"]  # (N, 3)
+
+
 class MoveRules(NamedTuple):
     """Moves, combinations and chords of T tables: columns are in `kernels.moves`."""
 
@@ -146,6 +202,8 @@ class Seen(NamedTuple):
     clocks: Annotated[Doubles, "[::1]"]  # (N,), factors of time
     before: Annotated[Doubles, "[:, ::1]"]  # (N, 3), metres, a tick ago
     places: Annotated[Doubles, "[:, ::1]"]  # (N, 3), metres, now
+    phases: Annotated[Bytes, "[::1]"]  # (N,), of going down, UP on one's feet
+    sides: Annotated[Bytes, "[::1]"]  # (N,), to which
 
 
 class Roles(NamedTuple):

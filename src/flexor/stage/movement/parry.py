@@ -1,4 +1,6 @@
-"""Parrying: the attacker recoils over some ticks while its own time runs slower."""
+"""Parrying: the attacker recoils over some ticks while its own time runs slower, and is
+open to an answer.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ __all__ = [
     "Recoil",
     "init_recoil",
     "is_in_front",
+    "open_up",
     "push_back",
-    "start",
     "step_recoil",
 ]
 
@@ -27,8 +29,9 @@ class Recoil:
     """Who recoils: amounts: float64 (N, 2), metres along x and z in all; given: (N, 2),
     of them so far; ticks: int32 (N,), how many it takes; left: int32 (N,), how many are
     to come, 0 for who does not recoil; slow: int32 (N,), ticks in which its time still
-    runs slower; usual: float64 (N,), how fast it ran before; is_any: False if there is
-    nothing to do for anybody.
+    runs slower; usual: float64 (N,), how fast it ran before; opened: int32 (N,), ticks
+    of the recoil in all, of who was parried; is_any: False if there is nothing to do
+    for anybody.
     """
 
     amounts: Hashed[Doubles]
@@ -37,6 +40,7 @@ class Recoil:
     left: Hashed[Ints]
     slow: Hashed[Ints]
     usual: Hashed[Doubles]
+    opened: Hashed[Ints]
     is_any: Hashed[bool] = False
 
 
@@ -49,6 +53,7 @@ def init_recoil(count: int) -> Recoil:
         np.zeros(count, np.int32),
         np.zeros(count, np.int32),
         np.ones(count),
+        np.zeros(count, np.int32),
     )
 
 
@@ -64,16 +69,22 @@ def is_in_front(
     return bool(ahead >= exact.cos(angle))
 
 
-def start(
-    recoil: Recoil, clocks: Doubles, who: int, way: tuple[float, float],
+def open_up(
+    recoil: Recoil,
+    clocks: Doubles,
+    who: int,
+    way: tuple[float, float],
     settings: ParrySettings,
-) -> None:  # fmt: skip
-    """Let an attacker recoil along a unit way (x, z); its clock runs slower."""
-    push_back(recoil, who, way, settings.amount, settings.ticks)
+    ticks: int,
+) -> None:
+    """Let an attacker recoil along a unit way (x, z) over so many ticks, in which its
+    clock runs slower and its trunk, head and arms are thrown back.
+    """
+    push_back(recoil, who, way, settings.amount, ticks)
     if not recoil.slow[who]:
         recoil.usual[who] = clocks[who]
     clocks[who] = settings.speed
-    recoil.slow[who] = settings.ticks
+    recoil.slow[who] = recoil.opened[who] = ticks
 
 
 def push_back(

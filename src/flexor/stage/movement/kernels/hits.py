@@ -1,6 +1,11 @@
 """Capsules of bodies in the world, and which of them meet.
 
-All float64, metres; a capsule is a segment with a radius, none if that is 0.
+All float64, metres; a capsule is a segment with a radius, none if that is 0. Attacks
+meet whoever is in the way: boxes around bodies are looked at first, so that capsules
+are put in place, and compared, for those alone who are near an attacker.
+
+Tried: capsules of all put in place whenever anybody attacks, 200 us for 200 mannequins
+of 66 capsules; with boxes of their nodes first it is 40 us.
 """
 
 from __future__ import annotations
@@ -9,21 +14,133 @@ import math
 from typing import TYPE_CHECKING
 
 from flexor.maths.kernels.jit import inline, jit
-from flexor.maths.kernels.numbers import int64
+from flexor.maths.kernels.numbers import float64, int64
+from flexor.scene.stage.layout import ATTACK, CROUCH, JUMP
+from flexor.stage.movement.layout import (
+    CROUCHES,
+    HELD,
+    HITTING,
+    JUMPS,
+    LIES,
+    PARRIABLE,
+    STANDS,
+    UP,
+    Aiming,
+    Aims,
+)
 
 if TYPE_CHECKING:
-    from flexor.arrays import Bools, Doubles, Floats, Ints
+    from flexor.arrays import Bools, Bytes, Codes, Doubles, Floats, Ints
+
+NEAR = 0.3  # metres: gaps that are larger need not be known
 
 
-@jit("void(f4[:, :, :, ::1], i4[::1], f8[:, :, ::1], i4[::1], out f8[:, :, :, ::1])")
-def place_volumes(
-    world: Floats, nodes: Ints, local: Doubles, rows: Ints, ends: Doubles
+@jit("void(f4[:, :, :, ::1], i4[::1], f8, f8, i4[::1], out f8[:, ::1])")
+def place_boxes(
+    world: Floats, nodes: Ints, span: float, thick: float, rows: Ints, boxes: Doubles
 ) -> None:
-    """Ends (N, H, 2, 3), on rows (n,), of capsules that go with nodes (H,) of world
-    (n, J, 3, 4).
+    """Boxes (N, 6), on rows (n,), around bodies: low x, y, z and high x, y, z.
+
+    nodes: (U,), rows of world (n, J, 3, 4) that capsules go with; span: how far from
+    its node one reaches, in the node's own space; thick: metres, the largest radius.
     """
     for n in range(len(world)):
         to = int64(rows[n])
+        for row in range(3):
+            boxes[to, row], boxes[to, 3 + row] = math.inf, -math.inf
+        for u in range(len(nodes)):
+            j = int64(nodes[u])
+            size = 0.0
+            for c in range(3):
+                x, y, z = world[n, j, 0, c], world[n, j, 1, c], world[n, j, 2, c]
+                size = max(size, float64(x * x + y * y + z * z))
+            around = span * math.sqrt(size) + thick
+            for row in range(3):
+                at = float64(world[n, j, row, 3])
+                boxes[to, row] = min(boxes[to, row], at - around)
+                boxes[to, 3 + row] = max(boxes[to, 3 + row], at + around)
+
+
+@jit("bool(i1[::1], u1[::1], Aiming, Aims)")
+def aim(kinds: Codes, met: Bytes, doing: Aiming, aims: Aims) -> bool:
+    """Whom each attack may meet now, and how each shows itself to attacks; gives
+    whether there is any attack.
+
+    kinds: (M,), of moves; met: (M,), bits of who is met by them. Each attack meets
+    once; who was beaten, or is held by a throw, is met by none.
+    """
+    is_any = False
+    for n in range(len(doing.move)):
+        aims.meets[n], aims.shows[n] = 0, STANDS
+        phase = doing.down[n]
+        if doing.energy[n] <= 0.0 or phase == HELD or doing.is_throwing[n]:
+            aims.shows[n] = 0
+        elif phase != UP:
+            aims.shows[n] = LIES
+        m = int64(doing.move[n])
+        if m < 0 or doing.phase[n] != HITTING:
+            continue
+        if kinds[m] == ATTACK and not doing.has_met[n]:
+            aims.meets[n] = met[m]
+            is_any = is_any or met[m] != 0
+        elif phase == UP and aims.shows[n] != 0:
+            if kinds[m] == CROUCH:
+                aims.shows[n] = CROUCHES
+            elif kinds[m] == JUMP:
+                aims.shows[n] = JUMPS
+    return is_any
+
+
+@inline
+def are_near(boxes: Doubles, n: int, m: int) -> bool:
+    """Whether two boxes are no farther apart than gaps that count."""
+    for row in range(3):
+        if boxes[n, row] > boxes[m, 3 + row] + NEAR:
+            return False
+        if boxes[m, row] > boxes[n, 3 + row] + NEAR:
+            return False
+    return True
+
+
+@inline
+def is_aimed(aims: Aims, n: int, m: int) -> bool:
+    """Whether an attack of n would meet m, if m were in its way."""
+    if n == m or aims.meets[n] & aims.shows[m] == 0:
+        return False
+    return aims.teams[n] < 0 or aims.teams[n] != aims.teams[m]
+
+
+@jit("i8(f8[:, ::1], Aims, out bool[::1])")
+def find_near(boxes: Doubles, aims: Aims, is_near: Bools) -> int:
+    """Who attacks with somebody near, or is near one who attacks; gives how many."""
+    count = len(boxes)
+    for n in range(count):
+        is_near[n] = False
+    found = 0
+    for n in range(count):
+        if aims.meets[n] == 0:
+            continue
+        for m in range(count):
+            if is_aimed(aims, n, m) and are_near(boxes, n, m):
+                found += int64(not is_near[m]) + int64(not is_near[n])
+                is_near[n] = is_near[m] = True
+    return found
+
+
+@jit(
+    "void(f4[:, :, :, ::1], i4[::1], f8[:, :, ::1], i4[::1], bool[::1],"
+    " out f8[:, :, :, ::1])"
+)
+def place_volumes(
+    world: Floats, nodes: Ints, local: Doubles, rows: Ints, wanted: Bools, ends: Doubles
+) -> None:
+    """Ends (N, H, 2, 3), on rows (n,), of capsules that go with nodes (H,) of world
+    (n, J, 3, 4), of those who are wanted (N,).
+    """
+    for n in range(len(world)):
+        to = int64(rows[n])
+        if not wanted[to]:
+            continue
         for h in range(len(nodes)):
             j = int64(nodes[h])
             for e in range(2):
@@ -73,50 +190,76 @@ def closest(
     return s, t, math.sqrt(x * x + y * y + z * z)
 
 
+@inline
+def least_gap(
+    ends: Doubles, radii: Doubles, mine: Bools, theirs: Bools, n: int, m: int
+) -> tuple[float, int, int]:
+    """The least gap between some capsules of n and some of m, and which those are."""
+    gap, one, other = math.inf, int64(-1), int64(-1)
+    for h in range(radii.shape[1]):
+        if not mine[n, h] or radii[n, h] <= 0.0:
+            continue
+        for k in range(radii.shape[1]):
+            if radii[m, k] <= 0.0 or not theirs[m, k]:
+                continue
+            _, _, away = closest(ends, n, h, m, k)
+            own = away - radii[n, h] - radii[m, k]
+            if own < gap:
+                gap, one, other = own, int64(h), int64(k)
+    return gap, one, other
+
+
 @jit(
-    "void(f8[:, :, :, ::1], f8[:, ::1], bool[:, ::1], i4[::1],"
-    " out f8[::1], out i4[:, ::1], out f8[:, ::1])"
+    "void(f8[:, :, :, ::1], f8[:, ::1], f8[:, ::1], Aims, f8,"
+    " out i4[::1], out f8[:, ::1], out i4[:, ::1], out f8[:, ::1])"
 )
 def find_hits(
     ends: Doubles,
     radii: Doubles,
-    attacks: Bools,
+    boxes: Doubles,
+    aims: Aims,
+    reach: float,
     targets: Ints,
     gaps: Doubles,
     pairs: Ints,
     points: Doubles,
 ) -> None:
-    """How near attacking capsules are to those of their targets.
+    """Whom each attack meets: of all in its way the one whose gap is the least.
 
-    ends: (N, H, 2, 3); radii: (N, H); attacks: (N, H), which attack; targets: (N,),
-    rows, -1 for none. gaps: (N,), metres, 0 or less where they meet, infinite if there
-    is nothing to meet; pairs: (N, 2), the two capsules, -1 for none; points: (N, 3), on
-    the target's surface, where it is nearest.
+    ends: (N, H, 2, 3); radii: (N, H); boxes: (N, 6); aims: whom attacks may meet, and
+    with what; reach: metres at which what parries meets what attacks. targets: (N,),
+    rows, -1 where nobody is near; gaps: (N, 2), metres to the target, 0 or less where
+    they meet, and to what parries of it, less the reach, infinite if there is nothing;
+    pairs: (N, 2), the two capsules, -1 for none; points: (N, 3), on the target's
+    surface, where it is nearest.
     """
-    for n in range(len(ends)):
-        gaps[n] = math.inf
-        pairs[n, 0] = pairs[n, 1] = -1
+    count = len(ends)
+    for n in range(count):
+        gaps[n, 0] = gaps[n, 1] = math.inf
+        targets[n] = pairs[n, 0] = pairs[n, 1] = -1
         points[n, 0] = points[n, 1] = points[n, 2] = 0.0
-        m = int64(targets[n])
-        if m < 0:
+        if aims.meets[n] == 0:
             continue
-        for h in range(radii.shape[1]):
-            if not attacks[n, h] or radii[n, h] <= 0.0:
+        best = math.inf
+        for m in range(count):
+            if not is_aimed(aims, n, m) or not are_near(boxes, n, m):
                 continue
-            for k in range(radii.shape[1]):
-                if radii[m, k] <= 0.0:
-                    continue
-                s, t, away = closest(ends, n, h, m, k)
-                gap = away - radii[n, h] - radii[m, k]
-                if gap < gaps[n]:
-                    gaps[n] = gap
-                    pairs[n, 0], pairs[n, 1] = h, k
-                    share = radii[m, k] / away if away > 0.0 else 0.0
-                    for row in range(3):
-                        mine = ends[n, h, 0, row] + s * (
-                            ends[n, h, 1, row] - ends[n, h, 0, row]
-                        )
-                        other = ends[m, k, 0, row] + t * (
-                            ends[m, k, 1, row] - ends[m, k, 0, row]
-                        )
-                        points[n, row] = other + min(share, 1.0) * (mine - other)
+            gap, h, k = least_gap(ends, radii, aims.attacks, aims.bodies, n, m)
+            held = math.inf
+            if aims.meets[n] & PARRIABLE != 0:
+                held, _, _ = least_gap(ends, radii, aims.attacks, aims.shields, n, m)
+                held -= reach
+            if min(gap, held) < best:
+                best = min(gap, held)
+                targets[n] = m
+                gaps[n, 0], gaps[n, 1] = gap, held
+                pairs[n, 0], pairs[n, 1] = h, k
+        if pairs[n, 0] < 0:
+            continue
+        m, h, k = int64(targets[n]), int64(pairs[n, 0]), int64(pairs[n, 1])
+        s, t, away = closest(ends, n, h, m, k)
+        share = radii[m, k] / away if away > 0.0 else 0.0
+        for row in range(3):
+            mine = ends[n, h, 0, row] + s * (ends[n, h, 1, row] - ends[n, h, 0, row])
+            other = ends[m, k, 0, row] + t * (ends[m, k, 1, row] - ends[m, k, 0, row])
+            points[n, row] = other + min(share, 1.0) * (mine - other)

@@ -12,20 +12,33 @@ from flexor.scene.stage.layout import (
     AIR,
     BACK,
     BEATEN,
+    BEATEN_BACK,
+    DOWN_BACK,
     GUARDED,
     HIT,
     LEFT,
+    LIE_BACK,
     RECOIL,
     RIGHT,
+    RISE_BACK,
     RUN,
     STANCE,
+    THROWN,
     WALK,
     WON,
 )
 from flexor.scene.stage.layout import ROLE_COUNT as ROLES
+from flexor.stage.movement.layout import (
+    COLLAPSED,
+    HELD,
+    LYING,
+    RISING,
+    UP,
+    Roles,
+    Seen,
+)
 from flexor.stage.movement.layout import GUARDED as WAS_GUARDED
 from flexor.stage.movement.layout import PARRIED as WAS_PARRIED
-from flexor.stage.movement.layout import Roles, Seen
 
 if TYPE_CHECKING:
     from flexor.arrays import Doubles, Ints
@@ -56,19 +69,36 @@ def speed_of(dt: float, seen: Seen, n: int) -> float:
     return speed if abs(share - 1.0) <= SAME else speed * share
 
 
+@inline
+def role_down(phase: int, side: int) -> int:
+    """What one who is not on its feet is seen to do."""
+    if phase == HELD:
+        return THROWN
+    if phase == COLLAPSED:
+        return BEATEN_BACK + side
+    first = DOWN_BACK
+    if phase == LYING:
+        first = LIE_BACK
+    elif phase == RISING:
+        first = RISE_BACK
+    return first + side % 2
+
+
 @jit("void(f8, f8, Seen, f8[:, ::1], Roles)")
 def choose_roles(
     walk: float, dt: float, seen: Seen, own_speeds: Doubles, out: Roles
 ) -> None:
     """The role of each character, whether it begins now, and how fast it plays.
 
-    walk: metres a second; dt: seconds; own_speeds: (K, 12), metres a second at which
+    walk: metres a second; dt: seconds; own_speeds: (K, R), metres a second at which
     clips of roles carry who plays them, 0 for none.
     """
     energy, stun, asked = seen.energy, seen.stun, seen.asked
     for n in range(len(out.roles)):
         rate = 1.0
-        if energy[n] <= 0.0:
+        if seen.phases[n] != UP:
+            role = role_down(int64(seen.phases[n]), int64(seen.sides[n]))
+        elif energy[n] <= 0.0:
             role = BEATEN
         elif stun[n] > 0:
             role = HIT

@@ -1,0 +1,120 @@
+"""Clips of going down and getting up, and how far attacks reach, of a stage's cast."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from flexor.api.character import Character
+from flexor.arrays import Doubles
+from flexor.pose.clips.mirror import mirror_clip
+from flexor.pose.clips.root_motion import extract_root_motion
+from flexor.scene.character.clip import Clip
+from flexor.scene.runtime.packed_clip import PackedClip, unpacked
+from flexor.scene.stage.moves import RATE, Move
+from flexor.scene.stage.volumes import HitVolumes
+from flexor.stage.cast import Playing
+from flexor.stage.movement.reaches import find_reach
+
+__all__ = ["FALLS", "find_falls", "find_reaches"]
+
+# Roles of going down and getting up, what their clips are called, and what else they
+# are played by where there are none; "": the last pose of the role before stays.
+FALLS: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "beaten back": (("beaten back", "collapse-back"), "beaten"),
+    "beaten front": (("beaten front", "collapse-front"), "beaten"),
+    "beaten left": (("beaten left", "collapse-left"), "beaten"),
+    "beaten right": (("beaten right", "collapse-right"), "beaten"),
+    "down back": (("down back", "down-back"), "beaten"),
+    "down front": (("down front", "down-front"), "beaten"),
+    "lie back": (("lie back", "lie-back"), ""),
+    "lie front": (("lie front", "lie-front"), ""),
+    "rise back": (("rise back", "rise-back"), "stance"),
+    "rise front": (("rise front", "rise-front"), "stance"),
+    "thrown": (("thrown",), "down back"),
+}
+MIRRORS = {"beaten left": "beaten right", "beaten right": "beaten left"}
+SLOW = 0.4  # seconds in which who has no clip for it gets up
+MOST = 600  # ticks of a clip that carries who plays it
+
+
+def find_falls(
+    hero: Character,
+    named: Mapping[str, str],
+    roles: dict[str, Playing],
+    clips: dict[str, Clip | PackedClip],
+) -> dict[str, Doubles]:
+    """Fill in the roles of going down and getting up, and their clips; gives by role
+    where those carry who plays them: float64 (T, 2), metres to the left and ahead, a
+    row a tick.
+
+    named: clips that an actor, or their names, have for roles.
+    """
+    ways: dict[str, Doubles] = {}
+    for role, (_, other) in FALLS.items():
+        name, is_turned = named.get(role, ""), False
+        if not name and role in MIRRORS:
+            name, is_turned = named.get(MIRRORS[role], ""), True
+        if name:
+            _add(hero, role, name, is_turned, roles, clips, ways)
+        elif other == "stance" and other in roles:
+            roles[role] = replace(roles[other], own_speed=0.0, fade=SLOW)
+        elif other and other in roles:
+            if other == "beaten" and other not in named:
+                continue
+            roles[role] = roles[other]
+            if other in ways:
+                ways[role] = ways[other]
+            else:
+                _add(hero, role, named[other], False, roles, clips, ways)
+    return ways
+
+
+def _add(
+    hero: Character,
+    role: str,
+    name: str,
+    is_turned: bool,
+    roles: dict[str, Playing],
+    clips: dict[str, Clip | PackedClip],
+    ways: dict[str, Doubles],
+) -> None:
+    """A role by a clip whose way over the ground is taken out of it."""
+    own = f"{name} (mirrored, on the spot)" if is_turned else f"{name} (on the spot)"
+    fade = 0.1 if role.startswith(("lie", "rise", "thrown")) else 0.06
+    roles[role] = Playing(own, "once", 1.0, 0.0, fade)
+    clip: Clip = unpacked(hero.clips[name])
+    if is_turned:
+        clip = mirror_clip(clip, hero.skeleton)
+    still, motion = extract_root_motion(clip, hero.skeleton, turn=False)
+    clips[own] = replace(still, name=own)
+    ticks = min(max(math.ceil(clip.duration * RATE), 1), MOST)
+    moved = motion.at(np.arange(ticks + 1) / RATE)[:, [0, 2], 3]
+    ways[role] = np.ascontiguousarray(moved - moved[0])
+
+
+def find_reaches(
+    hero: Character,
+    volumes: HitVolumes,
+    moves: Mapping[int, Move],
+    playing: Mapping[int, Playing],
+    roles: Mapping[str, Playing],
+) -> dict[int, float]:
+    """By the number of an attack, metres within which it meets one who stands."""
+    found: dict[int, float] = {}
+    parts = {part.casefold() for part in volumes.parts}
+    stance = roles["stance"].clip if "stance" in roles else None
+    still = None
+    for number, move in moves.items():
+        if move.kind != "attack" or number not in playing:
+            continue
+        own = [part for part in move.parts if part.casefold() in parts]
+        times = np.arange(move.start, move.until_back) / RATE * playing[number].speed
+        if still is None:
+            still = hero.pose_many(stance, 0.0).world[0]
+        strikes = hero.pose_many(playing[number].clip, times).world
+        found[number] = find_reach(volumes, volumes.rows(own), strikes, still)
+    return found
