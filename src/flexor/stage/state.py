@@ -11,7 +11,7 @@ import numpy as np
 from flexor.arrays import Bools, Bytes, Doubles, Ints, Masks
 from flexor.errors import SettingError
 from flexor.scene.stage.layout import ROLES
-from flexor.scene.stage.plan import NEAREST, NOBODY, StagePlan
+from flexor.scene.stage.plan import NEAREST, StagePlan
 from flexor.scene.stage.structure import Structure
 from flexor.scene.stage.zone import Zone
 from flexor.stage.camera import CameraState, init_camera
@@ -47,7 +47,7 @@ from flexor.stage.movement.moves import MoveState, MoveTables, init_moves, lay_o
 from flexor.stage.movement.pads import walk_speeds
 from flexor.stage.movement.zones import ZoneTables, make_zones
 
-__all__ = ["StageState", "choose_opponents", "hash_state", "init_stage"]
+__all__ = ["StageState", "hash_state", "init_stage"]
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -68,7 +68,8 @@ class StageState:
     bool (N,); can_act, can_walk, flying, alive: bool (N,); planted: float64 (N,), how
     much of each one's feet follows the ground; stands: bool (N,), who is on its feet;
     kinds: int32 (N,), number of its body; upright: bool (N,), who is neither beaten nor
-    down; fights, fall_table: what fights and falls know of moves and bodies; is_acting:
+    down; looks: bool (N,), whose opponent is the nearest; teams: int32 (N,), -1 for
+    none; fights, fall_table: what fights and falls know of moves and bodies; is_acting:
     whether anybody is in a move; chance: the one source of all that is random.
     """
 
@@ -108,6 +109,8 @@ class StageState:
     kinds: Unhashed[Ints]
     own_speeds: Unhashed[Doubles]
     upright: Hashed[Bools]
+    looks: Unhashed[Bools]
+    teams: Unhashed[Ints]
     fights: Unhashed[FightTables]
     fall_table: Unhashed[FallTable]
     footing: Hashed[Footing]
@@ -245,7 +248,7 @@ def init_stage(
     kinds = np.zeros(count, np.int32)
     for number, body in enumerate(made):
         kinds[body.rows] = number
-    hits = init_hits([made[kind].plan.volumes for kind in kinds.tolist()], _teams(plan))
+    hits = init_hits([made[kind].plan.volumes for kind in kinds.tolist()])
     camera = plan.camera
     state = StageState(
         plan=plan,
@@ -285,6 +288,8 @@ def init_stage(
         kinds=kinds,
         own_speeds=_own_speeds(made),
         upright=np.ones(count, bool),
+        looks=np.array([actor.opponent == NEAREST for actor in plan.cast], bool),
+        teams=_teams(plan),
         fights=lay_out_fight(tables, _reaches(made, len(tables)), table),
         fall_table=lay_out_falls([body.plan.travels for body in made]),
         footing=init_footing(count),
@@ -304,10 +309,9 @@ def init_stage(
 
 
 def _teams(plan: StagePlan) -> Ints:
-    """Numbers of teams, -1 for none, and for all where mates may hit each other."""
+    """Numbers of teams, -1 for none: int32 (N,)."""
     names = [actor.team for actor in plan.cast]
-    known = [] if plan.fight.friendly else [name for name in names if name]
-    return np.array([known.index(n) if n in known else -1 for n in names], np.int32)
+    return np.array([names.index(name) if name else -1 for name in names], np.int32)
 
 
 def _reaches(bodies: Sequence[Body], count: int) -> Doubles:
@@ -339,18 +343,19 @@ def _own_speeds(bodies: Sequence[Body]) -> Doubles:
 
 
 def _set_out(state: StageState) -> None:
-    """Put all where the plan says, on the ground, each with an opponent."""
+    """Put all where the plan says, on the ground."""
     plan = state.plan
     heights = plan.ground.heights
     state.has_slopes = bool((heights != heights[0, 0]).any())
     state.has_steps = has_steps(plan.ground, plan.walking.step)
     state._eye_footing.heights[:] = heights[0, 0]
+    if not plan.fight.friendly:
+        state.hits.teams[:] = state.teams
     for row, actor in enumerate(plan.cast):
         state.places[row, [0, 2]] = actor.place
     find_footing(plan.ground, state.places, plan.friction, out=state.footing)
     state.places[:, 1] = state.footing.heights
     state.before[:] = state.places
-    choose_opponents(state)
 
 
 def _walls(structures: Sequence[Structure]) -> Iterator[Zone]:
@@ -358,32 +363,6 @@ def _walls(structures: Sequence[Structure]) -> Iterator[Zone]:
     for own in structures:
         if own.solid:
             yield Zone(own.footprint, keeps="out", name=own.name)
-
-
-def choose_opponents(state: StageState) -> None:
-    """Give an opponent that can still fight to all who have none, as the plan says."""
-    plan, alive = state.plan, state.fight.energy > 0
-    state.alive[:] = alive
-    rows = {actor.name: row for row, actor in enumerate(plan.cast)}
-    for row, actor in enumerate(plan.cast):
-        mine = int(state.opponents[row])
-        state.has_won[row] = False
-        if actor.opponent == NOBODY or (mine >= 0 and alive[mine]):
-            continue
-        if actor.opponent != NEAREST:
-            other = rows[actor.opponent]
-            is_over = mine >= 0 and bool(alive[row]) and not alive[other]
-            state.has_won[row] = is_over
-            state.opponents[row] = other
-            continue
-        can_be = alive.copy()
-        can_be[row] = False
-        if not can_be.any():
-            state.has_won[row] = mine >= 0 and bool(alive[row])
-            continue
-        away = state.places[:, [0, 2]] - state.places[row, [0, 2]]
-        far = np.where(can_be, (away * away).sum(1), np.inf)
-        state.opponents[row] = int(far.argmin())
 
 
 def hash_state(state: StageState) -> str:

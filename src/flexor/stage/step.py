@@ -37,7 +37,8 @@ from flexor.stage.movement.layout import CONTROLS, HITTING, UP
 from flexor.stage.movement.moves import step_moves
 from flexor.stage.movement.pads import read_pads
 from flexor.stage.movement.zones import keep_in_zones
-from flexor.stage.state import StageState, choose_opponents
+from flexor.stage.opponents import choose_opponents, run_opponents
+from flexor.stage.state import StageState
 
 __all__ = ["TICK", "begin_stage", "rules_of", "step_stage"]
 
@@ -50,6 +51,7 @@ Rule = Callable[[StageState], None]
 def begin_stage(state: StageState) -> StageState:
     """Make a new stage ready for its first tick: posed, and seen by its camera."""
     state.rules = rules_of(state)
+    choose_opponents(state)
     move_bodies(state)
     leave_afterimages(state)
     step_view_point(state, at_once=True)
@@ -61,10 +63,13 @@ def rules_of(state: StageState) -> tuple[tuple[str, Rule], ...]:
     plan, has_any = state.plan, len(state) > 0
     has_moves = has_any and len(state.tables) > 0
     has_faint = any(body.afterimages is not None for body in state.bodies)
+    has_choice = len(state) > 2 and plan.fight.nearest_ticks > 0
+    has_choice = has_choice and bool(state.looks.any())
     has_pads = bool((state.controls != CONTROLS.index("none")).any())
     wanted: tuple[tuple[str, Rule, bool], ...] = (
         ("falls", run_falls, has_moves),
         ("moves", run_moves, has_moves),
+        ("opponents", run_opponents, has_choice),
         ("pads", run_pads, has_pads),
         ("circling", run_walk, has_any),
         ("slopes", run_slopes, has_any and state.has_slopes),
