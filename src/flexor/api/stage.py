@@ -167,6 +167,18 @@ class Stage:
         """The row of each one's opponent, -1 for none: int32 (N,); can be written."""
         return self.state.opponents
 
+    @property
+    def colours(self) -> Doubles:
+        """What characters look like in plain light: the mean colour of their surfaces,
+        times their own: float64 (N, 3), linear.
+        """
+        from flexor.draw.scene.mean import mean_colour
+
+        found = np.array([actor.colour for actor in self.plan.cast]).reshape(-1, 3)
+        for own in self.cast:
+            found[list(own.rows)] *= mean_colour(own.hero.scene)
+        return found
+
     def row(self, name: str) -> int:
         """The number of who is called so."""
         return self.plan.row(name)

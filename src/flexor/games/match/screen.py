@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from flexor.api.stage import Stage
 from flexor.games.game import RATE
-from flexor.games.hud import draw_bar, draw_text, shade, text_size
+from flexor.games.hud import colour_of, draw_bar, draw_text, shade, text_size
 from flexor.games.match.flow import Flow
 from flexor.games.match.spectators import Spectators
 from flexor.games.match.title_view import TitleView
-from flexor.maths.colour import srgb_from_linear
 from flexor.scene.character.camera import Camera
 
 __all__ = ["Now", "Screen", "place_words"]
@@ -24,7 +23,6 @@ RGB = tuple[int, int, int]
 Box = tuple[float, float, float, float]
 GOLD: RGB = (255, 214, 110)
 WHITE: RGB = (255, 255, 255)
-PALE = 0.45  # of white in the colour of who fights
 MOST_BARS = 4
 TALL = 1.7  # metres: where a head is of whom no head is known
 # Metres around a head that words stay clear of, and to either side of a body.
@@ -63,14 +61,6 @@ def _shared(one: Box, other: Box) -> float:
     return max(wide, 0.0) * max(high, 0.0)
 
 
-def bright(colour: tuple[float, float, float]) -> RGB:
-    """The colour of a character, linear, as words and bars have it."""
-    most = max(max(colour), 1e-6)
-    parts = [PALE * 0.35 + (1 - PALE * 0.35) * part / most for part in colour]
-    red, green, blue = np.round(srgb_from_linear(parts)).astype(int).tolist()
-    return red, green, blue
-
-
 @dataclass(frozen=True, slots=True)
 class Now:
     """What is to be shown: where the game is, its tick, what is said, and whether it
@@ -97,13 +87,7 @@ class Screen:
         self.side_of, self.plan = side_of, stage.plan
         self.crowd: Spectators | None = None
         self._cheers: list[tuple[int, float]] = []  # that the crowd does not know yet
-        cast = stage.plan.cast
-        are_plain = len({actor.colour for actor in cast}) < len(cast)
-        own: list[RGB] = [(226, 84, 52), (70, 130, 226), (96, 190, 90), (200, 120, 220)]
-        self.colours = [
-            own[row % len(own)] if are_plain else bright(actor.colour)
-            for row, actor in enumerate(cast)
-        ]
+        self.colours = [colour_of((r, g, b)) for r, g, b in stage.colours.tolist()]
         self._title = TitleView(stage)
 
     def cheer(self, tick: int, share: float) -> None:
@@ -200,7 +184,7 @@ class Screen:
     def _boxes(
         self, camera: Camera, size: tuple[int, int]
     ) -> tuple[list[Box], list[Box]]:
-        """Where heads and bodies are in the picture: left, top, right, bottom, pixels."""
+        """Where heads and bodies are in the picture: left, top, right, bottom."""
         state = self.stage.state
         heads, bodies = list[Box](), list[Box]()
         for body in state.bodies:
