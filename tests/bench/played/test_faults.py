@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("made_once")
 
 @pytest.fixture(scope="module")
 def stage() -> Stage:
-    return arena_stage(samples.mannequin())
+    return arena_stage(samples.fighter())
 
 
 def standing(stage: Stage) -> Watch:
@@ -111,14 +111,14 @@ def test_who_is_outside_and_what_is_no_number(stage: Stage) -> None:
     ],
 )
 def test_what_the_camera_misses(fault: str, eye: Any, target: Any) -> None:
-    plan = arena_stage(samples.mannequin()).plan
+    plan = arena_stage(samples.fighter()).plan
     post = Structure(name="post", middle=(0, 5.5), radius=0.3, high=3)
     plan = replace(
         plan,
         structures=(post,),
         camera=CameraRule(rule="fixed", eye=eye, target=target, fov=math.radians(38)),
     )
-    stage = Stage(plan, characters={"mannequin": samples.mannequin()})
+    stage = Stage(plan, characters={"mannequin": samples.fighter()})
     stage.places[:, [0, 2]] = (0, 0), (1.2, 0)
     watch = init_watch(stage)
     for _ in range(3):

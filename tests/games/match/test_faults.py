@@ -16,7 +16,7 @@ DEEPEST_LIMB, DEEPEST_FOOT = 0.12, 0.09  # metres
 
 @pytest.fixture(scope="module")
 def found() -> Found:
-    hero, found = samples.mannequin(), Found()
+    hero, found = samples.fighter(), Found()
     for seed in range(3):
         found.add(play_match(hero, seed, 12))
     return found
@@ -43,5 +43,5 @@ def test_attacks_are_made(found: Found) -> None:
 
 
 def test_parries_are_played() -> None:
-    parried, _ = play_parries(arena_stage(samples.mannequin()))
+    parried, _ = play_parries(arena_stage(samples.fighter()))
     assert parried >= 12

@@ -6,7 +6,7 @@ body that does the move. Measured once for a body and its moves.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,6 +21,7 @@ __all__ = ["STRIKES", "Option", "options_of", "reach_of"]
 
 SIDE = 0.4  # metres to the side of the way ahead: what is beyond meets nobody there
 TAP = 4  # ticks that a button is held
+SOON = 3  # ticks before the return of a move at which the next button is typed
 STRIKES = ("attack", "throw")
 
 
@@ -64,8 +65,18 @@ def options_of(stage: Stage, row: int) -> tuple[Option, ...]:
         if buttons not in taken
     ]
     for one in table.combinations:
-        numbers = [number(command.buttons) for command in one.commands]
+        every = [table.command_move(command) for command in one.commands]
+        numbers = [first + table.index(move.name) for move in every]
         found.append(_option(tables.moves, reaches, one.button, numbers))
+    for text, name in table.sequences.items():
+        *steps, last = text.split()
+        numbers = [*map(number, steps), first + table.index(name)]
+        typed = _option(tables.moves, reaches, last, numbers)
+        presses = []
+        for step, own_move in zip(steps, numbers, strict=False):
+            wait = max(tables.moves[own_move].until_back - TAP - SOON, 1)
+            presses += [(button_mask(step), TAP), (0, wait)]
+        found.append(replace(typed, presses=(*presses, *typed.presses)))
     return tuple(found)
 
 

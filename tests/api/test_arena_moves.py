@@ -1,0 +1,69 @@
+"""The arena's own moves, played against somebody who stands still."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import flexor
+from flexor.api.stage import Stage
+from flexor.stage.movement.layout import HIT
+
+ARENA = Path(flexor.__file__).parent / "samples" / "arena" / "arena.toml"
+
+
+@pytest.fixture(scope="module")
+def arena() -> Stage:
+    return Stage(ARENA)
+
+
+def play(stage: Stage, held: str, apart: float, ticks: int) -> tuple[list[str], int]:
+    """Which moves begin as buttons are pressed that far away, and how many hit."""
+    stage.restart()
+    state = stage.state
+    stage.places[:, 0] = [-apart / 2, apart / 2]
+    stage.places[:, 2] = 0.8
+    for _ in range(10):
+        stage.step()
+    began, hits = [], 0
+    for tick in range(ticks):
+        stage.step([held if tick < 4 else "", ""])
+        if state.started[0] >= 0:
+            began.append(state.tables.moves[state.started[0]].name)
+        hits += int(state.fight.outcomes[0] == HIT)
+    return began, hits
+
+
+@pytest.mark.parametrize("apart", [0.95, 1.1])
+@pytest.mark.parametrize(
+    ("held", "moves"),
+    [
+        ("X", ["punch", "punch", "kick"]),
+        ("C+X", ["low-kick", "punch", "spin-kick"]),
+    ],
+)
+def test_combinations_land_all_their_blows(
+    arena: Stage, held: str, moves: list[str], apart: float
+) -> None:
+    """What a blow pushes the other back by leaves it within reach of the next one."""
+    assert play(arena, held, apart, 95) == (moves, len(moves))
+
+
+@pytest.mark.parametrize(
+    ("held", "move"), [("A+C", "low-kick"), ("A+B", "throw"), ("A+Z", "crouch")]
+)
+def test_moves_of_the_arena(arena: Stage, held: str, move: str) -> None:
+    assert play(arena, held, 2.5, 20)[0] == [move]
+
+
+def test_a_throw_is_typed(arena: Stage) -> None:
+    arena.restart()
+    presses = {0: "B", 18: "C", 40: "B"}
+    began = []
+    for tick in range(80):
+        held = next((text for t, text in presses.items() if t <= tick < t + 4), "")
+        arena.step([held])
+        if arena.state.started[0] >= 0:
+            began.append(arena.doing(0))
+    assert began == ["punch", "kick", "throw"]
