@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flexor.api.character import Character
+    from flexor.scene.scene import Scene
 
 __all__ = ["arena", "fighter", "mannequin"]
 
@@ -48,7 +49,9 @@ def mannequin() -> Character:
     return Character(_read().scene)
 
 
-def fighter() -> Character:
+def fighter(
+    outfit: str = "", colour: tuple[float, float, float] = (1.0, 1.0, 1.0)
+) -> Character:
     """The mannequin with sixteen clips more, for a fight: see `mannequin` for others.
 
     - advance, retreat: steps in guard at 1.2 m/s, on the spot as walk is, and looped.
@@ -64,6 +67,9 @@ def fighter() -> Character:
     - collapse-back, collapse-front, collapse-left: beaten, the knees first. To the
       right is `flexor.mirror_clip` of to the left.
 
+    outfit: what it wears: "gi", "shorts" or "armour"; nothing if not said. colour:
+    linear, of the cloth; wood keeps its own.
+
     Clips in which it falls, is thrown or rises go over the ground by their hips;
     `flexor.extract_root_motion` with turn=False takes that out: the hips of the guard
     are turned to the right, which is no turn of the character.
@@ -76,7 +82,27 @@ def fighter() -> Character:
     """
     from flexor.api.character import Character
 
-    return Character(_read_fighter().scene)
+    scene = _read_fighter().scene
+    if not outfit:
+        return Character(scene)
+    return Character(_dressed(outfit, tuple(map(float, colour))))
+
+
+@lru_cache(8)
+def _dressed(outfit: str, colour: tuple[float, float, float]) -> Scene:
+    """The fighter's scene with an outfit painted on its texture."""
+    from io import BytesIO
+
+    from PIL import Image
+
+    from flexor.samples.outfits import paint_outfit
+
+    scene = _read_fighter().scene
+    store = BytesIO()
+    pixels = paint_outfit(scene, outfit, colour)
+    Image.fromarray(pixels[..., :3]).save(store, "PNG")
+    wood, *others = scene.images
+    return replace(scene, images=(replace(wood, data=store.getvalue()), *others))
 
 
 @cache

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor import samples
 from flexor.api.pictures.effects import SceneryPainter
 from flexor.api.pictures.field import Targets
 from flexor.api.stage_cast import CastBody
-from flexor.draw.backend import open_backend
-from flexor.draw.drawlist import RGB, DrawItem, DrawLines, DrawList
+from flexor.draw.backend import Backend, open_backend
+from flexor.draw.drawlist import (
+    RGB,
+    DrawItem,
+    DrawLines,
+    DrawList,
+    DrawTexture,
+    Look,
+)
 from flexor.draw.items.afterimages import build_afterimage, upload_afterimages
 from flexor.draw.items.apron import build_apron, upload_apron
 from flexor.draw.items.backdrop import Backdrop, paint_backdrop, read_backdrop
@@ -26,10 +36,11 @@ from flexor.draw.scene.style import DrawStyle, style_of
 from flexor.draw.scene.upload import upload_scene
 from flexor.errors import SettingError
 from flexor.maths.colour import linear_from_srgb
+from flexor.samples.outfits import paint_outfit
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.light import DAYLIGHT, Light
 from flexor.scene.scene import Scene
-from flexor.scene.stage.plan import StageLook, StagePlan
+from flexor.scene.stage.plan import WHITE, StageLook, StagePlan
 from flexor.stage.effects.afterimages import strength_of
 from flexor.stage.effects.scenery import Scenery
 from flexor.stage.effects.view import make_view, see_from
@@ -79,6 +90,7 @@ class StagePainter:
         colours = [(*actor.colour, 1.0) for actor in plan.cast]
         tints = np.array(colours, np.float32).reshape(-1, 4)
         self._tints = [tints[list(own.rows)] for own in cast]
+        self._worn = [_find_worn(self.backend, plan, own) for own in cast]
         self._shadows = [
             -1
             if own.plan.parts is None
@@ -185,7 +197,7 @@ class StagePainter:
         )
 
     def _body_items(self, row: int, body: BodyFrame) -> list[DrawItem]:
-        dress, tints = self._dresses[row], self._tints[row]
+        dress = self._dresses[row]
         if not len(body.rows):
             return []
         turned = turned_parts(dress, body.world[0])
@@ -199,16 +211,17 @@ class StagePainter:
             if is_turned:
                 number = dress.assets.turned(number, part.mesh)
             has_normals = part.look.shading != "flat"
-            items.append(
-                DrawItem(
-                    number,
-                    positions,
-                    normals if has_normals else None,
-                    part.look,
-                    part.strokes,
-                    tints=tints,
+            for who, texture, tints in self._worn[row]:
+                items.append(
+                    DrawItem(
+                        number,
+                        positions[who],
+                        normals[who] if has_normals else None,
+                        _with_texture(part.look, texture),
+                        part.strokes,
+                        tints=tints,
+                    )
                 )
-            )
         return items
 
     def _faint_items(
@@ -242,6 +255,43 @@ class StagePainter:
             build_shadow(self._shadows[row], body.shadow[n][None], colours=colours[n])
             for n in np.flatnonzero(body.has_shadow).tolist()
         ]
+
+
+def _find_worn(
+    backend: Backend, plan: StagePlan, own: CastBody
+) -> list[tuple[Any, int, NDArray[np.float32]]]:
+    """Who of one body wears what: rows of the body, the texture's number, tints (N, 4).
+
+    Without an outfit the number is -1, and the tint is the colour, as it is for the
+    wood; an outfit has its colour in its texture.
+    """
+    is_wooden = own.hero.scene.meshes is samples.mannequin().scene.meshes
+    groups: dict[tuple[str, RGB], list[int]] = {}
+    for number, row in enumerate(own.rows):
+        actor = plan.cast[row]
+        is_bare = actor.outfit == "none" or not is_wooden
+        key = ("none", WHITE) if is_bare else (actor.outfit, actor.colour)
+        groups.setdefault(key, []).append(number)
+    found: list[tuple[Any, int, NDArray[np.float32]]] = []
+    for (outfit, colour), rows in groups.items():
+        who: Any = np.array(rows)
+        if rows == list(range(rows[0], rows[-1] + 1)):
+            who = slice(rows[0], rows[-1] + 1)  # nothing is copied
+        texture, tints = -1, np.ones((len(rows), 4), np.float32)
+        if outfit != "none":
+            pixels = paint_outfit(own.hero.scene, outfit, colour)
+            texture = backend.upload(DrawTexture(pixels))
+        else:
+            tints[:, :3] = [plan.cast[own.rows[n]].colour for n in rows]
+        found.append((who, texture, tints))
+    return found
+
+
+@lru_cache(64)
+def _with_texture(look: Look, texture: int) -> Look:
+    """A look with another texture, where it has one and another is given."""
+    is_same = texture < 0 or look.texture < 0
+    return look if is_same else replace(look, texture=texture)
 
 
 def _own_style(style: DrawStyle, scene: Scene) -> DrawStyle:

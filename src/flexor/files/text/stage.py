@@ -50,7 +50,8 @@
     file = "mannequin"              # the built-in one, or a file beside this one
     place = [-1.5, 0]               # x and z
     heading = 90                    # degrees, 0 looks along +z, 90 along +x
-    colour = "#d05040"              # multiplies its own
+    outfit = "gi"                   # of the mannequin: none, gi, shorts or armour
+    colour = "#d05040"              # multiplies its own, or that of its outfit
     opponent = "blue"               # a name, "nearest" or "none"
     control = "opponent"            # what its pad does: opponent, free or none
     clips = { walk = "Walk" }       # by role, or by the clip that a move names

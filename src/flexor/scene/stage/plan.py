@@ -50,6 +50,7 @@ __all__ = [
 ]
 
 Control = Literal["opponent", "free", "none"]
+Outfit = Literal["none", "gi", "shorts", "armour"]
 Order = Literal["depth", "sort"]
 Plain = Literal["grass", "stone"]
 RGB = tuple[float, float, float]
@@ -61,6 +62,7 @@ LONGEST_NAME = 100
 BRIGHTEST = 1e6  # of a part of the way that light travels
 USUAL_LIGHT: Vector = (0.35, -1.0, -0.45)
 WHITE: RGB = (1.0, 1.0, 1.0)
+MANNEQUIN = "mannequin"
 
 
 def _put(own: Any, **values: Any) -> None:
@@ -108,7 +110,9 @@ class Actor:
     """One who plays.
 
     name: its own; file: of the character, or "mannequin"; place: x and z, metres;
-    heading: radians, 0 looks along +z; colour: linear, multiplies that of its surface;
+    heading: radians, 0 looks along +z; outfit: what the mannequin wears, "gi",
+    "shorts" or "armour", "none": nothing; colour: linear, multiplies that of its
+    surface, or of its outfit only;
     radius: metres of the circle that it is for walls and others, None: by its shape;
     opponent: the name of another, "nearest" or "none"; team: of those who are not its
     opponents and do not hit each other, "": it is in none; control: what its pad does:
@@ -123,7 +127,7 @@ class Actor:
     """
 
     name: str
-    file: str = "mannequin"
+    file: str = MANNEQUIN
     place: Spot = (0.0, 0.0)
     heading: float = 0.0
     colour: RGB = WHITE
@@ -136,6 +140,7 @@ class Actor:
     speeds: Mapping[str, float] = field(default_factory=dict)
     player: Player | None = None
     skill: Skill = "middle"
+    outfit: Outfit = "none"
 
     def __post_init__(self) -> None:
         for name in ("name", "file", "opponent", "team"):
@@ -153,6 +158,12 @@ class Actor:
         if not self.file or "\0" in self.file:
             raise SettingError(
                 f"file: {self.file!r}, expected the name of a file, or mannequin"
+            )
+        _word(self.outfit, get_args(Outfit), "outfit")
+        if self.outfit != "none" and self.file != MANNEQUIN:
+            raise SettingError(
+                f"outfit: {self.outfit!r} for {self.file!r}, expected none: only the "
+                "mannequin has outfits"
             )
         most = 1e6
         _put(

@@ -24,7 +24,14 @@ from flexor.files.text.toml_text import (
 )
 from flexor.scene.stage.layout import ROLES
 from flexor.scene.stage.moves import MoveTable
-from flexor.scene.stage.plan import MOST_ACTORS, NEAREST, NOBODY, Actor, CameraRule
+from flexor.scene.stage.plan import (
+    MANNEQUIN,
+    MOST_ACTORS,
+    NEAREST,
+    NOBODY,
+    Actor,
+    CameraRule,
+)
 
 __all__ = ["MoveFiles", "check_followed", "read_cast"]
 
@@ -39,7 +46,6 @@ CHARACTER = words_of(
     speeds=dict,
     player=Either,
 )
-MANNEQUIN = "mannequin"
 
 
 class MoveFiles:
