@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flexor.api.character import Character
-    from flexor.scene.scene import Scene
 
 __all__ = ["arena", "fighter", "mannequin"]
 
@@ -82,19 +81,20 @@ def fighter(
     """
     from flexor.api.character import Character
 
-    scene = _read_fighter().scene
     if not outfit:
-        return Character(scene)
-    return Character(_dressed(outfit, tuple(map(float, colour))))
+        return Character(_read_fighter().scene)
+    red, green, blue = map(float, colour)
+    return Character(_dressed(outfit, (red, green, blue)).scene)
 
 
 @lru_cache(8)
-def _dressed(outfit: str, colour: tuple[float, float, float]) -> Scene:
-    """The fighter's scene with an outfit painted on its texture."""
+def _dressed(outfit: str, colour: tuple[float, float, float]) -> Character:
+    """The fighter with an outfit painted on its texture."""
     from io import BytesIO
 
     from PIL import Image
 
+    from flexor.api.character import Character
     from flexor.samples.outfits import paint_outfit
 
     scene = _read_fighter().scene
@@ -102,7 +102,8 @@ def _dressed(outfit: str, colour: tuple[float, float, float]) -> Scene:
     pixels = paint_outfit(scene, outfit, colour)
     Image.fromarray(pixels[..., :3]).save(store, "PNG")
     wood, *others = scene.images
-    return replace(scene, images=(replace(wood, data=store.getvalue()), *others))
+    worn = replace(wood, data=store.getvalue())
+    return Character(replace(scene, images=(worn, *others)))
 
 
 @cache

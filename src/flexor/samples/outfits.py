@@ -12,11 +12,10 @@ from io import BytesIO
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flexor.arrays import Bools, Doubles, Pixels, Rows
 from flexor.errors import SettingError
 
-Array = NDArray[np.float64]
 RGB = tuple[float, float, float]
 
 __all__ = ["OUTFITS", "paint_outfit"]
@@ -38,15 +37,15 @@ class Surface:
     is on one; wood: (SIZE, SIZE, 3), linear; light: (N,), of the wood, about 1.
     """
 
-    rows: NDArray[np.intp]
-    columns: NDArray[np.intp]
-    x: Array
-    y: Array
-    z: Array
-    along: Array
-    is_arm: NDArray[np.bool_]
-    wood: Array
-    light: Array
+    rows: Rows
+    columns: Rows
+    x: Doubles
+    y: Doubles
+    z: Doubles
+    along: Doubles
+    is_arm: Bools
+    wood: Doubles
+    light: Doubles
 
 
 class _Paint:
@@ -56,7 +55,7 @@ class _Paint:
         self._wood = self.colours = body.wood[body.rows, body.columns]
         self._light = (1 - GRAIN + GRAIN * body.light)[:, None]
 
-    def over(self, inside: Array, colour: Any, edge: float = 0.0) -> None:
+    def over(self, inside: Doubles, colour: Any, edge: float = 0.0) -> None:
         """Paint where a distance (N,) is above 0; edge: metres of a darker border."""
         share = np.clip(inside / SOFT + 0.5, 0.0, 1.0)[:, None]
         own = np.asarray(colour, np.float64) * self._light
@@ -64,29 +63,29 @@ class _Paint:
             own = own * (0.45 + 0.55 * np.clip(inside / edge, 0.0, 1.0))[:, None]
         self.colours = self.colours + share * (own - self.colours)
 
-    def bare(self, inside: Array) -> None:
+    def bare(self, inside: Doubles) -> None:
         """Show the wood where a distance (N,) is above 0."""
         share = np.clip(inside / SOFT + 0.5, 0.0, 1.0)[:, None]
         self.colours = self.colours + share * (self._wood - self.colours)
 
 
-def _between(value: Array, low: float, high: float) -> Array:
+def _between(value: Doubles, low: float, high: float) -> Doubles:
     return np.minimum(value - low, high - value)
 
 
-def _all(*insides: Array) -> Array:
+def _all(*insides: Doubles) -> Doubles:
     return np.asarray(np.minimum.reduce(insides))
 
 
-def _any(*insides: Array) -> Array:
+def _any(*insides: Doubles) -> Doubles:
     return np.asarray(np.maximum.reduce(insides))
 
 
-def _where(mask: NDArray[np.bool_]) -> Array:
+def _where(mask: Bools) -> Doubles:
     return np.where(mask, 1.0, -1.0)
 
 
-def _gi(body: Surface, paint: _Paint, tint: Array) -> None:
+def _gi(body: Surface, paint: _Paint, tint: Doubles) -> None:
     """Jacket and trousers of one colour, a black belt; head, hands and feet bare."""
     side, limb = np.abs(body.x), _where(body.is_arm)
     cloth, dark = 0.86 * tint, 0.34 * tint
@@ -117,7 +116,7 @@ def _gi(body: Surface, paint: _Paint, tint: Array) -> None:
     paint.over(knot, (0.03, 0.03, 0.034), edge=0.008)
 
 
-def _shorts(body: Surface, paint: _Paint, tint: Array) -> None:
+def _shorts(body: Surface, paint: _Paint, tint: Doubles) -> None:
     """Boxer's shorts, gloves and boots of one colour, white bands and wraps."""
     side, limb = np.abs(body.x), _where(body.is_arm)
     cloth = 0.80 * tint
@@ -139,7 +138,7 @@ def _shorts(body: Surface, paint: _Paint, tint: Array) -> None:
     paint.over(_all(laces, -limb), WHITE)
 
 
-def _armour(body: Surface, paint: _Paint, tint: Array) -> None:
+def _armour(body: Surface, paint: _Paint, tint: Doubles) -> None:
     """Plates of one colour on a dark suit, a head guard with an open face."""
     side, limb = np.abs(body.x), _where(body.is_arm)
     suit, steel, plate = (0.022, 0.024, 0.030), (0.20, 0.21, 0.23), 0.78 * tint
@@ -175,7 +174,7 @@ def _armour(body: Surface, paint: _Paint, tint: Array) -> None:
     paint.over(crest, steel)
 
 
-OUTFITS: Mapping[str, Callable[[Surface, _Paint, Array], None]] = {
+OUTFITS: Mapping[str, Callable[[Surface, _Paint, Doubles], None]] = {
     "gi": _gi,
     "shorts": _shorts,
     "armour": _armour,
@@ -183,9 +182,7 @@ OUTFITS: Mapping[str, Callable[[Surface, _Paint, Array], None]] = {
 """What there is to wear, by name."""
 
 
-def paint_outfit(
-    scene: Any, outfit: str, colour: RGB = (1.0, 1.0, 1.0)
-) -> NDArray[np.uint8]:
+def paint_outfit(scene: Any, outfit: str, colour: RGB = (1.0, 1.0, 1.0)) -> Pixels:
     """The texture of the mannequin in an outfit: sRGB and alpha (SIZE, SIZE, 4).
 
     scene: the mannequin's; colour: linear, of the cloth, not of the wood.
@@ -203,7 +200,7 @@ def paint_outfit(
     return pixels
 
 
-def _bleed(picture: Array, body: Surface) -> Array:
+def _bleed(picture: Doubles, body: Surface) -> Doubles:
     """Carry the colours of charts some texels beyond their borders."""
     known = np.zeros((SIZE, SIZE), bool)
     known[body.rows, body.columns] = True
@@ -215,12 +212,12 @@ def _bleed(picture: Array, body: Surface) -> Array:
     return picture
 
 
-def _encoded(linear: Array) -> Array:
+def _encoded(linear: Doubles) -> Doubles:
     low = linear <= 0.0031308
     return np.where(low, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
 
 
-def _linear(encoded: Array) -> Array:
+def _linear(encoded: Doubles) -> Doubles:
     low = encoded <= 0.04045
     return np.where(low, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
 
@@ -274,9 +271,7 @@ def _make_surface(scene: Any) -> Surface:
     )
 
 
-def _rasterise(
-    texcoords: Array, faces: NDArray[np.intp]
-) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+def _rasterise(texcoords: Doubles, faces: Rows) -> tuple[Rows, Rows, Doubles]:
     """Texels (N, 2) that faces cover, their faces (N,) and shares of corners (N, 3)."""
     corner = texcoords[faces] * SIZE
     low = np.clip(np.floor(corner.min(1)), 0, SIZE - 1).astype(np.intp)

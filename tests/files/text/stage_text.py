@@ -82,6 +82,7 @@ colour = [0.2, 0.3, 0.8]
 radius = 0.35
 player = 2
 skill = "low"
+outfit = "none"
 
 [buttons]
 P = "B"
