@@ -38,8 +38,8 @@ def colour_of(colour: tuple[float, float, float]) -> Colour:
     parts = np.maximum(np.array(colour, np.float64), 0)
     parts *= BRIGHTEST / max(float(parts.max()), 1e-6)
     # The lower parts a little lower: small letters look paler than large surfaces.
-    parts = BRIGHTEST * (parts / BRIGHTEST) ** 1.45
-    dim = 0.35 - float(parts @ np.array([0.2126, 0.7152, 0.0722]))
+    parts *= np.sqrt(parts / BRIGHTEST)
+    dim = 0.35 - float((parts * (0.2126, 0.7152, 0.0722)).sum())
     parts += max(dim, 0.0) * 0.5
     red, green, blue = np.round(srgb_from_linear(np.minimum(parts, 1))).astype(int)
     return int(red), int(green), int(blue)
@@ -205,7 +205,7 @@ def draw_bar(
     level = (np.arange(high) + 0.5) / high
     light = np.where(level < 0.42, 1.12 - 0.35 * level, 0.86 - 0.22 * (level - 0.42))
     gloss = np.where(level < 0.42, 0.26 * (1 - level / 0.42), 0.0)
-    own = linear_from_srgb(np.array(colour)) * (light**2)[:, None]
+    own = linear_from_srgb(np.array(colour)) * (light * light)[:, None]
     own = srgb_from_linear(np.clip(own + gloss[:, None] * (1 - own) * 0.7, 0, 1))
     _fill(picture, box, own, part)
 

@@ -14,10 +14,17 @@ from flexor.draw.items.ground import (
     shade_colours,
     upload_ground,
 )
+from flexor.draw.items.ground_mesh import (
+    EXACT,
+    LOOSEST,
+    flat_within,
+    ground_faces,
+)
 from flexor.draw.items.ground_picture import COLOURS, MOST, paint_ground
 from flexor.errors import SettingError
 from flexor.maths.colour import linear_from_srgb
 from flexor.scene.stage.ground import flat_ground, make_ground
+from flexor.scene.stage.zone import Zone
 
 
 def is_like(light: Any, name: str) -> bool:
@@ -92,13 +99,87 @@ def test_ground_is_its_mesh() -> None:
     assert item.look.texture == assets.texture
 
 
+def watertight(cells: Any, corners: Any, columns: int) -> tuple[Any, Any]:
+    """Rows and columns of triangles' corners, if every edge is one of two faces."""
+    row = cells // columns + np.array([0, 1, 1, 0])[corners]
+    column = cells % columns + np.array([0, 0, 1, 1])[corners]
+    spots = row * (columns + 1) + column
+    edges: dict[Any, int] = {}
+    for face in spots.tolist():
+        for one, two in zip(face, face[1:] + face[:1], strict=True):
+            edges[one, two] = edges.get((one, two), 0) + 1
+    assert set(edges.values()) == {1}
+    rows = int(row.max())
+    for one, two in edges:
+        if (two, one) not in edges:
+            (r, c), (s, d) = divmod(one, columns + 1), divmod(two, columns + 1)
+            assert r == s in (0, rows) or c == d in (0, columns), "a gap"
+    return row, column
+
+
+def test_flat_ground_is_drawn_with_few_triangles() -> None:
+    rng = np.random.default_rng(2)
+    heights = np.zeros((41, 53))
+    heights[:, 20:] += 0.1 * np.arange(33)  # a slope
+    heights[5:14, 30:37] += rng.normal(0, 0.1, (9, 7))
+    within = np.full((40, 52), 5e-4)
+    cells, corners = ground_faces(heights, within)
+    row, column = watertight(cells, corners, 52)
+    assert 100 < len(cells) < 0.3 * 2 * 40 * 52
+    area = 0.5 * (
+        (column[:, 1] - column[:, 0]) * (row[:, 2] - row[:, 0])
+        - (column[:, 2] - column[:, 0]) * (row[:, 1] - row[:, 0])
+    )
+    assert (area < 0).all(), "seen from above"
+    assert -area.sum() == 40 * 52
+    # Cells that are not flat are their own two triangles.
+    rough = (area == -0.5).sum()
+    assert rough >= 2 * 8 * 6
+
+
+def test_no_place_is_drawn_farther_from_where_it_is_than_it_may_be() -> None:
+    rng = np.random.default_rng(7)
+    heights = 0.02 * rng.random((33, 33)) + 0.01 * np.arange(33)
+    within = np.full((32, 32), 5e-4)
+    within[:, 16:] = 0.03
+    ground = make_ground(heights, (0, 0), 1.0)
+    backend: Any = open_backend("record")
+    assets = upload_ground(backend, ground, within=within)
+    assert len(assets.positions) < 0.65 * 33 * 33
+    faces = backend.meshes[assets.mesh].triangles
+    for a, b, c in assets.positions[faces].astype(np.float64):
+        normal = np.cross(b - a, c - a)
+        low, high = np.minimum(a, np.minimum(b, c)), np.maximum(a, np.maximum(b, c))
+        for r in range(int(low[2]), int(high[2]) + 1):
+            for q in range(int(low[0]), int(high[0]) + 1):
+                sides = [
+                    (t[0] - s[0]) * (r - s[2]) - (t[2] - s[2]) * (q - s[0])
+                    for s, t in ((a, b), (b, c), (c, a))
+                ]
+                if max(sides) <= 0:
+                    off = normal[0] * (q - a[0]) + normal[2] * (r - a[2])
+                    y = a[1] - off / normal[1]
+                    may = 0.06 if q > 16 else 1.1e-3
+                    assert abs(y - heights[r, q]) <= may
+
+
+def test_only_where_nobody_comes_may_ground_be_off() -> None:
+    ground = make_ground(np.zeros((41, 41)), (-10, -10), 0.5)
+    corners = np.array([(-2.0, -2.0), (2.0, -2.0), (2.0, 2.0), (-2.0, 2.0)])
+    for keeps, most in (("in", LOOSEST), ("out", 0.0)):
+        within = flat_within(ground, (Zone(corners, keeps),))  # type: ignore[arg-type]
+        assert within[15:25, 15:25].max() == EXACT
+        assert within.max() == pytest.approx(EXACT + most)
+
+
 def test_normals_are_those_of_a_slope() -> None:
     backend: Any = open_backend("record")
     x, z = np.meshgrid(np.arange(5.0), np.arange(4.0))
     assets = upload_ground(backend, make_ground(0.3 * x - 0.2 * z, (0, 0), 1.0))
     wanted = np.array([-0.3, 1, 0.2]) / np.linalg.norm([-0.3, 1, 0.2])
-    # One vertex for each corner of the grid.
-    np.testing.assert_allclose(assets.normals, np.tile(wanted, (20, 1)), atol=1e-6)
+    # One vertex for each corner of a block of cells, and one in the middle of each.
+    assert 14 <= len(assets.normals) <= 20
+    np.testing.assert_allclose(assets.normals - wanted, 0, atol=1e-6)
 
 
 def test_steps_keep_their_edges_and_gentle_bends_are_round() -> None:

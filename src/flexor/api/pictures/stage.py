@@ -28,6 +28,7 @@ from flexor.draw.items.apron import build_apron, upload_apron
 from flexor.draw.items.backdrop import Backdrop, paint_backdrop, read_backdrop
 from flexor.draw.items.ground import build_ground, shade_colours, upload_ground
 from flexor.draw.items.ground_marks import mark_ground
+from flexor.draw.items.ground_mesh import flat_within
 from flexor.draw.items.shadows import build_shadow, upload_cast_shadow
 from flexor.draw.items.structures import build_structures, upload_structures
 from flexor.draw.items.sunlight import make_shades
@@ -79,6 +80,7 @@ class StagePainter:
                 shades=self._shades,
                 lights=self._lights,
             ),
+            within=flat_within(plan.ground, plan.zones),
         )
         self._backdrop = _find_backdrop(plan.look)
         self._apron = upload_apron(

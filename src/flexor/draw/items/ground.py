@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats, first_same, freeze
+from flexor.arrays import Doubles, Floats, first_same, freeze
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import RGB, DrawItem, DrawMesh, DrawTexture, Look
 from flexor.draw.items.ground_marks import LEFT
+from flexor.draw.items.ground_mesh import flat_within, ground_faces
 from flexor.draw.items.ground_picture import GroundPicture, Plain, paint_ground
 from flexor.scene.stage.ground import Ground
 
@@ -22,6 +23,8 @@ __all__ = [
     "upload_ground",
 ]
 
+# Which row and column of points the corners a, c, d and b of a cell are in.
+ROW_OF, COLUMN_OF = np.array([0, 1, 1, 0]), np.array([0, 0, 1, 1])
 CREASE = np.cos(np.radians(25))  # cells that meet at a sharper angle have an edge
 
 
@@ -30,8 +33,8 @@ class GroundAssets:
     """A ground in a backend.
 
     mesh, texture: their numbers; positions, normals: float32 (V, 3), a vertex for each
-    corner of the grid, more where cells meet in an edge; picture: what it looks like
-    from above.
+    corner of a block of cells, more where cells meet in an edge; picture: what it looks
+    like from above.
     """
 
     ground: Ground
@@ -54,23 +57,29 @@ def upload_ground(
     *,
     is_clear: bool = False,
     mark: Callable[[GroundPicture], GroundPicture] | None = None,
+    within: Doubles | None = None,
 ) -> GroundAssets:
     """Upload a ground; plain: what its plain cells look like; is_clear: water is drawn
-    over it, so that its floor is seen; mark: what else is painted on its picture.
+    over it, so that its floor is seen; mark: what else is painted on its picture;
+    within: metres (R - 1, C - 1) that each cell may be drawn from where it is, None:
+    as `flat_within` says.
     """
     picture = paint_ground(ground, plain, is_clear=is_clear)
     if mark is not None:
         picture = mark(picture)
-    places, triangles = ground.mesh()
-    # The triangles of a cell, a c d and a d b, are the quad a c d b.
-    corners = triangles.reshape(-1, 6)[:, [0, 1, 2, 5]].ravel()
-    normals = _normals(ground).reshape(-1, 3).astype(np.float32)
+    if within is None:
+        within = flat_within(ground, ())
+    cells, which = ground_faces(ground.heights, within)
+    rows, columns = ground.surfaces.shape
+    row, column = np.divmod(cells, columns)
+    row, column = row + ROW_OF[which], column + COLUMN_OF[which]
+    places, corners = ground.mesh()[0], (row * (columns + 1) + column).ravel()
+    normals = _normals(ground)[cells, which].reshape(-1, 3).astype(np.float32)
     first = first_same(np.column_stack([corners, normals.view(np.int32)]))
     used, faces = np.unique(first, return_inverse=True)
-    rows, columns = ground.surfaces.shape
-    row, column = np.divmod(corners[used], columns + 1)
+    row, column = row.ravel()[used], column.ravel()[used]
     texcoords = np.stack([column / columns, row / rows], 1).astype(np.float32)
-    mesh = DrawMesh(len(used), faces.reshape(-1, 4).astype(np.int32), texcoords)
+    mesh = DrawMesh(len(used), faces.reshape(-1, 3).astype(np.int32), texcoords)
     texture = DrawTexture(picture.pixels.copy(), "clamp", "clamp")
     return GroundAssets(
         ground,
