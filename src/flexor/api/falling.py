@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,13 +13,15 @@ from flexor.arrays import Doubles
 from flexor.pose.clips.mirror import mirror_clip
 from flexor.pose.clips.root_motion import extract_root_motion
 from flexor.scene.character.clip import Clip
+from flexor.scene.human.human import find_human
 from flexor.scene.runtime.packed_clip import PackedClip, unpacked
 from flexor.scene.stage.moves import RATE, Move
+from flexor.scene.stage.plan import Actor
 from flexor.scene.stage.volumes import HitVolumes
-from flexor.stage.cast import Playing
+from flexor.stage.cast import Playing, Thrown
 from flexor.stage.movement.reaches import find_reach
 
-__all__ = ["FALLS", "find_falls", "find_reaches"]
+__all__ = ["FALLS", "find_falls", "find_reaches", "find_thrown"]
 
 # Roles of going down and getting up, what their clips are called, and what else they
 # are played by where there are none; "": the last pose of the role before stays.
@@ -38,6 +40,8 @@ FALLS: Mapping[str, tuple[tuple[str, ...], str]] = {
 }
 MIRRORS = {"beaten left": "beaten right", "beaten right": "beaten left"}
 SLOW = 0.4  # seconds in which who has no clip for it gets up
+APART = 0.75  # metres from a thrower to who is thrown, where their clips begin
+LANDED = 0.05  # metres above the lowest that hips come to: there one has landed
 MOST = 600  # ticks of a clip that carries who plays it
 
 
@@ -94,6 +98,62 @@ def _add(
     ticks = min(max(math.ceil(clip.duration * RATE), 1), MOST)
     moved = motion.at(np.arange(ticks + 1) / RATE)[:, [0, 2], 3]
     ways[role] = np.ascontiguousarray(moved - moved[0])
+
+
+def find_thrown(
+    hero: Character,
+    actor: Actor,
+    moves: Sequence[Move],
+    roles: Mapping[str, Playing],
+    clips: dict[str, Clip | PackedClip],
+) -> dict[int, Thrown]:
+    """By the number of a throw, how it throws one; puts clips into `clips`. Who has not
+    its clip goes down from where it stands, if it has one for that.
+    """
+    found: dict[int, Thrown] = {}
+    for number, move in enumerate(moves):
+        if move.kind != "throw":
+            continue
+        name = actor.clips.get(move.thrown, move.thrown)
+        left = move.total - move.start
+        if name in hero.clips:
+            own = f"{name} (on the spot)"
+            clip = unpacked(hero.clips[name])
+            still, motion = extract_root_motion(clip, hero.skeleton, turn=False)
+            clips[own] = replace(still, name=own)
+            speed = clip.duration * RATE / move.total
+            start, apart = move.start * speed / RATE, APART
+            high = _heights(hero, name, start, speed, left)
+        elif "down back" in roles:
+            own, name = roles["down back"].clip, ""
+            clip = unpacked(clips[own])
+            motion = None
+            speed, start, apart = clip.duration * RATE / left, 0.0, 0.0
+            high = _heights(hero, "", start, speed, left)
+        else:
+            continue
+        times = start + np.arange(left + 1) * speed / RATE
+        way = np.zeros((left + 1, 2))
+        if motion is not None:
+            way = motion.at(times)[:, [0, 2], 3] - motion.at(np.zeros(1))[0, [0, 2], 3]
+        low = np.flatnonzero(high <= high.min() + LANDED)
+        top = int(high.argmax())
+        lands = int(low[low >= top][0]) if (low >= top).any() else left
+        playing = Playing(own, "once", speed, 0.0, 0.1)
+        found[number] = Thrown(playing, start, way, max(lands, 1), apart)
+    return found
+
+
+def _heights(
+    hero: Character, name: str, start: float, speed: float, ticks: int
+) -> Doubles:
+    """Metres that the hips are high in each tick of a throw; without a clip falling."""
+    human = find_human(hero.skeleton, hero.scene.carried).nodes
+    if not name or "hips" not in human:
+        return np.linspace(1, 0, ticks + 1)
+    times = start + np.arange(ticks + 1) * speed / RATE
+    world = hero.pose_many(name, times).world
+    return world[:, human["hips"], 1, 3].astype(np.float64)
 
 
 def find_reaches(

@@ -14,7 +14,7 @@ import numpy as np
 
 from flexor import samples
 from flexor.api.character import Character
-from flexor.api.falling import FALLS, find_falls, find_reaches
+from flexor.api.falling import FALLS, find_falls, find_reaches, find_thrown
 from flexor.api.feet import contacts_of, soles_of
 from flexor.api.load_save import load
 from flexor.api.reaching import LIMBS, Limbs
@@ -268,11 +268,11 @@ def _plan_body(
             speed = clips[name].duration * RATE / move.total
         playing[number] = Playing(name, "once", speed, 0.0, MOVE_FADE)
     limbs, feet = _find_limbs(hero)
-    has_attacks = any(
-        m.kind == "attack" for table in plan.tables()[0] for m in table.moves
-    )
+    every = [move for table in plan.tables()[0] for move in table.moves]
+    has_attacks = any(move.kind == "attack" for move in every)
     none = HitVolumes(np.zeros(0, np.int32), np.zeros((0, 2, 3)), np.zeros(0), ())
     volumes = volumes_of(hero) if has_attacks else none
+    thrown = find_thrown(hero, actor, every, roles, clips)
     has_skin = bool(hero.binds)
     loops = [own.clip for own in roles.values() if own.mode == "loop"]
     soles = soles_of(hero, limbs, feet) if plan.look.feet else None
@@ -294,6 +294,7 @@ def _plan_body(
         travels,
         find_reaches(hero, volumes, moves, playing, roles),
         "down back" in roles,
+        thrown,
     )
 
 

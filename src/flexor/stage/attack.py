@@ -6,18 +6,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from flexor.arrays import Bools, Doubles
 from flexor.maths import exact
-from flexor.scene.stage.layout import ATTACK, PARRY
+from flexor.scene.stage.layout import ATTACK, PARRY, RISE_BACK
 from flexor.stage.hands import bring_hands
 from flexor.stage.movement.falls import step_falls
 from flexor.stage.movement.fight import begin_tick, step_fight
 from flexor.stage.movement.hits import find_hits, find_near
-from flexor.stage.movement.layout import HITTING, RETURN, UP
+from flexor.stage.movement.layout import HITTING, RETURN, RISING, UP
 from flexor.stage.movement.moves import stop_moves
 from flexor.stage.movement.parry import push_back, step_recoil
 from flexor.stage.state import StageState
 
-__all__ = ["end_parries", "run_attack", "run_falls", "run_recoil"]
+__all__ = ["end_parries", "run_attack", "run_falls", "run_recoil", "solid_parts"]
 
 IN_REACH = 0.7  # of the reach of an attack: who was parried leans back
 
@@ -34,6 +35,16 @@ def run_falls(state: StageState) -> None:
     state.upright &= state.alive
     np.equal(state.fight.stun, 0, out=state.can_act)
     state.can_act &= state.upright
+
+
+def solid_parts(state: StageState) -> tuple[Doubles, Bools]:
+    """Radii (N,) of who is in others' way, and who is: who gets up grows into it."""
+    falls = state.fight.falls
+    is_rising = falls.phase == RISING
+    spans = state.fall_table.spans[state.kinds, RISE_BACK + falls.side % 2]
+    share = np.clip(falls.at / np.maximum(spans, 1.0), 0.0, 1.0)
+    radii = np.where(is_rising, state.radii * share, state.radii)
+    return radii, state.upright | (is_rising & state.alive)
 
 
 def end_parries(state: StageState) -> None:

@@ -45,6 +45,7 @@ __all__ = [
     "Body",
     "BodyPlan",
     "Playing",
+    "Thrown",
     "init_body",
     "skin_body",
     "skin_moment",
@@ -74,6 +75,23 @@ class Playing:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Thrown:
+    """How one is thrown by a move.
+
+    playing: what it plays; start: seconds in the clip at the grip; way: float64 (T, 2),
+    metres to the left and ahead, a row for each tick of the thrower's clock since the
+    grip; lands: ticks until it hits the ground; apart: metres that it then stands
+    before the thrower by the clips, 0: as far as it does.
+    """
+
+    playing: Playing
+    start: float
+    way: Doubles
+    lands: float
+    apart: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class BodyPlan:
     """What bodies of one kind are made of.
 
@@ -87,7 +105,7 @@ class BodyPlan:
     limb_groups: by limb; travels: by role, float64 (T, 2), metres to the left and ahead
     that its clip carries who plays it, a row for each tick; reaches: by the number of a
     move, metres within which it meets one who stands; can_fall: whether there is a clip
-    of going down.
+    of going down; thrown: how it is thrown, by the number of a throw of anybody.
     """
 
     layout: Layout
@@ -109,6 +127,7 @@ class BodyPlan:
     travels: Mapping[str, Doubles] = field(default_factory=dict)
     reaches: Mapping[int, float] = field(default_factory=dict)
     can_fall: bool = True
+    thrown: Mapping[int, Thrown] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)

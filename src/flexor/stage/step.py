@@ -16,8 +16,14 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Masks
 from flexor.errors import ShapeError
-from flexor.scene.stage.moves import KINDS
-from flexor.stage.attack import end_parries, run_attack, run_falls, run_recoil
+from flexor.scene.stage.layout import JUMP, THROW
+from flexor.stage.attack import (
+    end_parries,
+    run_attack,
+    run_falls,
+    run_recoil,
+    solid_parts,
+)
 from flexor.stage.camera import (
     keep_above,
     look_over,
@@ -39,11 +45,11 @@ from flexor.stage.movement.pads import read_pads
 from flexor.stage.movement.zones import keep_in_zones
 from flexor.stage.opponents import choose_opponents, run_opponents
 from flexor.stage.state import StageState
+from flexor.stage.throws import run_throws
 
 __all__ = ["TICK", "begin_stage", "rules_of", "step_stage"]
 
 FARTHEST = 1e6  # metres, and radians
-JUMP = KINDS.index("jump")
 
 Rule = Callable[[StageState], None]
 
@@ -63,6 +69,7 @@ def rules_of(state: StageState) -> tuple[tuple[str, Rule], ...]:
     plan, has_any = state.plan, len(state) > 0
     has_moves = has_any and len(state.tables) > 0
     has_faint = any(body.afterimages is not None for body in state.bodies)
+    has_throws = len(state) > 1 and bool((state.tables.kinds == THROW).any())
     has_choice = len(state) > 2 and plan.fight.nearest_ticks > 0
     has_choice = has_choice and bool(state.looks.any())
     has_pads = bool((state.controls != CONTROLS.index("none")).any())
@@ -74,6 +81,7 @@ def rules_of(state: StageState) -> tuple[tuple[str, Rule], ...]:
         ("circling", run_walk, has_any),
         ("slopes", run_slopes, has_any and state.has_slopes),
         ("recoil", run_recoil, has_moves),
+        ("throws", run_throws, has_throws),
         ("apart", run_apart, len(state) > 1),
         ("zones", run_zones, has_any and len(state.zones.sides) > 0),
         ("steps", run_steps, has_any and state.has_steps),
@@ -185,8 +193,13 @@ def run_slopes(state: StageState) -> None:
 
 
 def run_apart(state: StageState) -> None:
-    """Bodies keep apart; one that lies is in nobody's way."""
-    push_apart(state.standing, state.radii, state.upright, state.places)
+    """Bodies keep apart; one that lies is in nobody's way, one that gets up comes to be
+    so bit by bit.
+    """
+    radii, is_solid = state.radii, state.upright
+    if state.fight.falls.is_any:
+        radii, is_solid = solid_parts(state)
+    push_apart(state.standing, radii, is_solid, state.places)
 
 
 def run_zones(state: StageState) -> None:

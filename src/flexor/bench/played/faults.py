@@ -45,7 +45,7 @@ TRUNK = ("hips", "spine", "chest", "upperChest", "neck", "head")
 LIMB = ("Hand", "LowerArm", "Foot", "LowerLeg")
 ATTACK, JUMP = KINDS.index("attack"), KINDS.index("jump")
 # Roles in which nobody stands on its feet.
-OFF_FEET = ("air", "beaten")
+OFF_FEET = ("air", "beaten", "down", "lie", "rise", "thrown")
 
 
 @dataclass(slots=True)
@@ -202,7 +202,7 @@ def _keep_soles(watch: Watch) -> None:
 def _look_at_feet(watch: Watch) -> None:
     """Whether the slower planted foot moves, and how deep feet are in the ground."""
     found, state = watch.found, watch.stage.state
-    roles = np.array([role in OFF_FEET for role in ROLES])
+    roles = np.array([role.split()[0] in OFF_FEET for role in ROLES])
     is_off = (state.roles < len(roles)) & roles[np.minimum(state.roles, len(roles) - 1)]
     move = state.moves.move
     jumps = (move >= 0) & (

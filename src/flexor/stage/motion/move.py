@@ -13,7 +13,7 @@ from flexor.pose.links import follow_links
 from flexor.pose.model_space import world_from_local
 from flexor.pose.play.player import advance
 from flexor.pose.play.voices import play, stop
-from flexor.scene.stage.layout import ATTACK, ROLES
+from flexor.scene.stage.layout import ATTACK, ROLES, THROWN
 from flexor.scene.stage.moves import RATE
 from flexor.stage.cast import Body, Playing
 from flexor.stage.layout import ground_table
@@ -81,11 +81,31 @@ def _play_changed(state: StageState, body: Body) -> None:
     for role in np.unique(roles[changed]).tolist():
         who = np.flatnonzero(changed & (roles == role))
         playing = body.playing[role]
-        if playing is not None:
+        if role == THROWN:
+            _play_thrown(state, body, who)
+        elif playing is not None:
             # Who comes onto the stage has nothing to fade from.
             _play(body, playing, who, playing.fade if state.tick else 0.0)
         elif role == STANCE:
             stop(body.player, who=who, fade=0.2)
+
+
+def _play_thrown(state: StageState, body: Body, who: NDArray[np.intp]) -> None:
+    """Let those who are held play their part of the throw, from the grip on."""
+    for row in who.tolist():
+        holder = int(state.fight.falls.holder[body.rows[row]])
+        thrown = body.plan.thrown.get(int(state.moves.move[holder]))
+        if holder >= 0 and thrown is not None:
+            own = thrown.playing
+            play(
+                body.player,
+                own.clip,
+                who=[row],
+                fade=own.fade,
+                mode=own.mode,
+                speed=own.speed,
+                start=thrown.start,
+            )
 
 
 def _play(body: Body, playing: Playing, who: NDArray[np.intp], fade: float) -> None:

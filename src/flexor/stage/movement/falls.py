@@ -26,6 +26,7 @@ from flexor.stage.movement.layout import (
     COLLAPSED,
     FALLING,
     FRONT,
+    HELD,
     LEFT,
     LYING,
     RIGHT,
@@ -38,11 +39,13 @@ from flexor.stage.movement.layout import (
 __all__ = [
     "Falls",
     "collapse",
+    "hold",
     "init_falls",
     "knock_down",
     "lay_out_falls",
     "lie_down",
     "side_of",
+    "stand_up",
     "step_falls",
     "travelled",
 ]
@@ -56,7 +59,9 @@ class Falls:
 
     phase, side: uint8 (N,), numbers of `layout`; at: float64 (N,), ticks of its own
     clock in that phase; kept: uint32 (N,), what was pressed meanwhile, for when it is
-    up; holder: int32 (N,), who holds it by a throw, -1 for nobody; can_fall: bool (N,),
+    up; holder: int32 (N,), who holds it by a throw, -1 for nobody; ease: float64 (N,
+    4), metres along x and z, and radians of it and of its holder, to where the clips of
+    the throw begin; can_fall: bool (N,),
     who has clips for it; is_any: whether anybody is down.
     """
 
@@ -65,6 +70,7 @@ class Falls:
     at: Hashed[Doubles]
     kept: Hashed[Masks]
     holder: Hashed[Ints]
+    ease: Hashed[Doubles]
     can_fall: Unhashed[Bools]
     is_any: Hashed[bool] = False
 
@@ -80,6 +86,7 @@ def init_falls(count: int) -> Falls:
         np.zeros(count),
         np.zeros(count, np.uint32),
         np.full(count, -1, np.int32),
+        np.zeros((count, 4)),
         np.ones(count, bool),
     )
 
@@ -142,6 +149,18 @@ def collapse(falls: Falls, who: int, way: tuple[float, float], heading: float) -
 def lie_down(falls: Falls, who: int, side: int = BACK) -> None:
     """Let one lie, as after a fall."""
     _put(falls, who, LYING, side)
+    falls.holder[who] = -1
+
+
+def hold(falls: Falls, who: int, holder: int) -> None:
+    """Let one be held by another, for a throw."""
+    _put(falls, who, HELD, BACK)
+    falls.holder[who] = holder
+
+
+def stand_up(falls: Falls, who: int) -> None:
+    """Let one be on its feet at once: who held it has let it go."""
+    _put(falls, who, UP, BACK)
     falls.holder[who] = -1
 
 
