@@ -11,8 +11,10 @@ import pytest
 
 from flexor.draw.backend import open_backend
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawList
+from flexor.draw.items.stonework import FOOT, TILE, TONE, paint_stone
 from flexor.draw.items.structures import build_structures, upload_structures
 from flexor.draw.target import init_target
+from flexor.maths.colour import linear_from_srgb
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.light import Light
 from flexor.scene.stage.structure import Fit, Mode, Structure
@@ -170,7 +172,10 @@ def test_what_is_not_in_the_way_is_drawn_as_it_is(own: Structure, mode: Mode) ->
     assert item.look is not None
     assert item.look.alpha == "opaque"
     assert item.look.opacity == 1
-    assert item.look.colour == (*own.colour, 1.0)
+    # Its own colour is the mean of its stones.
+    mean = [TONE * part for part in item.look.colour[:3]]
+    assert mean == pytest.approx(own.colour)
+    assert item.look.colour[3] == 1
 
 
 @pytest.mark.parametrize("own", [PILLAR, WALL], ids=lambda own: own.name)
@@ -331,3 +336,55 @@ def test_low_is_above_the_ground_or_deeper_in_it() -> None:
 def test_very_high_ground_is_none_that_is_refused() -> None:
     low, high = heights_of(PILLAR, lambda spots: np.full(len(spots), 9e4))
     assert (low, high) == pytest.approx((9e4 - 0.2, 9e4 + 2.5), abs=0.02)
+
+
+# Stones.
+
+
+def test_stone_is_as_bright_as_it_is_said_and_repeats() -> None:
+    pixels = paint_stone().pixels
+    light = linear_from_srgb(pixels[..., :3])
+    np.testing.assert_allclose(light.mean((0, 1)), TONE, atol=0.01)
+    assert light.std() > 0.05
+    grey = light.mean(-1)
+    for axis in (0, 1):
+        steps = np.abs(np.diff(grey, axis=axis, append=np.take(grey, [0], axis)))
+        rows = steps.mean(1 - axis)
+        assert rows[-1] < 2 * np.quantile(rows, 0.98), "no seam"
+
+
+@pytest.mark.parametrize("own", [*SHAPES, ELL], ids=lambda own: own.name)
+def test_stones_are_as_large_on_every_side(own: Structure) -> None:
+    (item,), _, (mesh,) = built(own)
+    assert item.look is not None
+    assert item.look.texture >= 0
+    corners = triangles(item, mesh)
+    spots = TILE * mesh.texcoords[mesh.triangles].astype(np.float64)
+    for one, other in ((0, 1), (1, 2), (2, 0)):
+        wide = np.linalg.norm(corners[:, one] - corners[:, other], axis=1)
+        seen = np.linalg.norm(spots[:, one] - spots[:, other], axis=1)
+        # Of a pillar whole stones go around it, and its sides are flat.
+        near = 0.25 if own.ends is None and own.corners is None else 1e-4
+        np.testing.assert_allclose(seen, wide, rtol=near, atol=1e-5)
+    light = mesh.colours[:, 0]
+    y = item.positions[:, 1]
+    np.testing.assert_allclose(light[y == y.min()], FOOT)
+    np.testing.assert_allclose(light[y == y.max()], 1, rtol=1e-6)
+
+
+def test_parts_of_a_wall_have_the_stones_of_the_whole() -> None:
+    items, _, meshes = built(replace(WALL, mode="mesh"), shown=0.0, parts=(0.3, 0.6))
+    (whole,), _, (mesh,) = built(WALL)
+
+    def stones(item: DrawItem, mesh: Any) -> Any:
+        (a, _, c), _ = item.look.texture_transform  # type: ignore[union-attr]
+        way = np.array([4.0, 3.0]) / 5
+        is_side = np.abs(item.normals[:, [0, 2]] @ way) < 0.5  # type: ignore[index]
+        along = item.positions[:, [0, 2]] @ way
+        return along[is_side], a * mesh.texcoords[is_side, 0] + c
+
+    x, u = stones(whole, mesh)
+    for item, part in zip(items, meshes, strict=True):
+        places, found = stones(item, part)
+        wanted = np.interp(places, [x.min(), x.max()], [u.min(), u.max()])
+        np.testing.assert_allclose(found, wanted, atol=1e-5)

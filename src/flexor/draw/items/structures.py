@@ -18,6 +18,14 @@ from flexor.arrays import Doubles, Floats
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import RGBA, DrawItem, DrawLines, DrawMesh, Look
 from flexor.draw.items.footprints import prism_faces, prism_shape, turn_round
+from flexor.draw.items.stonework import (
+    BLOCKS,
+    TILE,
+    TONE,
+    paint_stone,
+    stone_colours,
+    stone_coords,
+)
 from flexor.scene.stage.structure import Structure
 
 __all__ = ["StructureAssets", "build_structures", "upload_structures"]
@@ -38,15 +46,15 @@ class StructureAssets:
     """Structures in a backend.
 
     spans: for each, metres from where to where it is drawn; shapes: for each, what it
-    is made of while no part of it is in the way; meshes: for each, its number then;
-    box: that of a part of a wall.
+    is made of while no part of it is in the way; meshes: for each, its number; stone:
+    the number of their texture.
     """
 
     structures: tuple[Structure, ...]
     spans: tuple[tuple[float, float], ...]
     shapes: tuple[Shape, ...]
     meshes: tuple[int, ...]
-    box: int
+    stone: int
 
 
 def upload_structures(
@@ -60,31 +68,59 @@ def upload_structures(
     Structures stand on the ground under their middle, and reach down to the lowest
     under them unless they begin above the ground.
     """
-    quads = np.arange(24, dtype=np.int32).reshape(-1, 4)
-    box = backend.upload(DrawMesh(24, quads))
-    around = np.arange(ROUND, dtype=np.int32)
-    after = (around + 1) % ROUND
-    sides = np.stack([around, after, ROUND + after, ROUND + around], 1)
-    fan = np.stack([0 * around[2:], around[1:-1], around[2:]], 1)
-    top, floor = 2 * ROUND + fan, 3 * ROUND + fan[:, ::-1]
-    faces = np.concatenate([sides[:, [0, 1, 2]], sides[:, [0, 2, 3]], top, floor])
-    pillar = backend.upload(DrawMesh(4 * ROUND, faces.astype(np.int32)))
     spans = tuple(_span(own, height_at) for own in structures)
+    shapes = tuple(
+        _whole(own, span) for own, span in zip(structures, spans, strict=True)
+    )
+    stone = backend.upload(paint_stone()) if structures else -1
     return StructureAssets(
         tuple(structures),
         spans,
-        tuple(_whole(own, span) for own, span in zip(structures, spans, strict=True)),
+        shapes,
         tuple(
-            _prism_mesh(backend, own) if own.corners else box if own.ends else pillar
-            for own in structures
+            _upload_shape(backend, own, shape, span[1])
+            for own, shape, span in zip(structures, shapes, spans, strict=True)
         ),
-        box,
+        stone,
     )
 
 
-def _prism_mesh(backend: Backend, own: Structure) -> int:
-    corners = turn_round(own.footprint)
-    return backend.upload(DrawMesh(6 * len(corners), prism_faces(corners)))
+def _upload_shape(backend: Backend, own: Structure, shape: Shape, top: float) -> int:
+    """The mesh of a structure, with its stones."""
+    positions, normals, _ = shape
+    coords = stone_coords(positions, normals, top)
+    if own.corners is not None:
+        faces = prism_faces(turn_round(own.footprint))
+    elif own.ends is not None:
+        faces = np.arange(24, dtype=np.int32).reshape(-1, 4)
+        # By metres from its begin, so that parts of it have the stones of the whole.
+        (ax, az), (bx, bz) = own.ends
+        way = np.array([bx - ax, bz - az]) / math.hypot(bx - ax, bz - az)
+        along = (positions[:, [0, 2]] - (ax, az)) @ way / TILE
+        is_side = np.abs(normals[:, [0, 2]] @ way) < 0.5
+        coords[is_side, 0] = along[is_side]
+        is_level = np.abs(normals[:, 1]) > 0.5
+        across = positions[:, [0, 2]] @ np.array([-way[1], way[0]]) / TILE
+        coords[is_level, 1] = across[is_level]
+    else:
+        faces = _pillar_faces()
+        # Whole stones once around.
+        stones = max(round(2 * math.pi * float(own.radius or 0) / TILE * BLOCKS), 1)
+        around = np.linspace(0, stones / BLOCKS, ROUND + 1)
+        coords[: 2 * (ROUND + 1), 0] = np.tile(around, 2)
+    colours = stone_colours(positions)
+    return backend.upload(DrawMesh(len(positions), faces, coords, colours))
+
+
+def _pillar_faces() -> NDArray[np.int32]:
+    """Triangles of a pillar, whose sides have a vertex more than its ends."""
+    around = np.arange(ROUND, dtype=np.int32)
+    after, more = around + 1, ROUND + 1
+    sides = np.stack([around, after, more + after, more + around], 1)
+    fan = np.stack([0 * around[2:], around[1:-1], around[2:]], 1)
+    top, floor = 2 * more + fan, 2 * more + ROUND + fan[:, ::-1]
+    faces = [sides[:, [0, 1, 2]], sides[:, [0, 2, 3]], top, floor]
+    return np.concatenate(faces).astype(np.int32)
 
 
 def _whole(own: Structure, span: tuple[float, float]) -> Shape:
@@ -149,7 +185,8 @@ def build_structures(
     ):
         share, whole = float(shown[row]), assets.shapes[row]
         if own.ends is None or own.corners is not None or share >= 1:
-            _add(assets.meshes[row], own, share, *whole, width, items, lines)
+            piece = _Piece(assets.meshes[row], assets.stone, share)
+            _add(piece, own, whole, width, items, lines)
             continue
         first, last = parts[row].tolist()
         for start, end, part in (
@@ -159,23 +196,35 @@ def build_structures(
         ):
             if end - start > SHORTEST:
                 shape = _box(own, span, start, end)
-                _add(assets.box, own, part, *shape, width, items, lines)
+                piece = _Piece(assets.meshes[row], assets.stone, part, start, end)
+                _add(piece, own, shape, width, items, lines)
     return items, lines
 
 
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """mesh, stone: numbers; share: how much of it is as it is; start, end: from where
+    to where on a long one, 0 to 1.
+    """
+
+    mesh: int
+    stone: int
+    share: float
+    start: float = 0.0
+    end: float = 1.0
+
+
 def _add(
-    mesh: int,
+    piece: _Piece,
     own: Structure,
-    share: float,
-    positions: Floats,
-    normals: Floats,
-    edges: Floats,
+    shape: Shape,
     width: float,
     items: list[DrawItem],
     lines: list[DrawLines],
 ) -> None:
-    """A piece; share: how much of it is as it is."""
-    alpha, opacity = 1.0, 1.0
+    """Add a piece to what is drawn."""
+    positions, normals, edges = shape
+    alpha, opacity, share = 1.0, 1.0, piece.share
     if share < 1:
         if own.mode == "mesh":
             opacity = MESHED + (1 - MESHED) * share
@@ -187,19 +236,27 @@ def _add(
             lines.append(DrawLines(edges, colour, width))
     if alpha <= 0:
         return
+    red, green, blue = (part / TONE for part in own.colour)
+    across, offset = 1.0, 0.0
+    if own.ends is not None:
+        across = piece.end - piece.start
+        offset = piece.start * math.dist(*own.ends) / TILE
     look = Look(
-        colour=(*own.colour, alpha),
+        colour=(red, green, blue, alpha),
+        texture=piece.stone,
+        texture_transform=((across, 0.0, offset), (0.0, 1.0, 0.0)),
         alpha="opaque" if alpha == 1 else "blend",
         opacity=opacity,
     )
-    items.append(DrawItem(mesh, positions, normals, look))
+    items.append(DrawItem(piece.mesh, positions, normals, look))
 
 
 def _pillar(own: Structure, span: tuple[float, float]) -> Shape:
-    """Vertices and normals (4 * ROUND, 3) of a pillar, and its edges (E, 2, 3)."""
+    """Vertices and normals (4 * ROUND + 2, 3) of a pillar, and its edges (E, 2, 3)."""
     assert own.middle is not None
     assert own.radius is not None
-    turn = np.arange(ROUND) * (2 * math.pi / ROUND)
+    turn = np.arange(ROUND + 1) * (2 * math.pi / ROUND)
+    turn[-1] = 0.0  # once around: a vertex of its own, for the stones
     # From above counter-clockwise, so that fronts are outside.
     ring = np.stack([np.sin(turn), 0 * turn, np.cos(turn)], 1)
     middle = np.array([own.middle[0], 0.0, own.middle[1]])
@@ -207,11 +264,12 @@ def _pillar(own: Structure, span: tuple[float, float]) -> Shape:
     low[:, 1] = span[0]
     high = low.copy()
     high[:, 1] = span[1]
-    positions = np.concatenate([low, high, high, low]).astype(np.float32)
-    up = np.broadcast_to([0.0, 1.0, 0.0], ring.shape)
+    ends = high[:-1], low[:-1]
+    positions = np.concatenate([low, high, *ends]).astype(np.float32)
+    up = np.broadcast_to([0.0, 1.0, 0.0], (ROUND, 3))
     normals = np.concatenate([ring, ring, up, -up]).astype(np.float32)
-    uprights = np.stack([low, high], 1)[:: ROUND // 8]
-    rims = [np.stack([end, np.roll(end, -1, 0)], 1) for end in (low, high)]
+    uprights = np.stack([low[:-1], high[:-1]], 1)[:: ROUND // 8]
+    rims = [np.stack([end, np.roll(end, -1, 0)], 1) for end in ends[::-1]]
     edges = np.concatenate([uprights, *rims]).astype(np.float32)
     return positions, normals, edges
 

@@ -80,7 +80,7 @@ class Spectators:
         below = init_footing(self.count)
         places = np.ascontiguousarray(crowd.place)
         find_footing(plan.ground, places, plan.friction, out=below)
-        crowd.place[:, 1] = below.heights + 0.22 * row
+        crowd.place[:, 1] = below.heights
         crowd.heading[:] = turn + math.pi
         crowd.size[:] = chance.uniform(0.92, 1.08, self.count)
         crowd.colour[:, :3] = chance.uniform(0.35, 1.3, (self.count, 3))
