@@ -36,8 +36,8 @@ def main(words: list[str] | None = None) -> int:
     for one in figures(found, "all"):
         text = one.note.removesuffix("; all")
         print(f"{one.name:28} {one.value:8.2f} {one.unit:3} {text}")  # noqa: T201
-    parried, answered = play_parries(arena_stage(hero))
-    print(f"parries answered: {answered} of {parried}")  # noqa: T201
+    tried, met, answered = play_parries(arena_stage(hero))
+    print(f"parries answered: {answered} of {met}, of {tried} tried")  # noqa: T201
     is_wrong = found.strayed or found.broken
     is_deep = found.deepest_limb > 0.03 or found.deepest_foot > 0.02
     return int(bool(is_wrong or is_deep))

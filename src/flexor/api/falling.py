@@ -18,10 +18,10 @@ from flexor.scene.runtime.packed_clip import PackedClip, unpacked
 from flexor.scene.stage.moves import RATE, Move
 from flexor.scene.stage.plan import Actor
 from flexor.scene.stage.volumes import HitVolumes
-from flexor.stage.cast import Playing, Thrown
+from flexor.stage.cast import Leans, Playing, Thrown
 from flexor.stage.movement.reaches import find_reach
 
-__all__ = ["FALLS", "find_falls", "find_reaches", "find_thrown"]
+__all__ = ["FALLS", "find_falls", "find_leans", "find_reaches", "find_thrown"]
 
 # Roles of going down and getting up, what their clips are called, and what else they
 # are played by where there are none; "": the last pose of the role before stays.
@@ -42,6 +42,13 @@ MIRRORS = {"beaten left": "beaten right", "beaten right": "beaten left"}
 SLOW = 0.4  # seconds in which who has no clip for it gets up
 APART = 0.75  # metres from a thrower to who is thrown, where their clips begin
 LANDED = 0.05  # metres above the lowest that hips come to: there one has landed
+# Parts of trunk, head and arms that are thrown back.
+BACKWARD = (
+    ("spine", "chest", "upperChest"),
+    ("neck", "head"),
+    ("leftUpperArm", "rightUpperArm"),
+)
+ARMS = 2
 MOST = 600  # ticks of a clip that carries who plays it
 
 
@@ -154,6 +161,20 @@ def _heights(
     times = start + np.arange(ticks + 1) * speed / RATE
     world = hero.pose_many(name, times).world
     return world[:, human["hips"], 1, 3].astype(np.float64)
+
+
+def find_leans(hero: Character) -> Leans:
+    """Joints by which a character is thrown back: trunk and head share theirs."""
+    human = find_human(hero.skeleton, hero.scene.carried).nodes
+    nodes, shares = [], []
+    for column, parts in enumerate(BACKWARD):
+        own = [human[part] for part in parts if part in human]
+        share = 1.0 if column == ARMS else 1.0 / max(len(own), 1)
+        nodes += own
+        shares += [share * np.eye(3)[column]] * len(own)
+    rows = np.array(nodes, np.int32)
+    joints = np.stack([rows, hero.layout.lane_of_node[rows]], 1).astype(np.int32)
+    return Leans(np.ascontiguousarray(joints), np.array(shares).reshape(-1, 3))
 
 
 def find_reaches(

@@ -14,7 +14,7 @@ import numpy as np
 
 from flexor import samples
 from flexor.api.character import Character
-from flexor.api.falling import FALLS, find_falls, find_reaches, find_thrown
+from flexor.api.falling import FALLS, find_falls, find_leans, find_reaches, find_thrown
 from flexor.api.feet import contacts_of, soles_of
 from flexor.api.load_save import load
 from flexor.api.reaching import LIMBS, Limbs
@@ -295,6 +295,7 @@ def _plan_body(
         find_reaches(hero, volumes, moves, playing, roles),
         "down back" in roles,
         thrown,
+        find_leans(hero),
     )
 
 

@@ -44,6 +44,7 @@ from flexor.stage.movement.layout import Feet
 __all__ = [
     "Body",
     "BodyPlan",
+    "Leans",
     "Playing",
     "Thrown",
     "init_body",
@@ -92,6 +93,21 @@ class Thrown:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Leans:
+    """Joints by which a body is thrown back.
+
+    joints: int32 (P, 2), nodes and lanes; shares: float64 (P, 3), of the angles of
+    trunk, head and arms.
+    """
+
+    joints: Ints
+    shares: Doubles
+
+
+NO_LEANS = Leans(np.zeros((0, 2), np.int32), np.zeros((0, 3)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class BodyPlan:
     """What bodies of one kind are made of.
 
@@ -105,7 +121,8 @@ class BodyPlan:
     limb_groups: by limb; travels: by role, float64 (T, 2), metres to the left and ahead
     that its clip carries who plays it, a row for each tick; reaches: by the number of a
     move, metres within which it meets one who stands; can_fall: whether there is a clip
-    of going down; thrown: how it is thrown, by the number of a throw of anybody.
+    of going down; thrown: how it is thrown, by the number of a throw of anybody;
+    leans: joints by which it is thrown back.
     """
 
     layout: Layout
@@ -128,6 +145,7 @@ class BodyPlan:
     reaches: Mapping[int, float] = field(default_factory=dict)
     can_fall: bool = True
     thrown: Mapping[int, Thrown] = field(default_factory=dict)
+    leans: Leans = NO_LEANS
 
 
 @dataclass(slots=True, eq=False)

@@ -21,12 +21,13 @@ from flexor.api.stage import Stage
 from flexor.arrays import Doubles, Ints
 from flexor.maths import exact
 from flexor.scene.human.human import find_human
-from flexor.scene.stage.layout import ROLES
-from flexor.scene.stage.moves import KINDS, RATE
+from flexor.scene.stage.layout import ATTACK, JUMP, ROLES, THROW
+from flexor.scene.stage.moves import RATE
 from flexor.scene.stage.structure import Structure
 from flexor.stage.cast import Body, skin_body
 from flexor.stage.effects.shadows import body_parts, heaviest_nodes
 from flexor.stage.movement.ground import find_footing, init_footing
+from flexor.stage.movement.layout import GUARDED, HIT, PARRIED, THROWN
 from flexor.stage.movement.zones import keep_in_zones
 
 __all__ = ["Found", "Watch", "init_watch", "look"]
@@ -43,7 +44,8 @@ SIDES = 24  # of a round structure
 OUT = 1e-4  # metres: who is farther outside of walls is outside
 TRUNK = ("hips", "spine", "chest", "upperChest", "neck", "head")
 LIMB = ("Hand", "LowerArm", "Foot", "LowerLeg")
-ATTACK, JUMP = KINDS.index("attack"), KINDS.index("jump")
+# What comes of attacks that touched anybody, and of throws that took hold.
+CONTACTS = (HIT, GUARDED, PARRIED, THROWN)
 # Roles in which nobody stands on its feet.
 OFF_FEET = ("air", "beaten", "down", "lie", "rise", "thrown")
 
@@ -143,9 +145,10 @@ def look(watch: Watch) -> None:
         found.broken += 1
         return
     if len(state.tables):
-        is_attack = (state.started >= 0) & (state.tables.kinds[state.started] == ATTACK)
+        kinds = state.tables.kinds[state.started]
+        is_attack = (state.started >= 0) & ((kinds == ATTACK) | (kinds == THROW))
         found.attacks += int(is_attack.sum())
-        found.contacts += int((state.fight.outcomes != 0).sum())
+        found.contacts += int(np.isin(state.fight.outcomes, CONTACTS).sum())
     _look_at_feet(watch)
     _look_at_limbs(watch)
     _look_through_camera(watch)

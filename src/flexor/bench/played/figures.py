@@ -26,13 +26,19 @@ def run_matches(
         found.add(play_match(hero, seed, seconds))
     note = f"two computer opponents in the arena, {seeds} seeds of {seconds:g} s"
     yield from figures(found, note)
-    parried, answered = play_parries(arena_stage(hero))
+    parries = play_parries(arena_stage(hero))
+    yield Result(
+        "stage/play/parries_met",
+        100 * parries.met / max(parries.tried, 1),
+        "%",
+        f"of {parries.tried} parries that were pressed in time, those whose hands met",
+    )
     yield Result(
         "stage/play/parries_answered",
-        100 * answered / max(parried, 1),
+        100 * parries.answered / max(parries.met, 1),
         "%",
-        f"of {parried} parries, the quickest attack, pressed as soon as the parry is "
-        "over, lands before the attacker can act again",
+        f"of {parries.met} parries, the quickest attack, pressed as soon as the parry "
+        "is over, lands before the attacker can act again",
     )
 
 

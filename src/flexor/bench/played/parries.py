@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from flexor.api.stage import Stage
 from flexor.scene.stage.moves import KINDS, MoveTable
 from flexor.stage.movement.layout import HIT, PARRIED
 
-__all__ = ["buttons_of", "play_parries"]
+__all__ = ["Parries", "buttons_of", "play_parries"]
 
 APART = (0.8, 0.86, 0.92, 0.98, 1.04, 1.1)  # metres at which attacks are parried
 EARLY = (2, 5, 9)  # ticks before the attack can hit at which the parry begins to hold
@@ -26,9 +28,18 @@ def buttons_of(table: MoveTable) -> dict[str, str]:
     return found
 
 
-def play_parries(stage: Stage) -> tuple[int, int]:
-    """Parries of the second character against attacks of the first, and how many of
-    them its quickest attack followed that landed before the first could act again.
+class Parries(NamedTuple):
+    """Parries that were tried: how many met, and how many of those the quickest attack
+    followed that landed before the attacker could act again.
+    """
+
+    tried: int
+    met: int
+    answered: int
+
+
+def play_parries(stage: Stage) -> Parries:
+    """Parries of the second character against attacks of the first.
 
     Each attack that can be parried, at some distances, met at some moments.
     """
@@ -38,10 +49,10 @@ def play_parries(stage: Stage) -> tuple[int, int]:
     attacks = [row for row in bound if tables.kinds[row] == ATTACK]
     parries = [row for row in bound if tables.kinds[row] == PARRY]
     if not attacks or not parries:
-        return 0, 0
+        return Parries(0, 0, 0)
     quick = min(attacks, key=lambda row: int(tables.phases[row, 0]))
     words = [buttons[moves[row].name] for row in (parries[0], quick)]
-    parried = answered = 0
+    tried = met = answered = 0
     for row in attacks:
         if not tables.can_be_parried[row]:
             continue
@@ -53,9 +64,10 @@ def play_parries(stage: Stage) -> tuple[int, int]:
                 is_met, has_landed = _play_one(
                     stage, buttons[moves[row].name], words[0], words[1], wait
                 )
-                parried += is_met
+                tried += 1
+                met += is_met
                 answered += has_landed
-    return parried, answered
+    return Parries(tried, met, answered)
 
 
 def _set_out(stage: Stage, apart: float) -> None:

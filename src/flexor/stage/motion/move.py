@@ -18,6 +18,7 @@ from flexor.scene.stage.moves import RATE
 from flexor.stage.cast import Body, Playing
 from flexor.stage.layout import ground_table
 from flexor.stage.motion.goals import forget
+from flexor.stage.motion.lean import lean, step_leans
 from flexor.stage.motion.reach import reach_goals
 from flexor.stage.state import StageState
 
@@ -50,6 +51,7 @@ def move_bodies(state: StageState) -> None:
     state.planted += np.clip(wanted - state.planted, -EASE, EASE)
     np.logical_and(wanted, ~state.flying, out=state.stands)
     state.stands &= ~_OFF_FEET[np.minimum(state.roles, len(ROLES))]
+    is_leaning = step_leans(state)
     for body in state.bodies:
         if is_changed:
             _play_changed(state, body)
@@ -59,6 +61,8 @@ def move_bodies(state: StageState) -> None:
         advance(player, TICK if state.tick else 0.0)
         follow_links(body.plan.layout, player.local)
         world_from_local(body.world, player.local)
+        if is_leaning:
+            lean(state, body)
     # Limbs when all are posed: some reach for others.
     for body in state.bodies:
         if body.limbs is not None:

@@ -103,7 +103,8 @@ class FightState:
     tick; opened: int32 (N,), who has parried it, -1 for nobody; met_node: int32
     (N,), the node that its attack came with, -1 for none; has_parried: bool (N,),
     whose parry has met, and ends early; is_throwing: bool (N,), who holds somebody;
-    recoil: who is pushed back; falls: who is down.
+    leans: float64 (N,), how far each is thrown back by a parry, 0 to 1, is_leaning:
+    whether any is; recoil: who is pushed back; falls: who is down.
     """
 
     energy: Hashed[Doubles]
@@ -116,8 +117,10 @@ class FightState:
     met_node: Hashed[Ints]
     has_parried: Hashed[Bools]
     is_throwing: Hashed[Bools]
+    leans: Hashed[Doubles]
     recoil: Hashed[Recoil]
     falls: Hashed[Falls]
+    is_leaning: Hashed[bool] = False
 
     def __len__(self) -> int:
         return len(self.energy)
@@ -143,6 +146,7 @@ def init_fight(count: int, settings: FightSettings) -> FightState:
         np.full(count, -1, np.int32),
         np.zeros(count, bool),
         np.zeros(count, bool),
+        np.zeros(count),
         init_recoil(count),
         init_falls(count),
     )

@@ -12,16 +12,16 @@ from flexor.stage.movement.layout import STANDS
 __all__ = ["find_reach"]
 
 STEP = 0.04  # metres from one try to the next
-# What of a human body does not come toward the other, as hands do.
-TRUNK = ("hips", "spine", "chest", "upperchest", "neck", "head")
+# What comes toward the other, and is not what one strikes at.
+ARMS = ("hand", "arm")
 BEYOND = 0.6  # metres that a body is met before its middle, at most
 
 
 def find_reach(
     volumes: HitVolumes, rows: Ints, strikes: Floats, stance: Floats
 ) -> float:
-    """Metres within which a strike meets the trunk or the head of one of the same body
-    who stands and faces it, 0 for nowhere.
+    """Metres within which a strike meets one of the same body who stands and faces it,
+    in any part but the arms; 0 for nowhere.
 
     rows: of the capsules that strike; strikes: float32 (T, J, 3, 4), where nodes are
     while they can, of one who looks along z from the origin; stance: (J, 3, 4), of one
@@ -35,9 +35,10 @@ def find_reach(
     world = np.concatenate([strikes, stance[None]], dtype=np.float32)
     place_volumes(hits, who, volumes, world)
     hits.boxes[:] = np.tile([-np.inf] * 3 + [np.inf] * 3, (count + 1, 1))
-    trunk = np.array([part.casefold() in TRUNK for part in volumes.parts], bool)
-    if trunk.any():
-        hits._aims.bodies[count] = trunk
+    names = [part.casefold() for part in volumes.parts]
+    is_arm = np.array([any(word in one for word in ARMS) for one in names], bool)
+    if not is_arm.all():
+        hits._aims.bodies[count] = ~is_arm
     hits.attacks[:count, rows] = True
     hits.meets[:count] = STANDS
     hits.shows[:count] = 0
