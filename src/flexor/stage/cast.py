@@ -156,9 +156,9 @@ class Body:
     there is nothing to play; attacks, shields: bool (M + 1, H), volumes that hit, and
     that parry, in each move, none in the last row; strikes: int32 (M + 1,), the node
     that each move strikes with first, -1 for none; lifted: float64 (M + 1, L), which
-    limbs a move lifts; ends: int32 (L,), nodes of limbs; flats: float64 (L,), metres of
-    feet above the floor at rest, -1 for hands; lifts, targets, tilts, weights: of
-    limbs, (n, L, ...);
+    limbs a move lifts; ends: int32 (L,), nodes of limbs; spans: int32 (L, 2), those at
+    which they begin and end; flats: float64 (L,), metres of feet above the floor at
+    rest, -1 for hands; lifts, targets, tilts, weights: of limbs, (n, L, ...);
     has_lifts: whether any lift may be other than 0; last_moves: int32 (n,), of the last
     tick, and last_left: (n,), ticks that they had left; carried: (n, L), metres of
     lifts of moves that were cut; afterimages: None for none; group_moves: by group of
@@ -180,6 +180,7 @@ class Body:
     lifted: Unhashed[Doubles]
     limbs: Unhashed[TwoBoneState | None]
     ends: Unhashed[Ints]
+    spans: Unhashed[Ints]
     flats: Unhashed[Doubles]
     lifts: Hashed[Doubles]
     targets: Unhashed[Floats]
@@ -273,6 +274,7 @@ def init_body(
         lifted,
         state,
         np.array(ends, np.int32),
+        np.zeros((0, 2), np.int32) if state is None else state._table[:, [0, 2]].copy(),
         np.array([plan.feet.get(name, -1.0) for name in names], np.float64),
         np.zeros((count, len(names))),
         np.zeros((count, len(names), 3), np.float32),

@@ -19,6 +19,7 @@ from flexor.stage.cast import Body, BodyPlan, init_body
 from flexor.stage.effects.scenery import Scenery, init_scenery
 from flexor.stage.effects.view import ViewState, init_view, make_view
 from flexor.stage.hashing import Hashed, Unhashed, hashed_values
+from flexor.stage.motion.touch_tables import Touching, init_touching
 from flexor.stage.movement.bodies import Standing, has_steps, init_standing
 from flexor.stage.movement.buttons import InputRecorder, init_recorder
 from flexor.stage.movement.circling import gait_of
@@ -118,6 +119,7 @@ class StageState:
     moves: Hashed[MoveState]
     fight: Hashed[FightState]
     hits: Unhashed[Hits]
+    touching: Hashed[Touching]
     view: Hashed[ViewState]
     camera: Hashed[CameraState]
     recorder: Unhashed[InputRecorder]
@@ -297,6 +299,7 @@ def init_stage(
         moves=init_moves(count, table),
         fight=init_fight(count, plan.fight),
         hits=hits,
+        touching=init_touching(made, count),
         view=init_view(make_view(plan.structures), plan.view),
         camera=init_camera(camera, plan.row(camera.of) if camera.of else 0),
         recorder=init_recorder(count),

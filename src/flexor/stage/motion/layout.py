@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-from flexor.arrays import Doubles, Floats, Ints
+from flexor.arrays import Codes, Doubles, Floats, Ints
 
 # What a foot does: as the clip has it, stands where it stands, makes a step.
 FREE, LOCKED, STEPPING = range(3)
@@ -26,6 +26,10 @@ PLANTED, AHEAD, BEHIND = range(3)
 # it planted, seconds until that changes and since, metres it is off, and its score.
 AT_X, AT_Z, SINE, COSINE, LOW, PIVOT, IS_DOWN, LEFT, GONE, OFF, SCORE = range(11)
 FOUND = 11
+
+# What a capsule belongs to: nothing that touches, a trunk, the end of a limb, the bone
+# above it.
+NOTHING, TRUNK, TIP, LOWER = range(4)
 
 
 class Soles(NamedTuple):
@@ -69,3 +73,15 @@ class Steps(NamedTuple):
     headings: Annotated[Doubles, "out [::1]"]  # (n,)
     rests: Annotated[Doubles, "out [::1]"]  # (n,)
     found: Annotated[Doubles, "out [:, ::1]"]  # (M, 11)
+
+
+class Touch(NamedTuple):
+    """Capsules and limbs of N characters, at most H and L each, that touch."""
+
+    parts: Annotated[Codes, "[:, ::1]"]  # (N, H), of what a capsule is
+    limbs: Annotated[Ints, "[:, ::1]"]  # (N, H), columns of limbs, -1 for none
+    radii: Annotated[Doubles, "[:, ::1]"]  # (N, H), metres
+    longest: Annotated[Doubles, "[:, ::1]"]  # (N, L), metres from a limb's end
+    ends: Annotated[Doubles, "out [:, :, :, ::1]"]  # (N, H, 2, 3), of capsules
+    spans: Annotated[Doubles, "out [:, :, :, ::1]"]  # (N, L, 2, 3), of limbs
+    pushes: Annotated[Doubles, "out [:, :, ::1]"]  # (N, L, 3), metres

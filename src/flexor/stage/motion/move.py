@@ -20,6 +20,7 @@ from flexor.stage.layout import ground_table
 from flexor.stage.motion.goals import forget
 from flexor.stage.motion.lean import lean, step_leans
 from flexor.stage.motion.reach import reach_goals
+from flexor.stage.motion.touch import keep_limbs_out
 from flexor.stage.state import StageState
 
 __all__ = ["TICK", "move_bodies"]
@@ -68,6 +69,8 @@ def move_bodies(state: StageState) -> None:
         if body.limbs is not None:
             _move_limbs(state, body)
             forget(body.goals)
+    if state.touching.touch.parts.size and len(state) > 1:
+        keep_limbs_out(state)
 
 
 def _place(state: StageState, body: Body) -> None:

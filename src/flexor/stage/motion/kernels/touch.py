@@ -1,0 +1,226 @@
+"""Limbs that stop at the trunks of others.
+
+Capsules are as in `movement.kernels.hits`. A limb that is in a trunk is drawn back
+toward where it begins and out of the trunk, so that a fist that has come through the
+middle of a body in one tick comes back to the side that it came from.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from flexor.maths.kernels.jit import inline, jit
+from flexor.maths.kernels.numbers import int64
+from flexor.stage.motion.layout import LOWER, TRUNK, Touch
+
+if TYPE_CHECKING:
+    from flexor.arrays import Bools, Doubles, Floats, Ints
+
+REACH = 1.7  # metres apart, over the ground: who is farther touches nobody
+WIDE = 1.0  # metres from a limb's end: who stands farther has no trunk there
+TALL = 2.5  # metres: nor who is higher by this
+LEFT = 0.012  # metres that a limb may be in a trunk: it touches, and can hit
+HALF = 0.65  # of what its end is moved, a lower arm or leg moves
+LEAST = 0.3  # of a push that goes out of the trunk, at least
+
+
+@jit("bool(i4[::1], f8[:, ::1], out bool[::1])")
+def find_near(order: Ints, places: Doubles, near: Bools) -> bool:
+    """Who is so near to another that limbs can touch: bool (N,); whether anybody is.
+
+    order: (N,), rows by their x; places: (N, 3), metres.
+    """
+    is_any = False
+    count = len(order)
+    for n in range(count):
+        near[n] = False
+    for i in range(count):
+        n = int64(order[i])
+        for j in range(i + 1, count):
+            m = int64(order[j])
+            # Rows may have moved a little since they were sorted.
+            if places[m, 0] - places[n, 0] > REACH + 0.5:
+                break
+            dx, dz = places[m, 0] - places[n, 0], places[m, 2] - places[n, 2]
+            if dx * dx + dz * dz > REACH * REACH:
+                continue
+            if abs(places[m, 1] - places[n, 1]) > TALL:
+                continue
+            near[n] = near[m] = is_any = True
+    return is_any
+
+
+@jit(
+    "void(i4[::1], bool[::1], f4[:, :, :, ::1], i4[::1], f8[:, :, ::1], i4[:, ::1],"
+    " out f8[:, :, :, ::1], out f8[:, :, :, ::1])"
+)
+def place_near(
+    rows: Ints,
+    near: Bools,
+    world: Floats,
+    nodes: Ints,
+    local: Doubles,
+    limbs: Ints,
+    ends: Doubles,
+    spans: Doubles,
+) -> None:
+    """Where capsules and limbs are of those who are near somebody.
+
+    rows: (n,), characters of a kind; world: (n, J, 3, 4); nodes: (H,) and local:
+    (H, 2, 3), of capsules; limbs: (L, 2), nodes at which limbs begin and end; ends:
+    (N, H, 2, 3), of capsules, and spans: (N, L, 2, 3), of limbs, filled.
+    """
+    for k in range(len(rows)):
+        n = int64(rows[k])
+        if not near[n]:
+            continue
+        for h in range(len(nodes)):
+            j = int64(nodes[h])
+            for e in range(2):
+                x, y, z = local[h, e, 0], local[h, e, 1], local[h, e, 2]
+                for row in range(3):
+                    ends[n, h, e, row] = (
+                        world[k, j, row, 0] * x
+                        + world[k, j, row, 1] * y
+                        + world[k, j, row, 2] * z
+                        + world[k, j, row, 3]
+                    )
+        for m in range(len(limbs)):
+            for e in range(2):
+                j = int64(limbs[m, e])
+                for row in range(3):
+                    spans[n, m, e, row] = world[k, j, row, 3]
+
+
+@inline
+def _clamp(value: float) -> float:
+    return min(max(value, 0.0), 1.0)
+
+
+@inline
+def _between(
+    ends: Doubles, n: int, h: int, m: int, k: int
+) -> tuple[float, float, float]:
+    """The shortest way from one segment to another, from that of m to that of n."""
+    ux = ends[n, h, 1, 0] - ends[n, h, 0, 0]
+    uy = ends[n, h, 1, 1] - ends[n, h, 0, 1]
+    uz = ends[n, h, 1, 2] - ends[n, h, 0, 2]
+    vx = ends[m, k, 1, 0] - ends[m, k, 0, 0]
+    vy = ends[m, k, 1, 1] - ends[m, k, 0, 1]
+    vz = ends[m, k, 1, 2] - ends[m, k, 0, 2]
+    wx = ends[n, h, 0, 0] - ends[m, k, 0, 0]
+    wy = ends[n, h, 0, 1] - ends[m, k, 0, 1]
+    wz = ends[n, h, 0, 2] - ends[m, k, 0, 2]
+    a = ux * ux + uy * uy + uz * uz
+    b = ux * vx + uy * vy + uz * vz
+    c = vx * vx + vy * vy + vz * vz
+    d = ux * wx + uy * wy + uz * wz
+    e = vx * wx + vy * wy + vz * wz
+    cross = a * c - b * b
+    s = _clamp((b * e - c * d) / cross) if cross > 1e-12 * a * c else 0.0
+    t = (b * s + e) / c if c > 0.0 else 0.0
+    if t < 0.0 or t > 1.0 or c == 0.0:
+        t = _clamp(t)
+        s = _clamp((b * t - d) / a) if a > 0.0 else 0.0
+    return wx + s * ux - t * vx, wy + s * uy - t * vy, wz + s * uz - t * vz
+
+
+@inline
+def _push(
+    touch: Touch, n: int, h: int, m: int, k: int, limb: int, deepest: float
+) -> float:
+    """Take the push that brings one capsule out of another, if it is the deepest of its
+    limb; gives how deep the deepest is.
+    """
+    x, y, z = _between(touch.ends, n, h, m, k)
+    away = math.sqrt(x * x + y * y + z * z)
+    both = touch.radii[n, h] + touch.radii[m, k]
+    deep = both - away
+    if deep <= max(LEFT, deepest):
+        return deepest
+    spans = touch.spans
+    ux = spans[n, limb, 0, 0] - spans[n, limb, 1, 0]
+    uy = spans[n, limb, 0, 1] - spans[n, limb, 1, 1]
+    uz = spans[n, limb, 0, 2] - spans[n, limb, 1, 2]
+    size = 1.0 / max(math.sqrt(ux * ux + uy * uy + uz * uz), 1e-9)
+    ux, uy, uz = ux * size, uy * size, uz * size
+    part = 1.0 / max(away, 1e-9)
+    x, y, z = x * part, y * part, z * part
+    along = x * ux + y * uy + z * uz
+    need = deep - 0.5 * LEFT
+    if away < 1e-6 or along < 0.0:  # it is past the middle
+        need = both + away * max(-along, 0.0)
+        x, y, z = ux, uy, uz
+    else:
+        x, y, z = x + ux, y + uy, z + uz
+        size = 1.0 / math.sqrt(x * x + y * y + z * z)
+        x, y, z = x * size, y * size, z * size
+        # Of unit directions and their sum, halved: the share that goes outward.
+        need /= max((1.0 + along) * size, LEAST)
+    if touch.parts[n, h] == LOWER:
+        need /= HALF
+    touch.pushes[n, limb, 0] = need * x
+    touch.pushes[n, limb, 1] = need * y
+    touch.pushes[n, limb, 2] = need * z
+    return deep
+
+
+@inline
+def _look_into(touch: Touch, n: int, limb: int, m: int, deepest: float) -> float:
+    """How deep a limb of one is in trunks of another, if deeper than so far."""
+    limbs, parts, ends, spans = touch.limbs, touch.parts, touch.ends, touch.spans
+    most = parts.shape[1]
+    for k in range(most):
+        if parts[m, k] != TRUNK:
+            continue
+        # Far from its end, a limb does not touch.
+        x = ends[m, k, 0, 0] - spans[n, limb, 1, 0]
+        y = ends[m, k, 0, 1] - spans[n, limb, 1, 1]
+        z = ends[m, k, 0, 2] - spans[n, limb, 1, 2]
+        dx = ends[m, k, 1, 0] - ends[m, k, 0, 0]
+        dy = ends[m, k, 1, 1] - ends[m, k, 0, 1]
+        dz = ends[m, k, 1, 2] - ends[m, k, 0, 2]
+        far = touch.longest[n, limb] + touch.radii[m, k]
+        far += math.sqrt(dx * dx + dy * dy + dz * dz)
+        if x * x + y * y + z * z > far * far:
+            continue
+        for h in range(most):
+            if limbs[n, h] == limb and parts[n, h] != TRUNK:
+                deepest = _push(touch, n, h, m, k, limb, deepest)
+    return deepest
+
+
+@jit("bool(i4[::1], bool[::1], f8[:, ::1], bool[:, ::1], Touch)")
+def push_limbs(
+    order: Ints, near: Bools, places: Doubles, stays: Bools, touch: Touch
+) -> bool:
+    """How far ends of limbs are to be moved, out of trunks of others; whether any is.
+
+    order: (N,), rows by their x; near: (N,), who is near somebody; places: (N, 3),
+    metres; stays: (N, L), limbs that are not moved.
+    """
+    is_any = False
+    count = len(order)
+    for i in range(count):
+        n = int64(order[i])
+        for limb in range(touch.pushes.shape[1]):
+            for row in range(3):
+                touch.pushes[n, limb, row] = 0.0
+            if stays[n, limb] or not near[n]:
+                continue
+            deepest = 0.0
+            for side in range(2):
+                way = 1 if side == 0 else -1
+                j = i + way
+                while 0 <= j < count:
+                    m = int64(order[j])
+                    j += way
+                    dx = places[m, 0] - touch.spans[n, limb, 1, 0]
+                    if abs(places[m, 0] - places[n, 0]) > REACH + 0.5:
+                        break
+                    dz = places[m, 2] - touch.spans[n, limb, 1, 2]
+                    if near[m] and dx * dx + dz * dz < WIDE * WIDE:
+                        deepest = _look_into(touch, n, limb, m, deepest)
+            is_any = is_any or deepest > 0.0
+    return is_any

@@ -1,0 +1,79 @@
+"""Limbs that stop at the trunks of others, and stay out of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flexor.arrays import Doubles
+from flexor.pose.ik.two_bone import limb_ends, solve_two_bone
+from flexor.pose.model_space import world_from_local
+from flexor.stage.cast import Body
+from flexor.stage.motion.layout import LOCKED
+from flexor.stage.state import StageState
+
+__all__ = ["keep_limbs_out"]
+
+BACK, LEAST = 0.85, 1e-3  # of a push that is kept in a tick, and metres that count
+PASSES = 6  # the most that limbs are solved anew
+
+
+def keep_limbs_out(state: StageState) -> None:
+    """Bring limbs that are in trunks of others back to their surface.
+
+    A limb stays drawn back as it was in the last tick, and comes back bit by bit.
+    """
+    from flexor.stage.motion.kernels import touch as kernel_touch
+
+    own = state.touching
+    touch, near, stays, drawn = own.touch, own.near, own.stays, own.drawn
+    order = state.standing.order
+    is_near = kernel_touch.find_near(order, state.places, near)
+    if own.is_drawn:
+        drawn *= BACK
+        drawn[np.abs(drawn).max(2) < LEAST] = 0.0
+        own.is_drawn = bool(drawn.any())
+        if own.is_drawn:
+            for body in state.bodies:
+                _push(body, drawn)
+    if not is_near:
+        return
+    for turn in range(PASSES):
+        for body in state.bodies:
+            if body.limbs is None:
+                continue
+            if turn == 0:
+                stays[body.rows, : len(body.ends)] = body.footwork.phases == LOCKED
+            kernel_touch.place_near(
+                body.rows,
+                near,
+                body.world.matrices,
+                body.plan.volumes.nodes,
+                body.plan.volumes.ends,
+                body.spans,
+                touch.ends,
+                touch.spans,
+            )
+        if not kernel_touch.push_limbs(order, near, state.places, stays, touch):
+            return
+        drawn += touch.pushes
+        own.is_drawn = True
+        for body in state.bodies:
+            _push(body, touch.pushes)
+
+
+def _push(body: Body, pushes: Doubles) -> None:
+    """Solve limbs of those of a body that are pushed, by metres (N, L, 3)."""
+    limbs = body.limbs
+    if limbs is None:
+        return
+    own = pushes[body.rows, : len(body.ends)]
+    is_pushed = own.any(2)
+    if not is_pushed.any():
+        return
+    # Feet are not pushed down: there is the ground.
+    is_foot = body.flats >= 0
+    own[:, is_foot, 1] = np.maximum(own[:, is_foot, 1], 0.0)
+    targets = limb_ends(limbs, body.world)
+    targets += own.astype(np.float32)
+    solve_two_bone(limbs, body.player.local, body.world, targets, weights=is_pushed)
+    world_from_local(body.world, body.player.local)

@@ -1,0 +1,85 @@
+"""Which capsules of bodies belong to limbs and to trunks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from flexor.arrays import Bools, Doubles
+from flexor.maths import exact
+from flexor.scene.character.skeleton import rest_world
+from flexor.stage.cast import Body
+from flexor.stage.hashing import Hashed, Unhashed
+from flexor.stage.motion.layout import LOWER, TIP, TRUNK, Touch
+
+__all__ = ["Touching", "init_touching"]
+
+TRUNKS = ("hips", "spine", "chest", "upperChest", "neck", "head")
+ABOVE = {"Hand": "LowerArm", "Foot": "LowerLeg"}
+MARGIN = 0.1  # metres that a limb's end is thicker than its capsules say
+
+
+@dataclass(slots=True, eq=False)
+class Touching:
+    """Limbs of N characters that others keep away; at most L each.
+
+    touch: their capsules; near: bool (N,), who can touch another; stays: bool (N, L),
+    limbs that are not moved; drawn: float64 (N, L, 3), metres by which limbs are drawn
+    back from others; is_drawn: whether any is.
+    """
+
+    touch: Unhashed[Touch]
+    near: Unhashed[Bools]
+    stays: Unhashed[Bools]
+    drawn: Hashed[Doubles]
+    is_drawn: Unhashed[bool] = False
+
+
+def init_touching(bodies: Sequence[Body], count: int) -> Touching:
+    """Nobody touches anybody."""
+    touch = _lay_out(bodies, count)
+    shape = touch.pushes.shape
+    return Touching(
+        touch, np.zeros(count, bool), np.zeros(shape[:2], bool), np.zeros(shape)
+    )
+
+
+def _lay_out(bodies: Sequence[Body], count: int) -> Touch:
+    """Which capsules of `count` characters belong to limbs and to trunks."""
+    most = max((len(own.plan.volumes) for own in bodies), default=0)
+    limbs = max((len(own.ends) for own in bodies), default=0)
+    touch = Touch(
+        np.zeros((count, most), np.int8),
+        np.full((count, most), -1, np.int32),
+        np.zeros((count, most)),
+        np.zeros((count, limbs)),
+        np.zeros((count, most, 2, 3)),
+        np.zeros((count, limbs, 2, 3)),
+        np.zeros((count, limbs, 3)),
+    )
+    for body in bodies:
+        volumes, rows = body.plan.volumes, body.rows
+        for column, part in enumerate(volumes.parts):
+            touch.radii[rows, column] = volumes.radii[column]
+            if part in TRUNKS:
+                touch.parts[rows, column] = TRUNK
+            for limb, name in enumerate(body.plan.limbs):
+                end = next((key for key in ABOVE if name.endswith(key)), "")
+                above = name.removesuffix(end) + ABOVE.get(end, "")
+                if end and part in (name, above):
+                    touch.parts[rows, column] = TIP if part == name else LOWER
+                    touch.limbs[rows, column] = limb
+        if body.limbs is not None:
+            lengths = [_lower_length(body, limb) for limb in range(len(body.ends))]
+            touch.longest[rows, : len(lengths)] = np.array(lengths) + MARGIN
+    return touch
+
+
+def _lower_length(body: Body, limb: int) -> float:
+    """Metres of the lower bone of a limb, at rest."""
+    assert body.limbs is not None
+    middle, end = body.limbs._table[limb, 1:3]
+    world = rest_world(body.plan.layout.skeleton)
+    return exact.norm(world[end, :, 3] - world[middle, :, 3])

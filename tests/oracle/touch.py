@@ -1,0 +1,78 @@
+"""Slow twins of the kernels by which limbs stop at trunks: one limb at a time.
+
+Kernels: `find_near`, `place_near`, `push_limbs`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+TRUNK, TIP, LOWER = 1, 2, 3
+
+
+def find_near(places: Any) -> Any:
+    """Who is within 1.7 m of another, and not higher or lower by 2.5 m: bool (N,)."""
+    near = np.zeros(len(places), bool)
+    for n, one in enumerate(places):
+        for m, other in enumerate(places):
+            far = np.linalg.norm((one - other)[[0, 2]])
+            near[n] |= n != m and far <= 1.7 and abs(one[1] - other[1]) <= 2.5
+    return near
+
+
+def place_near(world: Any, nodes: Any, local: Any) -> Any:
+    """Points (P, 2, 3) in frames of nodes (P,), in a world (J, 3, 4)."""
+    frames = world[nodes].astype(np.float64)
+    turned = np.einsum("pij,pej->pei", frames[..., :3], local)
+    return turned + frames[:, None, :, 3]
+
+
+def way_between(one: Any, other: Any) -> Any:
+    """The shortest way from a segment (2, 3) to another."""
+    from scipy.optimize import minimize
+
+    def way(shares: Any) -> Any:
+        a = one[0] + shares[0] * (one[1] - one[0])
+        return other[0] + shares[1] * (other[1] - other[0]) - a
+
+    tries = [(s, t) for s in np.linspace(0, 1, 5) for t in np.linspace(0, 1, 5)]
+    first = min(tries, key=lambda shares: float(np.linalg.norm(way(shares))))
+    found = minimize(
+        lambda shares: float((way(shares) ** 2).sum()),
+        first,
+        bounds=[(0, 1), (0, 1)],
+        tol=1e-15,
+    )
+    return way(found.x)
+
+
+def push_limb(
+    capsules: Any, radii: Any, parts: Any, trunk: Any, thick: Any, span: Any
+) -> tuple[Any, float]:
+    """The push (3,) of one limb, and how deep it is.
+
+    capsules: (A, 2, 3) of the limb, radii: (A,), parts: (A,); trunk: (B, 2, 3) of
+    others, thick: (B,); span: (2, 3), where the limb begins and ends.
+    """
+    deepest, push = 0.012, np.zeros(3)
+    back = (span[0] - span[1]) / np.linalg.norm(span[0] - span[1])
+    for other, wide in zip(trunk, thick, strict=True):
+        for own, thin, part in zip(capsules, radii, parts, strict=True):
+            way = way_between(other, own)
+            away = float(np.linalg.norm(way))
+            deep = thin + wide - away
+            if deep <= deepest:
+                continue
+            deepest = deep
+            out = way / max(away, 1e-9)
+            along = float(out @ back)
+            if along < 0:
+                push = back * (thin + wide - away * along)
+            else:
+                both = (out + back) / np.linalg.norm(out + back)
+                push = both * (deep - 0.006) / max(float(both @ out), 0.3)
+            if part == LOWER:
+                push = push / 0.65
+    return push, deepest

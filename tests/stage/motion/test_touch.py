@@ -1,0 +1,155 @@
+"""Limbs that stop at the trunks of others."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from flexor.api.character import Character
+from flexor.api.stage import Stage
+from flexor.bench.played.faults import init_watch, look
+from flexor.maths.records import check_record
+from flexor.samples import mannequin
+from flexor.scene.stage.moves import Move, MoveTable
+from flexor.scene.stage.plan import Actor, StagePlan
+from flexor.stage.motion.kernels import touch as kernel_touch
+from flexor.stage.motion.layout import LOWER, NOTHING, TIP, TRUNK, Touch
+from tests.oracle import touch as oracle
+
+Rng = np.random.Generator
+
+
+@functools.cache
+def hero() -> Character:
+    return mannequin()
+
+
+def test_who_is_near_is_as_by_the_twin(rng: Rng) -> None:
+    for _ in range(20):
+        places = rng.uniform(-3, 3, (8, 3))
+        order = places[:, 0].argsort().astype(np.int32)
+        near = np.ones(8, bool)
+        is_any = kernel_touch.find_near(order, places, near)
+        np.testing.assert_array_equal(near, oracle.find_near(places))
+        assert is_any == near.any()
+
+
+def random_touch(rng: Rng, count: int, most: int, limbs: int) -> Touch:
+    parts = rng.choice([NOTHING, TRUNK, TIP, LOWER], (count, most)).astype(np.int8)
+    of_limb = rng.integers(0, limbs, (count, most)).astype(np.int32)
+    of_limb[(parts == NOTHING) | (parts == TRUNK)] = -1
+    return check_record(
+        Touch(
+            parts,
+            of_limb,
+            rng.uniform(0.02, 0.12, (count, most)),
+            np.full((count, limbs), 2.0),
+            np.zeros((count, most, 2, 3)),
+            np.zeros((count, limbs, 2, 3)),
+            rng.normal(size=(count, limbs, 3)),
+        )
+    )
+
+
+def test_limbs_are_pushed_as_by_the_twin(rng: Rng) -> None:
+    pushed = 0
+    for _ in range(15):
+        count, most, limbs, nodes = 3, 7, 2, 9
+        touch = random_touch(rng, count, most, limbs)
+        places = rng.uniform(-0.2, 0.2, (count, 3))
+        near = np.array([True, True, bool(rng.integers(0, 2))])
+        order = places[:, 0].argsort().astype(np.int32)
+        stays = rng.random((count, limbs)) < 0.2
+        for n in range(count):
+            world = rng.uniform(-0.3, 0.3, (1, nodes, 3, 4)).astype(np.float32)
+            own = rng.integers(0, nodes, most).astype(np.int32)
+            local = rng.uniform(-0.3, 0.3, (most, 2, 3))
+            spans = np.array(
+                [rng.permutation(nodes)[:2] for _ in range(limbs)], np.int32
+            )
+            kernel_touch.place_near(
+                np.array([n], np.int32), near, world, own, local, spans,
+                touch.ends, touch.spans,
+            )  # fmt: skip
+            if near[n]:
+                wanted = oracle.place_near(world[0], own, local)
+                np.testing.assert_allclose(touch.ends[n], wanted, atol=1e-6)
+                np.testing.assert_array_equal(
+                    touch.spans[n], world[0, spans, :, 3].astype(np.float64)
+                )
+        is_any = kernel_touch.push_limbs(order, near, places, stays, touch)
+        assert is_any == touch.pushes.any()
+        for n in range(count):
+            for limb in range(limbs):
+                got = touch.pushes[n, limb]
+                if stays[n, limb] or not near[n]:
+                    assert not got.any()
+                    continue
+                mine = touch.limbs[n] == limb
+                others = [m for m in range(count) if m != n and near[m]]
+                trunk = [(m, k) for m in others for k in range(most)]
+                trunk = [at for at in trunk if touch.parts[at] == TRUNK]
+                wanted, _ = oracle.push_limb(
+                    touch.ends[n][mine],
+                    touch.radii[n][mine],
+                    touch.parts[n][mine],
+                    np.array([touch.ends[at] for at in trunk]).reshape(-1, 2, 3),
+                    np.array([touch.radii[at] for at in trunk]),
+                    touch.spans[n, limb],
+                )
+                np.testing.assert_allclose(got, wanted, atol=2e-4)
+                pushed += bool(got.any())
+    assert pushed > 10
+
+
+PUNCH = Move("punch", 15, 5, 30, parts=("rightHand", "rightLowerArm"), damage=5)
+KICK = Move("kick", 24, 7, 38, parts=("rightFoot", "rightLowerLeg"), damage=5)
+
+
+def pair(apart: float) -> Stage:
+    moves = MoveTable((PUNCH, KICK), singles={"B": "punch", "C": "kick"})
+    cast = (
+        Actor(name="red", place=(-apart / 2, 0.0), heading=np.pi / 2),
+        Actor(name="blue", place=(apart / 2, 0.0), heading=-np.pi / 2),
+    )
+    return Stage(StagePlan(cast=cast, moves=moves), characters={"mannequin": hero()})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("button", "part"), [("B", "rightHand"), ("C", "rightFoot")])
+@pytest.mark.parametrize("apart", [0.72, 0.85])
+def test_a_strike_stops_at_the_surface_and_still_hits(
+    button: str, part: str, apart: float
+) -> None:
+    stage, outcomes, jumps = pair(apart), 0, [0.0]
+    watch, body = init_watch(stage), stage.state.bodies[0]
+    limb = body.goals.columns[part]
+    before: Any = None
+    for tick in range(60):
+        stage.step([button if tick == 0 else ""])
+        look(watch)
+        outcomes += int((stage.state.fight.outcomes != 0).sum())
+        end = body.world.matrices[0, body.ends[limb], :, 3].astype(np.float64)
+        end -= stage.places[0]
+        if before is not None:
+            jumps.append(float(np.linalg.norm(end - before)))
+        before = end
+    assert outcomes == 1
+    assert watch.found.deepest_limb < 0.03
+    assert max(jumps) < 0.25, "it is not thrown back"
+
+
+@pytest.mark.slow
+def test_hands_of_two_who_stand_close_stay_out_of_each_other() -> None:
+    stage = pair(0.7)
+    stage.state.radii[:] = 0.2
+    stage.places[:, 0] = -0.2, 0.2
+    watch = init_watch(stage)
+    for _ in range(30):
+        stage.step()
+        look(watch)
+    assert 0 < watch.found.deepest_limb < 0.03
+    assert stage.state.touching.is_drawn, "they would be in each other"
