@@ -18,7 +18,9 @@ def arena() -> Stage:
     return Stage(ARENA)
 
 
-def play(stage: Stage, held: str, apart: float, ticks: int) -> tuple[list[str], int]:
+def play(
+    stage: Stage, held: str, apart: float, ticks: int, who: int = 0
+) -> tuple[list[str], int]:
     """Which moves begin as buttons are pressed that far away, and how many hit."""
     stage.restart()
     state = stage.state
@@ -28,10 +30,12 @@ def play(stage: Stage, held: str, apart: float, ticks: int) -> tuple[list[str], 
         stage.step()
     began, hits = [], 0
     for tick in range(ticks):
-        stage.step([held if tick < 4 else "", ""])
-        if state.started[0] >= 0:
-            began.append(state.tables.moves[state.started[0]].name)
-        hits += int(state.fight.outcomes[0] == HIT)
+        pads = ["", ""]
+        pads[who] = held if tick < 4 else ""
+        stage.step(pads)
+        if state.started[who] >= 0:
+            began.append(state.tables.moves[state.started[who]].name)
+        hits += int(state.fight.outcomes[who] == HIT)
     return began, hits
 
 
@@ -67,3 +71,14 @@ def test_a_throw_is_typed(arena: Stage) -> None:
         if arena.state.started[0] >= 0:
             began.append(arena.doing(0))
     assert began == ["punch", "kick", "throw"]
+
+
+@pytest.mark.parametrize("apart", [0.95, 1.1])
+@pytest.mark.parametrize(
+    ("held", "moves"),
+    [("X", ["low-kick", "punch", "kick"]), ("C+X", ["punch", "spin-kick"])],
+)
+def test_blue_has_combinations_of_its_own(
+    arena: Stage, held: str, moves: list[str], apart: float
+) -> None:
+    assert play(arena, held, apart, 95, who=1) == (moves, len(moves))

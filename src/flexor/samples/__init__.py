@@ -16,7 +16,7 @@ __all__ = ["arena", "fighter", "mannequin"]
 
 def arena() -> Path:
     """The text file of a stage for two: a stone ring with a step, sand, a pool and
-    pillars. Its moves are in moves.toml beside it; copy both to change them.
+    pillars. Its moves are in files beside it; copy the folder to change them.
 
     Examples
     --------

@@ -183,7 +183,7 @@ def with_move(line: str) -> str:
 @pytest.mark.parametrize(
     ("text", "place", "words"),
     [
-        ("moves = 1", "line 1", "moves: not known; there are: buttons, move"),
+        ("moves = 1", "line 1", "moves: not known; there are: base, buttons, m"),
         ("move = 1", "line 1", "move: 1, expected a table"),
         ("[move]\npunch = 1", "line 2", "move.punch: 1, expected a table"),
         ("combination = 1", "line 1", "combination: 1, expected tables"),

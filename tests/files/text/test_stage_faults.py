@@ -243,7 +243,7 @@ def test_a_file_of_moves_that_is_wrong(tmp_path: Path) -> None:
     assert f"named by moves in {file}, line 2" in str(caught.value)
     for text, place, words in (
         ("[move.a]\nstrt = 1", "line 2", "move.a.strt: not known"),
-        ("seed = 1", "line 1", "seed: not known; there are: buttons, move, comb"),
+        ("seed = 1", "line 1", "seed: not known; there are: base, buttons, move, comb"),
         ("\n\n[move\n", "line 3", "is no TOML"),
     ):
         other = write(tmp_path, text, "moves.toml")

@@ -65,7 +65,8 @@ def stage_file(folder: Path, *words: str) -> Path:
         name = word.partition(" =")[0]
         text = re.sub(rf"(?m)^{name} = .*\n", "", text)
         text = text.replace("[game]\n", f"[game]\n{word}\n")
-    (folder / "moves.toml").write_text(arena.with_name("moves.toml").read_text("utf-8"))
+    for name in ("moves.toml", "blue.toml"):
+        (folder / name).write_text(arena.with_name(name).read_text("utf-8"), "utf-8")
     path = folder / "own.toml"
     path.write_text(text, "utf-8")
     return path

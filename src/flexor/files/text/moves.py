@@ -58,6 +58,10 @@ Buttons are up, down, left, right, A, B, C, X, Y, Z, L and R. Numbers behind com
 are ticks until the next one; left out: until the return phase of the move. A command
 names a move whose name is one word without "+" and ":", and no button's.
 
+A file may begin from another one beside it, `base = "moves.toml"`: it has all that the
+other has, and what it says itself besides, or in its place: moves and combinations by
+their names, and all that its buttons did there.
+
 A sequence is typed: each of its buttons, or chords, is pressed before the return phase
 of the move of the one before, the last one while that move runs at all. All but the
 last do their own moves meanwhile, so they need some; what is typed faster waits for its
@@ -67,19 +71,22 @@ and the button that did not belong to it does its own move, or begins a sequence
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import MISSING, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flexor.errors import SettingError
+from flexor.errors import AssetError, SettingError
 from flexor.files.text.input_log import log_text, read_log, write_log
+from flexor.files.text.moves_text import moves_text
+from flexor.files.text.parts.rows import find_file
 from flexor.files.text.toml_text import (
     Keys,
     Tables,
     TomlFile,
     Words,
+    find_line,
+    name_key,
     open_toml,
     say_known,
 )
@@ -89,19 +96,20 @@ from flexor.scene.stage.moves import (
     MOST_SEQUENCES,
     NO_PARTS,
     Combination,
-    Command,
     Move,
     MoveTable,
     fault_of_sequence,
-    hands_can_parry,
     read_commands,
     read_sequence,
 )
 
 __all__ = [
     "TOP",
+    "MoveFile",
     "log_text",
     "moves_text",
+    "named_by",
+    "open_moves",
     "read_log",
     "read_moves",
     "take_moves",
@@ -113,6 +121,8 @@ TOP: Words = {
     "move": (dict, "move"),
     "combination": (Tables, "combination"),
 }
+OWN: Words = {"base": (str, "base"), **TOP}  # of a file that tells of moves alone
+MOST_BASES = 8  # files, each of which begins from the next
 MOVE: Words = {
     "button": (str, "button"),
     "sequence": (str, "sequence"),
@@ -139,6 +149,29 @@ COMBINATION: Words = {
 }
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class MoveFile:
+    """A file of moves that was read, for faults that are found later.
+
+    table: what it says, with what the file says that it begins from; file: as text;
+    letters: for buttons, of both; base: the file that it begins from, None for none.
+    """
+
+    table: MoveTable
+    file: TomlFile
+    letters: Mapping[str, str] = field(default_factory=dict)
+    base: MoveFile | None = None
+
+    def refuse(self, keys: Keys, fault: str) -> AssetError:
+        """The error that names file, line and key of what is wrong: the file of those
+        that tells of the move.
+        """
+        if self.base is not None and keys[0] == "move" and len(keys) > 1:
+            if keys[1] not in self.file.given.get("move", {}):
+                return self.base.refuse(keys, fault)
+        return self.file.refuse(keys, fault)
+
+
 def read_moves(
     path: str | Path,
     *,
@@ -150,23 +183,64 @@ def read_moves(
     clips, parts: names that moves may use, None: any. AssetError with line and key
     where the file is wrong.
     """
-    file = open_toml(path)
-    return take_moves(file, file.table(file.given, TOP, ()), clips=clips, parts=parts)
+    return open_moves(path, clips=clips, parts=parts).table
 
 
-def take_moves(
-    file: TomlFile,
-    top: Mapping[str, Any],
+def open_moves(
+    path: str | Path,
     *,
     clips: Sequence[str] | None = None,
     parts: Sequence[str] | None = None,
-) -> MoveTable:
+    depth: int = 0,
+) -> MoveFile:
+    """The same as `read_moves`, with what it takes to refuse it later.
+
+    depth: how many files begin from this one, one from the other.
+    """
+    file = open_toml(path)
+    top = file.table(file.given, OWN, ())
+    base = None
+    if "base" in top:
+        place = find_file(file, top["base"], ("base",))
+        if depth == MOST_BASES:
+            fault = f"more than {MOST_BASES} files that begin from another"
+            raise file.refuse(("base",), f"{fault}, expected fewer")
+        try:
+            base = open_moves(place, clips=clips, parts=parts, depth=depth + 1)
+        except AssetError as error:
+            raise named_by(error, file, ("base",)) from None
+    return _take(file, top, base, clips, parts)
+
+
+def take_moves(file: TomlFile, top: Mapping[str, Any]) -> MoveTable:
     """The moves of a file, whose tables of the words in `TOP` are `top`.
 
     A file that tells more than moves has read the rest itself.
     """
+    return _take(file, top, None, None, None).table
+
+
+def named_by(error: AssetError, file: TomlFile, keys: Keys) -> AssetError:
+    """An error of a file that cannot be read, with where it was named."""
+    if error.pointer:
+        return error
+    place = f"{name_key(keys)} in {file.path}, {find_line(file.text, keys)}"
+    return AssetError(error.path, "", f"{error.text} (named by {place})")
+
+
+def _take(
+    file: TomlFile,
+    top: Mapping[str, Any],
+    base: MoveFile | None,
+    clips: Sequence[str] | None,
+    parts: Sequence[str] | None,
+) -> MoveFile:
+    """What a file says, and what of its base it does not say otherwise."""
+    before = MoveTable(()) if base is None else base.table
     letters = _read_letters(file, top.get("buttons", {}))
-    moves, bound, typed = [], dict[str, str](), dict[str, str]()
+    if base is not None:
+        letters = {**base.letters, **letters}
+    given, bound, typed = dict[str, Move](), dict[str, str](), dict[str, str]()
     for name, table in top.get("move", {}).items():
         keys: Keys = ("move", name)
         if not isinstance(table, dict):
@@ -179,36 +253,43 @@ def take_moves(
             _bind_typed(file, own.pop("sequence"), letters, name, typed, keys)
         file.needs(own, ("start", "hit", "back"), keys)
         try:
-            moves.append(Move(name, **own))
+            given[name] = Move(name, **own)
         except SettingError as error:
             word, _, fault = str(error).partition(": ")
             raise file.refuse((*keys, word), fault) from None
-    combinations: list[Combination] = []
-    for row, table in enumerate(top.get("combination", ())):
-        keys = ("combination", row)
-        one = _read_combination(file, table, keys, letters, bound, moves)
-        for other in combinations:
-            for word in ("name", "button"):
-                value = getattr(one, word)
-                if value == getattr(other, word):
-                    fault = f"{value!r} is that of {other.name!r}, expected another"
-                    raise file.refuse((*keys, word), fault)
-        combinations.append(one)
-    taken = [one.button for one in combinations]
+    moves = {move.name: move for move in before.moves} | given
+    taken = dict(bound)
+    for buttons, name in (*before.singles.items(), *before.chords.items()):
+        if name not in given:
+            bound.setdefault(buttons, name)
+    for steps, name in before.sequences.items():
+        if name not in given:
+            typed.setdefault(steps, name)
+    combinations = _read_combinations(file, top, letters, bound, list(moves))
+    names = {word for one in combinations for word in (one.name, one.button)}
+    old = [
+        one
+        for one in before.combinations
+        if not {one.name, one.button} & names and one.button not in taken
+    ]
+    combinations = [*old, *combinations]
+    runs = [one.button for one in combinations]
     for text, name in typed.items():
-        fault = fault_of_sequence(text, bound, taken, lambda b: _in_letters(b, letters))
+        fault = fault_of_sequence(text, bound, runs, lambda b: _in_letters(b, letters))
         if fault:
-            raise file.refuse(("move", name, "sequence"), fault)
+            place: Keys = ("move", name, "sequence") if name in given else ("base",)
+            raise file.refuse(place, fault)
     singles = {text: move for text, move in bound.items() if text in BUTTONS}
     chords = {text: move for text, move in bound.items() if text not in BUTTONS}
+    every = tuple(moves.values())
     try:
-        table = MoveTable(tuple(moves), tuple(combinations), singles, chords, typed)
+        made = MoveTable(every, tuple(combinations), singles, chords, typed)
     except SettingError as error:
         raise file.refuse(("move",), str(error)) from None
-    for move in moves:
+    for move in given.values():
         if not move.can_hit:
             raise file.refuse(("move", move.name, "parts"), NO_PARTS)
-    return table
+    return MoveFile(made, file, letters, base)
 
 
 def _read_letters(file: TomlFile, given: Mapping[str, Any]) -> dict[str, str]:
@@ -295,13 +376,35 @@ def _bind_typed(
     typed[sequence] = move
 
 
+def _read_combinations(
+    file: TomlFile,
+    top: Mapping[str, Any],
+    letters: Mapping[str, str],
+    bound: Mapping[str, str],
+    moves: Collection[str],
+) -> list[Combination]:
+    """Combinations of a file, each with a name and buttons of its own."""
+    found: list[Combination] = []
+    for row, table in enumerate(top.get("combination", ())):
+        keys: Keys = ("combination", row)
+        one = _read_combination(file, table, keys, letters, bound, moves)
+        for other in found:
+            for word in ("name", "button"):
+                value = getattr(one, word)
+                if value == getattr(other, word):
+                    fault = f"{value!r} is that of {other.name!r}, expected another"
+                    raise file.refuse((*keys, word), fault)
+        found.append(one)
+    return found
+
+
 def _read_combination(
     file: TomlFile,
     table: Mapping[str, Any],
     keys: Keys,
     letters: Mapping[str, str],
     bound: Mapping[str, str],
-    moves: Sequence[Move],
+    moves: Collection[str],
 ) -> Combination:
     own = file.table(table, COMBINATION, keys)
     file.needs(own, COMBINATION, keys)
@@ -309,8 +412,7 @@ def _read_combination(
     try:
         button = button_text(button_mask(own["button"], letters))
         place = (*keys, "commands")
-        names = {move.name for move in moves}
-        commands = read_commands(own["commands"], letters, names)
+        commands = read_commands(own["commands"], letters, moves)
     except SettingError as error:
         raise file.refuse(place, str(error)) from None
     for word, command in zip(own["commands"].split(), commands, strict=True):
@@ -331,71 +433,3 @@ def _in_letters(buttons: str, letters: Mapping[str, str]) -> str:
     for letter, button in letters.items():
         names.setdefault(button, letter)
     return "+".join(names.get(one, one) for one in buttons.split("+"))
-
-
-def moves_text(table: MoveTable) -> str:
-    """A table as a text from which `read_moves` makes the same.
-
-    What cannot be told there is refused: a move that several buttons do, an attack
-    without parts, commands that name a move by more than a word.
-    """
-    doing = [*table.singles.items(), *table.chords.items()]
-    names = {move.name for move in table.moves}
-    blocks = []
-    for move in table.moves:
-        buttons = [text for text, name in doing if name == move.name]
-        if len(buttons) > 1:
-            raise SettingError(
-                f"table: {move.name!r} is done by {', '.join(buttons)}, expected one"
-            )
-        typed = [text for text, name in table.sequences.items() if name == move.name]
-        if len(typed) > 1:
-            raise SettingError(
-                f"table: {move.name!r} is typed as {', '.join(typed)}, expected one"
-            )
-        if not move.can_hit:
-            raise SettingError(f"table: parts of {move.name!r}: {NO_PARTS}")
-        lines = [f"[move.{_quoted(move.name)}]"]
-        lines += [f"button = {_quoted(text)}" for text in buttons]
-        lines += [f"sequence = {_quoted(text)}" for text in typed]
-        for one in fields(Move)[1:]:
-            value = getattr(move, one.name)
-            usual = {
-                "clip": move.name,
-                "can_be_parried": hands_can_parry(move.kind, move.parts),
-            }.get(one.name, one.default)
-            if one.default is MISSING or value != usual:
-                lines.append(f"{one.name} = {_value(value)}")
-        blocks.append("\n".join(lines) + "\n")
-    for own in table.combinations:
-        commands = " ".join(map(str, own.commands))
-        for command in own.commands:
-            if command.move and not _is_told(command, names):
-                raise SettingError(
-                    f"table: {own.name!r} names {command.move!r}, expected one "
-                    "word without '+' and ':' that is no button's"
-                )
-        lines = ["[[combination]]", f"name = {_quoted(own.name)}"]
-        lines += [f"button = {_quoted(own.button)}", f"commands = {_quoted(commands)}"]
-        blocks.append("\n".join(lines) + "\n")
-    return "\n".join(blocks)
-
-
-def _is_told(command: Command, names: Collection[str]) -> bool:
-    """Whether a command that names a move can be read again."""
-    try:
-        return read_commands(str(command), moves=names) == (command,)
-    except SettingError:
-        return False
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_quoted, value))}]"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return _quoted(value) if isinstance(value, str) else repr(value)

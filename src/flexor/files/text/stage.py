@@ -190,8 +190,8 @@ class StageFile:
     path: Path
     plan: StagePlan
     text: str
-    moves: TomlFile | None = None
-    own_moves: Mapping[int, TomlFile] = field(default_factory=dict)
+    moves: moves_read.MoveFile | None = None
+    own_moves: Mapping[int, moves_read.MoveFile] = field(default_factory=dict)
 
     def refuse(self, keys: Keys, fault: str) -> AssetError:
         """The error that names file, line and key of what is wrong.
@@ -266,7 +266,7 @@ def _read_settings(
 
 def _read_moves(
     file: TomlFile, top: Mapping[str, Any], others: MoveFiles
-) -> tuple[MoveTable, TomlFile | None]:
+) -> tuple[MoveTable, moves_read.MoveFile | None]:
     """The moves of all, and the file they are in if it is another."""
     if "moves" not in top:
         return moves_read.take_moves(file, top), None
@@ -274,4 +274,5 @@ def _read_moves(
         if word in top:
             fault = f"moves are in {say_value(top['moves'])}, expected all there or all"
             raise file.refuse((word,), f"{fault} here")
-    return others.read(top["moves"], ("moves",))
+    other = others.read(top["moves"], ("moves",))
+    return other.table, other

@@ -18,9 +18,8 @@ from flexor.api.load_save import load
 from flexor.api.retargeting import retarget
 from flexor.api.stage import Stage
 from flexor.errors import AssetError
-from flexor.files.text.moves import read_moves
+from flexor.files.text.moves import open_moves
 from flexor.files.text.stage import StageFile, open_stage
-from flexor.files.text.toml_text import open_toml
 from flexor.games.figure import as_tall_as
 from flexor.games.game import COIN, PADS, RATE, Ticking
 from flexor.games.match.flow import DRAW, Flow
@@ -72,8 +71,10 @@ def make_match(
     title = plan.game.title or file.path.stem
     plan = replace(plan, game=replace(plan.game, title=title[:40]))
     if moves is not None:
-        plan = replace(plan, moves=read_moves(moves))
-        file = replace(file, moves=open_toml(moves))
+        other = open_moves(moves)
+        everyone = tuple(replace(actor, moves=None) for actor in plan.cast)
+        plan = replace(plan, moves=other.table, cast=everyone)
+        file = replace(file, moves=other, own_moves={})
     if seed is not None:
         plan = replace(plan, seed=seed)
     players = _players(plan, versus)

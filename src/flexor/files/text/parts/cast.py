@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from flexor.errors import AssetError
-from flexor.files.text import moves as moves_read
+from flexor.files.text.moves import MoveFile, named_by, open_moves
 from flexor.files.text.parts.rows import Names, check_angles, find_file, rows_of
 from flexor.files.text.toml_make import make_of, words_of
 from flexor.files.text.toml_text import (
@@ -16,9 +16,6 @@ from flexor.files.text.toml_text import (
     Either,
     Keys,
     TomlFile,
-    find_line,
-    name_key,
-    open_toml,
     say_known,
     say_value,
 )
@@ -56,23 +53,16 @@ class MoveFiles:
 
     def __init__(self, file: TomlFile) -> None:
         self.file = file
-        self.files: dict[Path, tuple[MoveTable, TomlFile]] = {}
+        self.files: dict[Path, MoveFile] = {}
 
-    def read(self, name: str, keys: Keys) -> tuple[MoveTable, TomlFile]:
-        """The moves of a file that is named at some keys, and that file."""
+    def read(self, name: str, keys: Keys) -> MoveFile:
+        """The file of moves that is named at some keys."""
         path = find_file(self.file, name, keys)
         if path not in self.files:
             try:
-                other = open_toml(path)
-                top = other.table(other.given, moves_read.TOP, ())
-                self.files[path] = moves_read.take_moves(other, top), other
+                self.files[path] = open_moves(path)
             except AssetError as error:
-                if error.pointer:
-                    raise
-                place = find_line(self.file.text, keys)
-                own = f"{name_key(keys)} in {self.file.path}, {place}"
-                text = f"{error.text} (named by {own})"
-                raise AssetError(error.path, "", text) from None
+                raise named_by(error, self.file, keys) from None
         return self.files[path]
 
 
@@ -81,7 +71,7 @@ def read_cast(
     tables: Sequence[Mapping[str, Any]],
     moves: MoveTable,
     others: MoveFiles,
-) -> tuple[tuple[Actor, ...], dict[int, TomlFile]]:
+) -> tuple[tuple[Actor, ...], dict[int, MoveFile]]:
     """Who plays, from the [[character]] tables of a file; and by row the files of
     moves of those who have one of their own.
 
@@ -89,14 +79,15 @@ def read_cast(
     """
     cast: list[Actor] = []
     names = Names(file)
-    own_files: dict[int, TomlFile] = {}
+    own_files: dict[int, MoveFile] = {}
     known: dict[int, dict[str, None]] = {}  # of tables, by identity
     for keys, table in rows_of(file, tables, "character", MOST_ACTORS):
         own = file.table(table, CHARACTER, keys, check_angles)
         file.needs(own, ("name",), keys)
         if "moves" in own:
             place = (*keys, "moves")
-            own["moves"], own_files[len(cast)] = others.read(own["moves"], place)
+            own_files[len(cast)] = others.read(own["moves"], place)
+            own["moves"] = own_files[len(cast)].table
         mine = own.get("moves", moves)
         if id(mine) not in known:
             clips = [move.clip for move in mine.moves]
