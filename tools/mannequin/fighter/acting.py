@@ -19,6 +19,7 @@ and the same with "r-". What a pose does not name stays as in the pose before it
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -84,6 +85,8 @@ GUARD: Pose = {
     "l-lift": 0.0,
     "r-lift": 0.0,
 }
+# Toe joints below this, metres, stand; what goes less far between two keys stays.
+_LOW, _STANDS = 0.08, 0.004
 _PLACES = ("hips", "l-ball", "r-ball", "l-palm", "r-palm")
 
 
@@ -138,6 +141,7 @@ def act(
         if unknown:
             raise KeyError(f"no such channels: {sorted(unknown)}")
         rows.append((at, {**rows[-1][1], **pose}))
+    _reach_early(rows)
     curves = {}
     end = rows[-1][0]
     for name in GUARD:
@@ -150,8 +154,33 @@ def act(
             ]
             own = [key for key in own[:-1] if key[0] < end - 1e-3] + own[-1:]
         curves[name] = keyed(t, *own) if len(own) > 1 else _held(t, own[0][1])
+        if name.endswith("-ball"):
+            _step(t, own, curves[name])
     fill(sheet, curves)
     return curves
+
+
+def _reach_early(rows: list[tuple[float, dict[str, ArrayLike]]]) -> None:
+    """Where hands will be on the ground counts before it counts: nothing swings."""
+    for side in "lr":
+        names = [f"{side}-{part}" for part in ("palm", "point", "hand")]
+        for (_, pose), (_, after) in reversed(list(pairwise(rows))):
+            if not pose[f"{side}-hold"] and not pose[f"{side}-flat"]:
+                pose.update({name: after[name] for name in names})
+
+
+def _step(t: Doubles, keys: Sequence[tuple[float, ArrayLike]], ball: Doubles) -> None:
+    """Lift a foot that goes from one place on the ground to another on its way."""
+    for (start, a), (end, b) in pairwise(keys):
+        one, other = np.asarray(a, np.float64), np.asarray(b, np.float64)
+        far = float(np.hypot(*(other - one)[[0, 2]]))
+        if max(one[1], other[1]) > _LOW or far < _STANDS:
+            continue
+        own = (t >= start) & (t <= end)
+        u = np.clip(((t[own] - start) / (end - start) - 0.06) / 0.88, 0.0, 1.0)
+        gone = u**3 * (10.0 - 15.0 * u + 6.0 * u**2)
+        ball[own] = one + gone[:, None] * (other - one)
+        ball[own, 1] += (0.012 + min(0.22 * far, 0.05)) * np.sin(np.pi * u)
 
 
 def _held(t: Doubles, value: ArrayLike) -> Doubles:

@@ -68,6 +68,8 @@ def make_down_back(nodes: NodeTable) -> Sheet:
                 "r-knee": (-0.4, 0.5, 0.75),
                 "l-wrist": (0.52, 1.30, 0.30),
                 "r-wrist": (-0.56, 1.28, 0.24),
+                "l-elbow": (0.9, -0.1, -0.4),
+                "r-elbow": (-0.9, -0.1, -0.4),
             },
         ),
         (
@@ -82,8 +84,10 @@ def make_down_back(nodes: NodeTable) -> Sheet:
                 "l-foot": (6.0, 56.0, 0.0),
                 "r-ball": (-0.17, 0.36, 0.14),
                 "r-foot": (-24.0, 50.0, 0.0),
-                "l-hold": 0.4,
-                "r-hold": 0.4,
+                "l-elbow": (0.7, 0.7, -0.3),
+                "r-elbow": (-0.7, 0.7, -0.3),
+                "l-hold": 0.3,
+                "r-hold": 0.3,
             },
         ),
         (

@@ -110,7 +110,10 @@ def keep_above(
             fill(sheet, c)
             # Knees and elbows turn out of the floor about the line of their limb.
             under = free * _softly(np.maximum(-lowest(sheet, sided(side, KNEE)), 0.0))
-            c[f"{side}-knee"][:, 1] += _TURN * under
+            knee = c[f"{side}-knee"]
+            # No further than to the side: beyond that it would bend backwards.
+            level = np.maximum(knee[:, 1], np.minimum(knee[:, 1] + _TURN * under, 0.05))
+            knee[:, 1] = level
             c[f"{side}-way"] += _TURN * under[:, None] * _up_in(sheet, "hips")
             under = free * _softly(np.maximum(-lowest(sheet, sided(side, ELBOW)), 0.0))
             c[f"{side}-point"][:, 1] += _TURN * under

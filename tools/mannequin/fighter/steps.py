@@ -68,7 +68,7 @@ def _step(nodes: NodeTable, way: float) -> Sheet:
         ahead = way * (gone - STEP_SPEED * (own - _SWING) + 0.5 * STEP_SPEED * planted)
         ball = spot(sheet)
         ball[:, 2] += ahead
-        ball[:, 1] += 0.045 * np.sin(np.pi * u) ** 2
+        ball[:, 1] += 0.042 * np.sin(np.pi * u)
         rise = np.sin(np.pi * np.clip(own / _SWING, 0.0, 1.0)) ** 2
         carried = np.clip((own - _SWING) / planted, 0.0, 1.0)
         # The heel of the foot that is left behind comes up before it leaves.
@@ -157,7 +157,7 @@ def make_low_kick(nodes: NodeTable) -> Sheet:
         "head": (0.0, -4.0, -2.0),
         "l-foot": (42.0, 0.0, 0.0),
         "l-knee": (0.60, 0.0, 0.80),
-        "r-ball": (0.00, 0.30, 0.98),
+        "r-ball": (0.00, 0.29, 0.93),
         "r-foot": (58.0, -18.0, 30.0),
         "r-toe": 0.0,
         "r-knee": (0.15, 0.45, 0.85),
@@ -166,7 +166,7 @@ def make_low_kick(nodes: NodeTable) -> Sheet:
     }
     past: Pose = {
         **out,
-        "r-ball": (0.10, 0.30, 0.94),
+        "r-ball": (0.09, 0.29, 0.90),
         "tilt": (-10.0, 34.0, 10.0),
         "hips": (0.05, 0.865, 0.128),
     }
