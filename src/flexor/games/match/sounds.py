@@ -8,11 +8,17 @@ from flexor.api.stage import Stage
 from flexor.scene.stage.layout import SURFACES
 from flexor.scene.stage.moves import KINDS
 from flexor.stage.effects.layout import CHECKED
-from flexor.stage.movement.layout import GUARDED, HIT, PARRIED
+from flexor.stage.movement.layout import BROKEN, GUARDED, HIT, PARRIED, THROWN
 
 __all__ = ["StageEars"]
 
-OUTCOMES = {HIT: "hit", GUARDED: "guard", PARRIED: "parry"}
+OUTCOMES = {
+    HIT: "hit",
+    GUARDED: "guard",
+    PARRIED: "parry",
+    THROWN: "throw",
+    BROKEN: "guard",
+}
 ATTACK, JUMP = KINDS.index("attack"), KINDS.index("jump")
 FEET = slice(0, 2)  # of CHECKED
 LIFTED, DOWN = 0.06, 0.03  # metres above where it rests: a foot is up, and down again
