@@ -146,5 +146,6 @@ def strike(
         stage.step([button if tick == 0 else ""])
         end = body.world.matrices[0, body.ends[column], :, 3]
         seen.append(end - stage.places[0])
-        off.append(float(body.limbs.off[0, column]))
+        drawn = stage.state.touching.drawn[0, column]  # the other is in the way
+        off.append(float(body.limbs.off[0, column] + np.sqrt((drawn**2).sum())))
     return np.array(seen), np.array(off), stage

@@ -65,7 +65,7 @@ class Foot:
         self.phase, self.since = STEPPING, 0.0
         self.start = self.end + self.offset
         self.start[1], self.start_turn = self.offset[1], self.turn
-        self.length = float(np.interp(speed, (0, 1.5), (0.25, 0.15)))
+        self.length = float(np.interp(speed, (0, 2), (0.25, 0.11)))
         self.high = min(0.04 + 0.12 * self.off, 0.08)
 
 
@@ -137,7 +137,7 @@ def lock_feet(
     can = []
     for own, foot in enumerate(feet):
         others = feet[:own] + feet[own + 1 :]
-        may = all(o.phase == LOCKED and o.left >= 0.15 for o in others)
+        may = all(o.phase == LOCKED and o.left >= 0.11 for o in others)
         if foot.score >= 1 and (may or offs[own] > 0.6):
             can.append(foot)
     if can:
@@ -147,7 +147,7 @@ def lock_feet(
             foot.since += dt
             part = min(foot.since / foot.length, 1.0)
             gone = part * part * (3 - 2 * part)
-            lead = within(pace * (1.5 - part) * foot.length, 0.25)
+            lead = within(pace * (1.5 - part) * foot.length, 0.3)
             back = (foot.start - foot.end) * (1, 0, 1)
             foot.offset = back + (lead - back) * gone
             foot.offset[1] = foot.start[1] * (1 - gone)
@@ -189,7 +189,7 @@ def plant_feet(
     (M, 3, 3) of feet, weights (M,), and the new sink.
     """
     targets, turns, is_moved = ends.copy(), np.tile(np.eye(3), (len(ends), 1, 1)), []
-    lowest = 0.0
+    lowest = nearest = 0.0
     for m, (x, y, z) in enumerate(ends):
         lift, up, turn = lifts[m], np.array([0.0, 1, 0]), 0.0
         if len(soles[m]):
@@ -223,12 +223,14 @@ def plant_feet(
                 far = math.hypot(way[0], way[2])
                 tall = math.sqrt(max((0.985 * lengths[m]) ** 2 - far * far, 0))
                 need = target[1] + tall - (starts[m][1] - sink)
-                lowest = min(lowest, max(need, -0.18))
+                nearest = min(nearest, max(need, -0.18))
         targets[m] = target
         is_off = np.abs(target - ends[m])[[0, 2]].max() > 1e-4 or abs(turn) > 1e-4
         slope = np.abs(up[[0, 2]]).max() / up[1]
         is_moved.append(abs(lift) > 1e-4 or slope > 1e-4 or is_off)
     new = sink + 0.3 * (lowest - sink)
+    if nearest < lowest:
+        new = sink + 0.6 * (nearest - sink)
     if abs(new) < 1e-4:
         new = 0.0
     is_foot = np.array(flats) >= 0

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from flexor.arrays import Doubles, Floats, Ints
 
 LOWEST, HIGHEST = -0.4, 0.4  # metres that a foot is moved
-SOFT = 0.3  # of the way that hips sink in a tick
+SOFT, SOON = 0.3, 0.6  # of the way that hips sink in a tick; to a foot that is far
 FLAT = 1e-4  # metres: ground as even as this needs no feet put on it
 LOW_FOOT, HIGH_FOOT = 0.25, 0.6  # metres: a foot that kicks leaves the ground be
 NEAR_GROUND = 0.12  # metres over which a foot loses the slope of the ground
@@ -56,7 +56,7 @@ def plant_feet(
     for k in range(len(rows)):
         n = int64(rows[k])
         base = places[n, 1]
-        lowest = 0.0
+        lowest = nearest = 0.0
         for m in range(len(ends)):
             j = int64(ends[m])
             x, y, z = world[k, j, 0, 3], world[k, j, 1, 3], world[k, j, 2, 3]
@@ -111,12 +111,15 @@ def plant_feet(
                     far = BENT * soles.lengths[m]
                     tall = math.sqrt(max(far * far - dx * dx - dz * dz, 0.0))
                     need = high + tall - (world[k, h, 1, 3] - sinks[n])
-                    lowest = min(lowest, max(need, DEEPEST))
+                    nearest = min(nearest, max(need, DEEPEST))
             targets[k, m, 0], targets[k, m, 1], targets[k, m, 2] = x, high, z
             tilts[k, m, 0], tilts[k, m, 1] = qx, qy
             tilts[k, m, 2], tilts[k, m, 3] = qz, qw
             weights[k, m] = 1.0 if abs(lift) > FLAT or is_tilted else 0.0
-        sink = sinks[n] + SOFT * (lowest - sinks[n])
+        soft = SOFT
+        if nearest < lowest:
+            lowest, soft = nearest, SOON
+        sink = sinks[n] + soft * (lowest - sinks[n])
         if abs(sink) < FLAT:
             sink = 0.0
         if sink != sinks[n]:
