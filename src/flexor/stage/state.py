@@ -38,6 +38,7 @@ from flexor.stage.movement.layout import (
     FallRows,
     FallTable,
     Gait,
+    Meeting,
     PadRows,
     Roles,
     Seen,
@@ -144,6 +145,7 @@ class StageState:
     _walkers: Unhashed[Walkers] = field(init=False, repr=False)
     _shown: Unhashed[Roles] = field(init=False, repr=False)
     _aiming: Unhashed[Aiming] = field(init=False, repr=False)
+    _meeting: Unhashed[Meeting] = field(init=False, repr=False)
     _falling: Unhashed[FallRows] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -202,6 +204,16 @@ class StageState:
             self.fight.energy,
             self.fight.falls.phase,
             self.fight.is_throwing,
+        )
+        self._meeting = Meeting(
+            self.moves.move,
+            self.moves.at,
+            self.moves.phase,
+            self.fight.has_met,
+            self.fight.opened,
+            self.fight.falls.phase,
+            self.places,
+            self.headings,
         )
         self._falling = fall_rows(self)
         self._shown = Roles(self.roles, self.changed, self.rates)

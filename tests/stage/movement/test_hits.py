@@ -17,6 +17,7 @@ from flexor.stage.movement.hits import (
     place_volumes,
 )
 from flexor.stage.movement.kernels import hits as kernel_hits
+from flexor.stage.movement.kernels.hits import NEAR
 from flexor.stage.movement.layout import HITTING, PARRIABLE, STANDS, Aiming
 from tests.oracle import hits as oracle
 
@@ -85,8 +86,10 @@ def test_gaps_are_those_of_the_twin(rng: Rng) -> None:
                     continue
                 mine = hits.ends[n], hits.radii[n], hits.attacks[n]
                 gap = oracle.find_hits(*mine, hits.ends[m], hits.radii[m])
+                gap = gap if gap < NEAR else np.inf
                 shield = hits.radii[m] * hits.shields[m]
-                held = oracle.find_hits(*mine, hits.ends[m], shield) - 0.07
+                held = oracle.find_hits(*mine, hits.ends[m], shield)
+                held = held - 0.07 if held < NEAR else np.inf
                 held = held if hits.meets[n] & PARRIABLE else np.inf
                 found.append((min(gap, held), m, gap, held))
             best = min(found, default=(np.inf, -1, np.inf, np.inf))
@@ -145,9 +148,10 @@ def test_only_those_who_are_near_are_put_in_place(rng: Rng) -> None:
     assert not hits.is_near.any()
 
 
-def two(one: list, other: list) -> Hits:
-    """Two bodies of one capsule of 0.1 m each, by the ends of their segments."""
-    volumes = HitVolumes(np.zeros(1, int), np.zeros((1, 2, 3)), np.array([0.1]), ("a",))
+def two(one: np.ndarray, other: np.ndarray) -> Hits:
+    """Two bodies of one capsule of 1 cm each, by the ends of their segments."""
+    thick = np.array([0.01])
+    volumes = HitVolumes(np.zeros(1, int), np.zeros((1, 2, 3)), thick, ("a",))
     hits = init_hits([volumes, volumes])
     hits.ends[0, 0], hits.ends[1, 0] = one, other
     hits.boxes[:, :3], hits.boxes[:, 3:] = -9, 9
@@ -170,11 +174,12 @@ def two(one: list, other: list) -> Hits:
     ],
 )
 def test_segments_of_all_kinds(one: list, other: list, apart: float) -> None:
-    hits = two(one, other)
-    np.testing.assert_allclose(hits.gaps[:, 0], apart - 0.2, atol=1e-12)
+    hits = two(0.05 * np.array(one), 0.05 * np.array(other))
+    apart *= 0.05
+    np.testing.assert_allclose(hits.gaps[:, 0], apart - 0.02, atol=1e-12)
     if apart > 0:  # the point lies on the target's surface
         away = np.linalg.norm(hits.points[0] - hits.points[1])
-        assert away == pytest.approx(apart - 0.2, abs=1e-9)
+        assert away == pytest.approx(apart - 0.02, abs=1e-9)
 
 
 def test_a_kick_of_the_mannequin_meets_one_who_is_near(rng: Rng) -> None:
@@ -194,7 +199,8 @@ def test_a_kick_of_the_mannequin_meets_one_who_is_near(rng: Rng) -> None:
             find_hits(hits)
             nearest = min(nearest, float(hits.gaps[0, 0]))
         gaps[away] = nearest
-    assert gaps[0.7] < 0 < gaps[3.0]
+    assert gaps[0.7] < 0
+    assert gaps[3.0] == np.inf, "too far to look"
 
 
 def test_what_does_not_fit_is_refused(rng: Rng) -> None:

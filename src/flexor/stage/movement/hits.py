@@ -27,7 +27,8 @@ class Hits:
     who is met first, -1 for nobody; gaps: float64 (N, 2), metres to its body and to
     what parries of it, 0 or less where they meet; pairs: int32 (N, 2), the capsules of
     attacker and target that are nearest, -1 for none; points: float64 (N, 3), where, on
-    the target's surface.
+    the target's surface; met: int32 (N,), to whose attack one who parries brings a
+    hand, -1: to none, and shares: float64 (N,), how much of the way.
     """
 
     ends: Doubles
@@ -43,6 +44,8 @@ class Hits:
     gaps: Doubles
     pairs: Ints
     points: Doubles
+    met: Ints
+    shares: Doubles
     _aims: Aims = field(init=False, repr=False)  # as kernels take them
 
     def __post_init__(self) -> None:
@@ -79,6 +82,8 @@ def init_hits(volumes: list[HitVolumes], teams: Ints | None = None) -> Hits:
         np.full((count, 2), np.inf),
         np.full((count, 2), -1, np.int32),
         np.zeros((count, 3)),
+        np.full(count, -1, np.int32),
+        np.zeros(count),
     )
 
 

@@ -129,6 +129,19 @@ class Aiming(NamedTuple):
     is_throwing: Annotated[Bools, "[::1]"]  # (N,), who holds somebody
 
 
+class Meeting(NamedTuple):
+    """N characters, as far as hands that parry are concerned."""
+
+    move: Annotated[Ints, "[::1]"]  # (N,), -1 for none
+    at: Annotated[Doubles, "[::1]"]  # (N,), ticks in it
+    phase: Annotated[Codes, "[::1]"]  # (N,), of the move
+    has_met: Annotated[Bools, "[::1]"]  # (N,), whose attack has met already
+    opened: Annotated[Ints, "[::1]"]  # (N,), who has parried it, -1 for nobody
+    down: Annotated[Bytes, "[::1]"]  # (N,), phases of going down, UP on one's feet
+    places: Annotated[Doubles, "[:, ::1]"]  # (N, 3)
+    headings: Annotated[Doubles, "[::1]"]  # (N,)
+
+
 class FallTable(NamedTuple):
     """Clips of going down and getting up, of K kinds of bodies, by R roles."""
 

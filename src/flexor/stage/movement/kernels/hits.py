@@ -32,7 +32,7 @@ from flexor.stage.movement.layout import (
 if TYPE_CHECKING:
     from flexor.arrays import Bools, Bytes, Codes, Doubles, Floats, Ints
 
-NEAR = 0.3  # metres: gaps that are larger need not be known
+NEAR = 0.3  # metres: larger gaps count as infinite
 
 
 @jit("void(f4[:, :, :, ::1], i4[::1], f8, f8, i4[::1], out f8[:, ::1])")
@@ -191,22 +191,37 @@ def closest(
 
 
 @inline
+def may_be_nearer(ends: Doubles, n: int, h: int, m: int, k: int, far: float) -> bool:
+    """Whether two segments may be nearer than this, by the boxes around them."""
+    for row in range(3):
+        a, b = ends[n, h, 0, row], ends[n, h, 1, row]
+        c, d = ends[m, k, 0, row], ends[m, k, 1, row]
+        if min(a, b) - max(c, d) > far or min(c, d) - max(a, b) > far:
+            return False
+    return True
+
+
+@inline
 def least_gap(
     ends: Doubles, radii: Doubles, mine: Bools, theirs: Bools, n: int, m: int
 ) -> tuple[float, int, int]:
-    """The least gap between some capsules of n and some of m, and which those are."""
-    gap, one, other = math.inf, int64(-1), int64(-1)
+    """The least gap between some capsules of n and some of m, as far as it counts, and
+    which those are.
+    """
+    gap, one, other = NEAR, int64(-1), int64(-1)
     for h in range(radii.shape[1]):
         if not mine[n, h] or radii[n, h] <= 0.0:
             continue
         for k in range(radii.shape[1]):
             if radii[m, k] <= 0.0 or not theirs[m, k]:
                 continue
+            if not may_be_nearer(ends, n, h, m, k, gap + radii[n, h] + radii[m, k]):
+                continue
             _, _, away = closest(ends, n, h, m, k)
             own = away - radii[n, h] - radii[m, k]
             if own < gap:
                 gap, one, other = own, int64(h), int64(k)
-    return gap, one, other
+    return gap if one >= 0 else math.inf, one, other
 
 
 @jit(
@@ -229,7 +244,7 @@ def find_hits(
     ends: (N, H, 2, 3); radii: (N, H); boxes: (N, 6); aims: whom attacks may meet, and
     with what; reach: metres at which what parries meets what attacks. targets: (N,),
     rows, -1 where nobody is near; gaps: (N, 2), metres to the target, 0 or less where
-    they meet, and to what parries of it, less the reach, infinite if there is nothing;
+    they meet, and to what parries of it, less the reach, infinite if nothing is near;
     pairs: (N, 2), the two capsules, -1 for none; points: (N, 3), on the target's
     surface, where it is nearest.
     """
