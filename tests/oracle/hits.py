@@ -73,3 +73,36 @@ def may_meet(n: int, m: int, meets: Any, shows: Any, teams: Any) -> bool:
     """Whether an attack of n would meet m, if m were in its way."""
     is_mate = teams[n] >= 0 and teams[n] == teams[m]
     return n != m and bool(meets[n] & shows[m]) and not is_mate
+
+
+def meeting_share(
+    kind: str | None,
+    phase: str,
+    wait: float,
+    can_be: bool,
+    has_met: bool,
+    is_opened: bool,
+    left: float,
+    rest: float,
+    way: Any,
+    heading: float,
+    ahead: float,
+) -> float:
+    """The kernel `find_meeting` for one pair: how much of the way to an attack a hand
+    is to go.
+
+    kind, phase: of the other's move; wait: ticks until that can hit; is_opened: whether
+    it was parried by this one; left: ticks that the parry holds; way: to the other.
+    """
+    away = float(np.hypot(way[0], way[2]))
+    if away > 1.8:
+        return 0.0
+    if is_opened:
+        return float(np.clip(left / rest, 0, 1))
+    is_attack = kind == "attack" and can_be and not has_met
+    if not is_attack or phase not in ("start", "hit"):
+        return 0.0
+    look = np.array([np.sin(heading), 0, np.cos(heading)])
+    if float(look @ (way * (1, 0, 1))) < ahead * away:
+        return 0.0
+    return float(np.clip(1 - wait / 8, 0, 1))

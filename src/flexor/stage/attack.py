@@ -54,6 +54,8 @@ def end_parries(state: StageState) -> None:
     """
     fight, moves = state.fight, state.moves
     begin_tick(fight, state.started)
+    if not fight.is_parried:
+        return
     if fight.has_parried.any():
         is_other = (moves.move < 0) | (state.tables.kinds[moves.move] != PARRY)
         fight.has_parried &= ~is_other
@@ -61,8 +63,9 @@ def end_parries(state: StageState) -> None:
         if over.any():
             stop_moves(moves, over)
             fight.has_parried &= ~over
-    if (fight.opened >= 0).any():
-        fight.opened[fight.stun == 0] = -1
+    fight.opened[fight.stun == 0] = -1
+    fight.is_parried = bool((fight.opened >= 0).any() or fight.has_parried.any())
+    if fight.is_parried:
         begun = state.started >= 0
         begun[begun] = state.tables.kinds[state.started[begun]] == ATTACK
         for row in np.flatnonzero(begun).tolist():

@@ -104,7 +104,8 @@ class FightState:
     (N,), the node that its attack came with, -1 for none; has_parried: bool (N,),
     whose parry has met, and ends early; is_throwing: bool (N,), who holds somebody;
     leans: float64 (N,), how far each is thrown back by a parry, 0 to 1, is_leaning:
-    whether any is; recoil: who is pushed back; falls: who is down.
+    whether any is; is_parried: whether anybody has parried, or is open to who has;
+    recoil: who is pushed back; falls: who is down.
     """
 
     energy: Hashed[Doubles]
@@ -121,6 +122,7 @@ class FightState:
     recoil: Hashed[Recoil]
     falls: Hashed[Falls]
     is_leaning: Hashed[bool] = False
+    is_parried: Hashed[bool] = False
 
     def __len__(self) -> int:
         return len(self.energy)
@@ -234,6 +236,7 @@ def _parry(
     state.is_new[attacker] = True
     state.opened[attacker] = target
     state.has_parried[target] = True
+    state.is_parried = True
 
 
 def _end_soon(

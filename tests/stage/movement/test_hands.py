@@ -1,0 +1,86 @@
+"""Hands that come to meet attacks."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from flexor.scene.stage.layout import KINDS
+from flexor.stage.movement.kernels import hands as kernel_hands
+from flexor.stage.movement.layout import Meeting
+from tests.api.stage_play import PUNCH_LANDS, fighters, play
+from tests.oracle import hits as oracle
+
+Rng = np.random.Generator
+PHASES = ("none", "start", "hit", "return")
+
+
+def test_whose_attack_is_met_is_that_of_the_twin(rng: Rng) -> None:
+    """Kernel `find_meeting`."""
+    count, rest, ahead = 120, 6.0, math.cos(1.3)
+    kinds = np.array([KINDS.index(k) for k in ("attack", "parry", "guard")], np.int8)
+    phases = np.array([[10, 14, 30, 0], [4, 18, 25, 0], [2, 8, 9, 1]], np.int32)
+    can_be = np.array([True, True, False])
+    who = Meeting(
+        rng.integers(-1, 3, count).astype(np.int32),
+        rng.uniform(0, 20, count),
+        rng.integers(0, 4, count).astype(np.int8),
+        rng.random(count) < 0.2,
+        rng.integers(-1, count, count).astype(np.int32),
+        rng.choice([0, 0, 0, 2], count).astype(np.uint8),
+        rng.uniform(-1.2, 1.2, (count, 3)),
+        rng.uniform(-4, 4, count),
+    )
+    others, shares = np.empty(count, np.int32), np.empty(count)
+    is_any = kernel_hands.find_meeting(
+        kinds, phases, can_be, who, rest, ahead, others, shares
+    )
+    assert is_any
+    assert np.count_nonzero(others >= 0) > 5
+    for n in range(count):
+        is_ready = who.move[n] == 1 and who.down[n] == 0
+        is_ready &= PHASES[who.phase[n]] in ("start", "hit")
+        found = [
+            oracle.meeting_share(
+                {0: "attack", 1: "parry", 2: "guard"}.get(who.move[m]),
+                PHASES[who.phase[m]],
+                phases[who.move[m], 0] - who.at[m],
+                bool(can_be[who.move[m]]),
+                bool(who.has_met[m]),
+                who.opened[m] == n,
+                phases[1, 1] - who.at[n],
+                rest,
+                who.places[m] - who.places[n],
+                who.headings[n],
+                ahead,
+            )
+            if m != n and is_ready
+            else 0.0
+            for m in range(count)
+        ]
+        assert shares[n] == pytest.approx(max(found), abs=1e-12)
+        assert others[n] == (int(np.argmax(found)) if max(found) > 0 else -1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("apart", [0.8, 1.0])
+def test_a_hand_is_at_the_fist_when_it_is_met(apart: float) -> None:
+    stage = play(fighters(apart=apart))
+    body = stage.state.bodies[0]
+    names = body.plan.layout.skeleton.names
+    fist, hands = names.index("r-wrist"), [names.index(f"{s}-wrist") for s in "lr"]
+    gaps, steps, last = [], [], None
+    for tick in range(40):
+        stage.step({0: ["B", ""], PUNCH_LANDS - 8: ["", "X"]}.get(tick))
+        at = body.world.matrices[..., 3].astype(np.float64)
+        gaps.append(np.linalg.norm(at[1, hands] - at[0, fist], axis=1).min())
+        now = at[1, hands]
+        if last is not None:
+            steps.append(np.linalg.norm(now - last, axis=1).max())
+        last = now.copy()
+        if stage.state.fight.outcomes[0]:
+            break
+    assert gaps[-1] < 0.2
+    assert max(steps) < 0.16, "and does not jump there"
