@@ -53,6 +53,7 @@
     outfit = "gi"                   # of the mannequin: none, gi, shorts or armour
     colour = "#d05040"              # multiplies its own, or that of its outfit
     opponent = "blue"               # a name, "nearest" or "none"
+    team = "reds"                   # who has the same does not hit it
     control = "opponent"            # what its pad does: opponent, free or none
     clips = { walk = "Walk" }       # by role, or by the clip that a move names
     player = 1                      # of a game: 1, 2 or "computer"
