@@ -176,9 +176,9 @@ def step(stage: Stage, places: Any, ground: Ground, water: float | None = None) 
     check_parts(stage, places, ground, water)
 
 
-def drop_size(row: int, age: int, size: float) -> tuple[float, bool]:
+def drop_size(row: int, age: int, size: float, life: int = 32) -> tuple[float, bool]:
     """Breadth of the drop in a row of the ring, and whether it is seen mirrored."""
     chance = scramble(row)
     share = (chance // 256) / 2**24
-    grown = min(0.4 + 0.1 * age, 1)
+    grown = 1 - 0.6 * (1 - age / life) ** 4
     return size * (0.35 + 0.65 * share**2) * grown, chance % 2 == 1

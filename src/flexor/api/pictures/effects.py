@@ -111,14 +111,14 @@ class SceneryPainter:
             shade = build_cloud_shadows(
                 self._splashes, churn.places[sand], churn.floors[sand], size, self._way
             )
-            items += [shade] if shade is not None else []
-            items += build_splashes(
+            drops = build_splashes(
                 self._splashes,
                 self._drop_room[:count],
                 churn.patterns[own],
                 is_water,
                 light,
             )
+            items += [item for item in (shade, drops) if item is not None]
         return items
 
     def _mark_items(
@@ -134,7 +134,7 @@ class SceneryPainter:
             quads, numbers = print_quads(marks.places[rows], marks.ways[rows])
             corners = quads.reshape(-1, 3)
             lay_down(ground.heights, *ground.corner, 1 / ground.step, corners)
-            yield from build_prints(self._marks, quads, numbers, passed, camera.eye)
+            yield build_prints(self._marks, quads, numbers, passed, camera.eye)
         rows, passed = live_marks(marks, RING)
         if len(rows):
             places, sizes = marks.places[rows], marks.sizes[rows]

@@ -118,7 +118,7 @@ def _splash(stuff: Stuff, time: float, side: int) -> Pixels:
     is_water = stuff == "water"
     rng = np.random.default_rng(11 if is_water else 12)
     x, y = _grid(side)
-    drops = 15 if is_water else 70
+    drops = 15 if is_water else 80
     # From straight up, more there than below; evenly, so that no side is empty.
     even = (rng.permutation(drops) + rng.random(drops)) / drops * 2 - 1
     angle = 2.7 * np.sign(even) * np.abs(even) ** 1.35
@@ -127,12 +127,13 @@ def _splash(stuff: Stuff, time: float, side: int) -> Pixels:
     if is_water:
         size = 0.035 + 0.075 * rng.random(drops) ** 3
     else:
-        size = 0.016 + 0.045 * rng.random(drops) ** 3
-    # From the middle outward, ever slower, and down at last.
+        size = 0.022 + 0.055 * rng.random(drops) ** 3
+    # From the middle outward, ever slower, and down at last; most of that is to come of
+    # what shows it, which grows.
     t = np.clip((time - late) / (1 - late), 0, 1)
-    out, faster = 1 - (1 - t) ** 3, 3 * (1 - t) ** 2
+    out, faster = 1 - 0.5 * (1 - t) ** 3, 1.5 * (1 - t) ** 2
     px = 0.88 * np.sin(angle) * speed * out
-    py = -0.12 + 0.9 * np.cos(angle) * speed * out - 0.35 * t * t
+    py = -0.06 * (1 + t) + 0.9 * np.cos(angle) * speed * out - 0.3 * t * t
     way = np.stack(
         [np.sin(angle) * speed * faster, np.cos(angle) * speed * faster - 0.8 * t], -1
     )
@@ -183,18 +184,18 @@ def _mist(
 ) -> tuple[Doubles, Doubles]:
     """Cover and light of a cloud of spray or dust."""
     rng = np.random.default_rng(21 if is_water else 22)
-    puffs = 14 if is_water else 24
+    puffs = 14 if is_water else 20
     angle = rng.normal(0, 1.2, puffs)
-    reach = rng.uniform(0.05, 0.62, puffs)
-    size = rng.uniform(0.2, 0.36, puffs) * (0.55 + (0.6 if is_water else 0.75) * time)
-    eased = 1 - (1 - time) ** 2
+    reach = rng.uniform(0.05, 0.5, puffs)
+    size = rng.uniform(0.18, 0.3, puffs) * (0.55 + (0.6 if is_water else 0.75) * time)
+    eased = 1 - 0.5 * (1 - time) ** 2
     px = np.sin(angle) * reach * eased
     py = -0.12 + np.cos(angle) * reach * eased - (0.25 if is_water else 0.05) * time**2
     strength = min(time / 0.1, 1.0)
     if is_water:
         strength *= 0.36 * max(1 - time / 0.7, 0.0)
     else:
-        strength *= 0.2 * (1 - time) ** 0.9
+        strength *= 0.3 * (1 - time) ** 0.9
     cover, light = np.zeros_like(x), np.zeros_like(x)
     for n in range(puffs):
         square = ((x - px[n]) ** 2 + (y - py[n]) ** 2) / size[n] ** 2

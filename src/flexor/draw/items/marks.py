@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +12,11 @@ from flexor.arrays import Floats
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import RGB, DrawItem, DrawMesh, DrawTexture, Look
 from flexor.draw.items.mark_textures import PRINT_WAYS, footprint, water_ring
+from flexor.draw.items.tile_quads import (
+    TileQuads,
+    build_tile_quads,
+    upload_tile_quads,
+)
 from flexor.scene.character.light import Vector
 
 __all__ = [
@@ -25,6 +29,8 @@ __all__ = [
 ]
 
 LONG = 0.38  # metres: the picture of a print, from edge to edge
+ROOMS = (4, 24, 192)  # prints of one way that are drawn
+MARGIN = 0.02  # of a picture, so that its neighbours do not shine in
 LIFT = 0.004  # metres above the ground
 # Metres that marks are seen nearer than they are, along the ray from the eye: they stay
 # where they are in the picture, but neither bumps of the ground cover them nor water
@@ -39,14 +45,14 @@ LEFT = 0.7  # of a ring's strength
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarkAssets:
-    """Marks in a backend: a quad, prints by way, grids for rings and their picture.
+    """Marks in a backend: prints by way, grids for rings, and pictures of both.
 
     grids: meshes of so many rings (RINGS); corners: float32 (V, 3), the vertices of one
     ring, -1 to 1.
     """
 
-    quad: int
-    prints: tuple[int, ...]
+    prints: TileQuads
+    sole: int
     grids: tuple[int, ...]
     ring: int
     corners: Floats
@@ -54,7 +60,11 @@ class MarkAssets:
 
 def upload_marks(backend: Backend, light: Vector) -> MarkAssets:
     """Upload marks as a light that travels so shows them."""
-    unit = np.array([(0, 0), (1, 0), (1, 1), (0, 1)], np.float32)
+    soles = np.concatenate([footprint(n, light) for n in range(PRINT_WAYS)])
+    top = np.arange(PRINT_WAYS)[:, None] + np.array([MARGIN, MARGIN, 1, 1])
+    top[:, 2:] -= MARGIN
+    side = np.broadcast_to([MARGIN, 1 - MARGIN, 1 - MARGIN, MARGIN], top.shape)
+    unit = np.stack([side, top / PRINT_WAYS], -1).astype(np.float32)
     line = np.linspace(0, 1, PIECES + 1)
     v, u = (own.ravel() for own in np.meshgrid(line, line, indexing="ij"))
     row, column = np.divmod(np.arange(PIECES * PIECES), PIECES)
@@ -63,13 +73,8 @@ def upload_marks(backend: Backend, light: Vector) -> MarkAssets:
     spots = np.stack([u, v], 1).astype(np.float32)
     corners = np.stack([2 * u - 1, np.zeros_like(u), 2 * v - 1], 1).astype(np.float32)
     return MarkAssets(
-        backend.upload(DrawMesh(4, np.arange(4, dtype=np.int32)[None], unit)),
-        tuple(
-            backend.upload(
-                DrawTexture(footprint(number, light).copy(), "clamp", "clamp")
-            )
-            for number in range(PRINT_WAYS)
-        ),
+        upload_tile_quads(backend, unit, ROOMS),
+        backend.upload(DrawTexture(soles, "clamp", "clamp", has_mipmaps=False)),
         tuple(_upload_grids(backend, spots, faces, count) for count in RINGS),
         backend.upload(DrawTexture(water_ring().copy(), "clamp", "clamp")),
         corners,
@@ -104,19 +109,16 @@ def build_prints(
     numbers: NDArray[np.integer],
     passed: Floats,
     eye: Vector,
-) -> Iterator[DrawItem]:
-    """Prints on quads `corners` (n, 4, 3), pictures by `numbers` (n,): an item for each
-    picture that there is. passed: (n,), how much of their time is over, 0 to 1.
+) -> DrawItem:
+    """Prints on quads `corners` (n, 4, 3), in pictures by `numbers` (n,).
+
+    passed: (n,), how much of their time is over, 0 to 1.
     """
-    quads = _nearer(corners, eye, NEARER_PRINT)
     tints = np.ones((len(passed), 4), np.float32)
     tints[:, 3] = np.minimum(1.0, 2.0 * (1 - passed))
-    for number in np.unique(numbers).tolist():
-        own = numbers == number
-        look = Look(
-            texture=assets.prints[number], alpha="blend", cull="none", shading="unlit"
-        )
-        yield DrawItem(assets.quad, quads[own], None, look, tints=tints[own])
+    look = Look(texture=assets.sole, alpha="blend", cull="none", shading="unlit")
+    quads = _nearer(corners, eye, NEARER_PRINT)
+    return build_tile_quads(assets.prints, numbers, quads, look, tints)
 
 
 def print_quads(places: Floats, ways: Floats) -> tuple[Floats, NDArray[np.intp]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,12 +13,18 @@ from flexor.draw.drawlist import RGB, DrawItem, DrawMesh, DrawTexture, Look
 from flexor.draw.items.effect_textures import (
     LEAF_TILES,
     SPLASH_TILES,
+    Stuff,
     leaf_atlas,
     snow_flake,
     splash_atlas,
     tile_corners,
 )
 from flexor.draw.items.mark_textures import soft_spot
+from flexor.draw.items.tile_quads import (
+    TileQuads,
+    build_tile_quads,
+    upload_tile_quads,
+)
 from flexor.scene.character.light import Vector
 
 __all__ = [
@@ -37,8 +42,13 @@ __all__ = [
 MARGIN = 0.02  # of a tile, so that its neighbours do not shine in
 # Corners of a level quad around its middle, of half a metre each way.
 FLAT = np.array([(-1, 0, 1), (1, 0, 1), (1, 0, -1), (-1, 0, -1)], np.float32)
+STUFFS: tuple[Stuff, ...] = ("water", "sand")
+# Alpha that is not seen, and the part of a tile of which more must be seen to draw it.
+FAINT, SEEN = 8, 0.02
+ROOMS = (8, 32, 128)  # drops of one pattern that are drawn
 LIFT = 0.012  # metres above the ground, of what lies on it
-SHADE, SHADE_SIZE = 0.16, 0.4  # of one drop of sand: how dark, and of its size
+SHADE, SHADE_SIZE = 0.3, 0.55  # of drops of sand: how dark, and of their size
+SHADED = 3  # so many drops have one shadow
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +61,18 @@ class QuadAssets:
 
 @dataclass(frozen=True, slots=True)
 class SplashAssets:
-    """One quad in a backend, the patterns of water and of sand, and a soft spot."""
+    """Patterns of water, then of sand, in a backend, and a soft spot for shadows.
 
-    mesh: int
-    water: int
-    sand: int
+    boxes: float32 (64, 4), what is seen of each pattern: from where to where it reaches
+    to the right and up, parts of its tile; no box for those of which hardly anything is
+    left.
+    """
+
+    quads: TileQuads
+    texture: int
+    shades: TileQuads
     spot: int
+    boxes: Floats
 
 
 def _upload_quads(backend: Backend, texcoords: Floats) -> int:
@@ -104,12 +120,36 @@ def build_snow(assets: QuadAssets, quads: Floats) -> DrawItem:
 
 def upload_splashes(backend: Backend) -> SplashAssets:
     """Upload the patterns of water and of sand, and the shadow of a cloud of sand."""
+    atlases = [splash_atlas(stuff) for stuff in STUFFS]
+    boxes = np.concatenate([_pattern_boxes(atlas) for atlas in atlases])
+    columns, rows = SPLASH_TILES
+    # The part of each tile that is seen, in the picture of all.
+    row, column = np.divmod(np.arange(len(boxes)), columns)
+    left, right, low, high = boxes.T
+    u = (column[:, None] + np.stack([left, right, right, left], 1)) / columns
+    v = (row[:, None] + 1 - np.stack([low, low, high, high], 1)) / (len(STUFFS) * rows)
+    corners = np.stack([u, v], -1).astype(np.float32)
     return SplashAssets(
-        _upload_quads(backend, tile_corners(1, 1)),
-        _upload_atlas(backend, splash_atlas("water")),
-        _upload_atlas(backend, splash_atlas("sand")),
+        upload_tile_quads(backend, corners, ROOMS),
+        _upload_atlas(backend, np.concatenate(atlases)),
+        upload_tile_quads(backend, tile_corners(1, 1), ROOMS),
         _upload_atlas(backend, soft_spot()),
+        boxes,
     )
+
+
+def _pattern_boxes(atlas: NDArray[np.uint8]) -> Floats:
+    """What is seen of each tile (32, 4): least and most to the right, then up."""
+    columns, rows = SPLASH_TILES
+    high, wide = atlas.shape[0] // rows, atlas.shape[1] // columns
+    alpha = atlas[..., 3].reshape(rows, high, columns, wide).swapaxes(1, 2)
+    boxes = np.zeros((rows * columns, 4), np.float32)
+    for own, box in zip(alpha.reshape(-1, high, wide), boxes, strict=True):
+        v, u = np.nonzero(own > FAINT)
+        if len(v) > own.size * SEEN:
+            box[:2] = u.min() / wide, (u.max() + 1) / wide
+            box[2:] = 1 - (v.max() + 1) / high, 1 - v.min() / high
+    return boxes
 
 
 def build_splashes(
@@ -118,35 +158,31 @@ def build_splashes(
     patterns: NDArray[np.uint8],
     is_water: NDArray[np.bool_],
     light: RGB = (1.0, 1.0, 1.0),
-) -> Iterator[DrawItem]:
-    """Drops at quads (n, 4, 3), in patterns (n,), of water (n,) or of sand: an item for
-    each pattern that there is.
+) -> DrawItem | None:
+    """Drops at quads (n, 4, 3), in patterns (n,), of water (n,) or of sand; None if
+    nothing is seen of them.
 
     light: that falls on them, linear.
     """
-    if not len(patterns):
-        return
     columns, rows = SPLASH_TILES
-    inner = 1 - 2 * MARGIN
-    number = patterns + np.where(is_water, 0, columns * rows)
-    order = np.argsort(number, kind="stable")
-    kinds, first = np.unique(number[order], return_index=True)
-    for kind, own in zip(kinds.tolist(), np.split(order, first[1:]), strict=True):
-        stuff, pattern = divmod(kind, columns * rows)
-        row, column = divmod(pattern, columns)
-        move = (
-            (inner / columns, 0.0, (column + MARGIN) / columns),
-            (0.0, inner / rows, (row + MARGIN) / rows),
-        )
-        look = Look(
-            colour=(*light, 1.0),
-            texture=assets.sand if stuff else assets.water,
-            texture_transform=move,
-            alpha="blend",
-            cull="none",
-            shading="unlit",
-        )
-        yield DrawItem(assets.mesh, quads[own], None, look)
+    tiles = patterns + np.where(is_water, 0, columns * rows)
+    boxes = assets.boxes[tiles]
+    is_seen = boxes[:, 1] > boxes[:, 0]
+    if not is_seen.any():
+        return None
+    tiles, boxes, quads = tiles[is_seen], boxes[is_seen], quads[is_seen]
+    first, across = quads[:, :1], quads[:, 1:2] - quads[:, :1]
+    upward = quads[:, 3:] - quads[:, :1]
+    u, v = boxes[:, [0, 1, 1, 0], None], boxes[:, [2, 2, 3, 3], None]
+    look = Look(
+        colour=(*light, 1.0),
+        texture=assets.texture,
+        alpha="blend",
+        cull="none",
+        shading="unlit",
+    )
+    seen = first + u * across + v * upward
+    return build_tile_quads(assets.quads, tiles, seen, look)
 
 
 def build_cloud_shadows(
@@ -158,6 +194,7 @@ def build_cloud_shadows(
     """
     if not len(places) or way[1] >= 0:
         return None
+    places, floors = places[::SHADED], floors[::SHADED]
     high = np.maximum(places[:, 1] - floors, 0)
     middles = places.copy()
     middles[:, 0] += high * np.float32(min(max(way[0] / -way[1], -3.0), 3.0))
@@ -174,4 +211,5 @@ def build_cloud_shadows(
         cull="none",
         shading="unlit",
     )
-    return DrawItem(assets.mesh, quads, None, look, tints=tints)
+    tiles = np.zeros(len(quads), np.intp)
+    return build_tile_quads(assets.shades, tiles, quads, look, tints)

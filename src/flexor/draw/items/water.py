@@ -7,7 +7,6 @@ so does water that is seen from the side, as it mirrors the sky.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -25,7 +24,7 @@ __all__ = ["WaterAssets", "WaterPatch", "build_water", "upload_water", "water_ce
 TILE = 2.0  # metres that a picture of water shows
 AROUND = 2  # cells around water that its surface reaches under, or over, the shore
 PATCH, MOST_PATCHES = 6.0, 64  # metres of a patch's sides at least, and how many
-FINE = 4000  # pieces: water of fewer is cut finer, so that its shore is smooth
+PARTS = 2  # a cell at the shore is cut into so many each way, so that it is smooth
 SHALLOW: RGB = (0.78, 1.02, 1.02)
 DEEP: RGB = (0.5, 0.84, 1.02)
 CLEAR, DEEP_AT = 0.012, 0.5  # metres: shallower is not seen, deeper is all the same
@@ -95,21 +94,15 @@ def upload_water(
     rows, columns = np.nonzero(water_cells(ground, level))
     if not len(rows):
         return None
-    parts = max(math.isqrt(FINE // len(rows)), 1)
-    parts = min(parts, 4)
-    # Pieces of cells, and which patch each belongs to.
-    step = np.arange(parts)
-    row = (rows[:, None, None] * parts + step[:, None]).repeat(parts, 2).ravel()
-    column = (columns[:, None, None] * parts + step).repeat(parts, 1).ravel()
     side = PATCH
     while True:
-        number = _patch_numbers(row, column, ground.step / parts, side)
+        number = _patch_numbers(rows, columns, ground.step, side)
         if number.max() < MOST_PATCHES:
             break
         side *= 1.5
     textures = tuple(backend.upload(DrawTexture(own.copy())) for own in pictures)
     patches = tuple(
-        _upload_patch(backend, ground, level, row[own], column[own], parts)
+        _upload_patch(backend, ground, level, rows[own], columns[own])
         for own in (number == n for n in range(number.max() + 1))
         if own.any()
     )
@@ -119,7 +112,7 @@ def upload_water(
 def _patch_numbers(
     row: NDArray[np.intp], column: NDArray[np.intp], step: float, side: float
 ) -> NDArray[np.intp]:
-    """Which patch each piece is in: squares from where the water begins."""
+    """Which patch each cell is in: squares from where the water begins."""
     i = ((row - row.min()) * step // side).astype(np.intp)
     j = ((column - column.min()) * step // side).astype(np.intp)
     number: NDArray[np.intp] = i * (int(j.max()) + 1) + j
@@ -130,20 +123,35 @@ def _upload_patch(
     backend: Backend,
     ground: Ground,
     level: float,
-    row: NDArray[np.intp],
-    column: NDArray[np.intp],
-    parts: int,
+    rows: NDArray[np.intp],
+    columns: NDArray[np.intp],
 ) -> WaterPatch:
-    """Pieces of cells, by their rows and columns, `parts` of them each way a cell."""
-    wide = ground.heights.shape[1] * parts
-    # Corners go round as those of cells of the ground, so that both are cut alike.
-    corners = np.array([(0, 0), (1, 0), (1, 1), (0, 1)])
-    spots = (row[:, None] + corners[:, 0]) * wide + column[:, None] + corners[:, 1]
-    used, faces = np.unique(spots, return_inverse=True)
-    v, u = (own / parts for own in np.divmod(used, wide))
-    z, x = (
-        at + n * ground.step for at, n in zip(ground.corner[::-1], (v, u), strict=True)
+    """Cells by their rows and columns; those at the shore are cut finer."""
+    high = ground.heights
+    corners = [high[rows + i, columns + j] for i in (0, 1) for j in (0, 1)]
+    is_shore = np.maximum.reduce(corners) > level - CLEAR - SHORE
+    row, column = rows[is_shore], columns[is_shore]
+    step = np.arange(PARTS)
+    pieces = (
+        (PARTS * rows[~is_shore], PARTS * columns[~is_shore], PARTS),
+        (
+            (row[:, None, None] * PARTS + step[:, None]).repeat(PARTS, 2).ravel(),
+            (column[:, None, None] * PARTS + step).repeat(PARTS, 1).ravel(),
+            1,
+        ),
     )
+    wide = high.shape[1] * PARTS
+    # Corners go round as those of cells of the ground, so that both are cut alike.
+    around = np.array([(0, 0), (1, 0), (1, 1), (0, 1)])
+    spots = np.concatenate(
+        [
+            (i[:, None] + size * around[:, 0]) * wide + j[:, None] + size * around[:, 1]
+            for i, j, size in pieces
+        ]
+    )
+    used, faces = np.unique(spots, return_inverse=True)
+    v, u = (own / PARTS for own in np.divmod(used, wide))
+    x, z = ground.corner[0] + u * ground.step, ground.corner[1] + v * ground.step
     positions = np.stack([x, np.full(x.shape, level), z], -1).astype(np.float32)
     texcoords = np.stack([x, z], -1).astype(np.float32) / np.float32(TILE)
     mesh = DrawMesh(len(used), faces.reshape(-1, 4).astype(np.int32), texcoords)

@@ -3,13 +3,13 @@
     [churn]                  # sand and water that are thrown up
     on = true
     base = 700               # drops for each metre that a part moves in a tick
-    most = 128               # of one landing or kick
+    most = 96                # of one landing or kick
     scale = 9                # how many times as fast as parts they are thrown
     spread = 0.6             # radians that each flies beside the way of all
     reach = 0.3              # metres above the surface in which a kick still throws
     plough = 0.1             # of `base`, in each tick in which a part goes along in it
     wet = 1.5                # how many times as fast as sand water is thrown
-    size = 0.32              # metres; also ticks, touch, jump, gravity, life
+    size = 0.34              # metres; also ticks, touch, jump, gravity, life
 
     [marks]                  # what is left behind
     prints = 20              # seconds in which footprints in sand fade, 0: none

@@ -238,5 +238,6 @@ def churn_quads(
         return 0
     from flexor.stage.effects.kernels.churn import drop_quads
 
-    size = state.settings.size
-    return int(drop_quads(state.places, state.ages, size, state._view, rows, out))
+    size, life = state.settings.size, state.settings.life
+    drops = state.places, state.ages
+    return int(drop_quads(*drops, size, life, state._view, rows, out))

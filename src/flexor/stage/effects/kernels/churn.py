@@ -270,15 +270,21 @@ def fly(
     return count
 
 
-@jit("i8(f4[:, ::1], i4[::1], f4, f4[::1], out i4[::1], out f4[:, :, ::1])")
+@jit("i8(f4[:, ::1], i4[::1], f4, f4, f4[::1], out i4[::1], out f4[:, :, ::1])")
 def drop_quads(
-    places: Floats, ages: Ints, size: float, view: Floats, rows: Ints, quads: Floats
+    places: Floats,
+    ages: Ints,
+    size: float,
+    life: float,
+    view: Floats,
+    rows: Ints,
+    quads: Floats,
 ) -> int:
     """Corners of the drops that are there, one behind the other; rows: which these are;
     gives how many.
 
-    Drops are of different sizes, most small, grow as they begin, and half of them are
-    seen the other way round; which, goes by their rows.
+    Drops are of different sizes, most small, and half of them are seen the other way
+    round; which, goes by their rows. They grow, at first quickly.
     """
     count = 0
     for i in range(len(ages)):
@@ -286,7 +292,9 @@ def drop_quads(
             continue
         chance = scramble(i)
         share = float32((chance >> 8) * 2.0**-24)
-        grown = float32(min(0.4 + 0.1 * ages[i], 1.0))
+        young = float32(1.0) - float32(ages[i]) / life
+        young *= young
+        grown = float32(1.0) - float32(0.6) * young * young
         share = float32(SMALLEST) + float32(1.0 - SMALLEST) * share * share
         half = size * float32(0.5) * share * grown
         wide = -half if chance & 1 else half
