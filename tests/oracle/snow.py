@@ -51,7 +51,7 @@ def find_stirs(before: Any, now: Any, rules: Any, much: float) -> list[Any]:
         move = b - a
         size = float(np.linalg.norm(move))
         if size * rules.scale > rules.least and size <= rules.jump:
-            reach = min(max(size * rules.scale, rules.weakest), rules.strongest)
+            reach = 0.6 * min(max(size * rules.scale, rules.weakest), rules.strongest)
             found.append((b, reach, much * move))
     return found
 

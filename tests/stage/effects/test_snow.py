@@ -188,7 +188,7 @@ def test_stirred_flakes_are_those_of_the_twin(rng: Rng) -> None:
     for _ in range(240):
         step_snow(state, FLAT)
     assert not state.drifts.any(), "and it is calm again"
-    assert not state.calm_in
+    assert not state.is_stirred.any()
 
 
 def test_a_runner_stirs_the_snow_around_him_and_no_more(rng: Rng) -> None:
@@ -197,7 +197,7 @@ def test_a_runner_stirs_the_snow_around_him_and_no_more(rng: Rng) -> None:
         init_snow(FLAT, 20_000, np.random.default_rng(4), settings) for _ in range(2)
     ]
     rolls = states[0].rolls.copy()
-    speed, reach = 5.0 / 60, 8 * 5.0 / 60  # metres a tick; metres
+    speed, reach = 5.0 / 60, 0.6 * 8 * 5.0 / 60  # metres a tick; metres
     way = []
     for tick in range(60):
         old = np.array([[[-2 + speed * tick, 1.0, 0.0]]])
@@ -210,8 +210,8 @@ def test_a_runner_stirs_the_snow_around_him_and_no_more(rng: Rng) -> None:
     apart = np.linalg.norm(states[1].places[:, None] - np.array(way), axis=-1).min(1)
     same = (states[0].rolls == rolls) & (states[1].rolls == rolls) & (moved < 8)
     assert (moved[same & (apart > reach + 1.0)] < 1e-6).all()
-    near = same & (apart < 0.35)
-    assert near.sum() > 20
+    near = same & (apart < 0.2)
+    assert near.sum() > 5
     assert np.median(moved[near]) > 0.2
     along = (states[0].places - states[1].places)[near, 0]
     assert np.median(along) > 0.1, "along with him"

@@ -16,7 +16,7 @@ from flexor.scene.character.light import Vector
 __all__ = ["PRINT_WAYS", "footprint", "soft_spot", "water_ring"]
 
 PRINT_WAYS = 8  # pictures of a print, for ways that are 45 degrees apart
-STEEP = 0.19  # how much the sides of a print are lit and shaded
+STEEP = 0.13  # how much the sides of a print are lit and shaded
 DENT = 0.24  # how dark its floor is
 
 
@@ -63,7 +63,7 @@ def footprint(number: int, light: Vector, side: int = 48) -> Pixels:
     dz, dx = np.gradient(height, 2 / side)
     flat = math.hypot(light[0], light[2]) or 1.0
     slope = np.asarray((dx * light[0] + dz * light[2]) * (STEEP / flat))
-    slope = np.clip(np.where(slope > 0, slope, 1.4 * slope), -0.75, 0.55)
+    slope = np.clip(np.where(slope > 0, slope, 1.2 * slope), -0.5, 0.45)
     # In front of the light it rises away from it; there it is bright.
     lit = slope - DENT * np.clip(-height, 0, 1)
     alpha = np.abs(lit)

@@ -8,7 +8,7 @@
     spread = 0.6             # radians that each flies beside the way of all
     reach = 0.3              # metres above the surface in which a kick still throws
     plough = 0.1             # of `base`, in each tick in which a part goes along in it
-    wet = 1.5                # how many times as fast as sand water is thrown
+    wet = 1.2                # how many times as fast as sand water is thrown
     size = 0.34              # metres; also ticks, touch, jump, gravity, life
 
     [marks]                  # what is left behind

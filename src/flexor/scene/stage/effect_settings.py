@@ -357,7 +357,7 @@ STAGE_CHURN = ChurnSettings(
     spread=0.6,
     reach=0.3,
     plough=0.1,
-    wet=1.5,
+    wet=1.2,
 )
 
 

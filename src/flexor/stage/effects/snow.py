@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexor.arrays import Doubles, Floats, check_array, check_input
+from flexor.arrays import Bools, Doubles, Floats, check_array, check_input
 from flexor.errors import SettingError
 from flexor.maths import threads
 from flexor.scene.character.light import as_vector
@@ -47,7 +47,6 @@ LEAST_WORK = 40_000  # flakes: fewer are not worth a second thread
 MOST_FLAKES = 10_000_000
 CALM = (0.0, 0.0, 0.0)
 MOST_STIRS = 256  # parts that stir flakes in one tick
-CALM_AFTER = 240  # ticks from the last stir
 
 
 @dataclass(slots=True, eq=False)
@@ -58,8 +57,8 @@ class Snow:
     where on them they are, 65536 a turn; kinds: uint8 (F,), rows of the table; sizes:
     float32 (F,), metres; rolls: uint32 (F,), where each comes again; turns: uint16
     (K,), what is added to phases in a tick; circles: float32 (K,), radii, metres;
-    drifts: float32 (F, 3), metres a tick, of flakes that are stirred; calm_in: ticks
-    until all of them are taken to have lost that.
+    drifts: float32 (F, 3), metres a tick, of flakes that are stirred, and is_stirred:
+    bool (F,), which these are.
     """
 
     settings: Unhashed[SnowSettings]
@@ -71,7 +70,7 @@ class Snow:
     turns: Hashed[NDArray[np.uint16]]
     circles: Hashed[Floats]
     drifts: Hashed[Floats]
-    calm_in: Hashed[int]
+    is_stirred: Hashed[Bools]
     _box: Hashed[Doubles] = field(repr=False)
     _move: Hashed[Doubles] = field(repr=False)
     _view: Unhashed[Floats] = field(repr=False)
@@ -118,13 +117,13 @@ def init_snow(
         turns.astype(np.uint16),
         table[:, 1].astype(np.float32),
         np.zeros((count, 3), np.float32),
-        0,
+        np.zeros(count, np.bool_),
         np.array([low_x, high_x, low_z, high_z, settings.top]),
         np.zeros(3),
         np.zeros(6, np.float32),
         ground.highest,
         np.zeros((MOST_STIRS, 7)),
-        np.zeros(6),
+        np.array([math.inf] * 3 + [-math.inf] * 3),
         np.zeros(6),
     )
 
@@ -164,8 +163,6 @@ def stir_snow(
         state.settings.stir,
     )
     state._stir_count = find_stirs(before, now, numbers, state._stirs, state._stir_box)
-    if state._stir_count:
-        state.calm_in = CALM_AFTER
     return state._stir_count
 
 
@@ -182,7 +179,6 @@ def step_snow(state: Snow, ground: Ground, wind: ArrayLike = CALM) -> None:
     from flexor.stage.effects.kernels.snow import step_flakes
 
     table = ground_table(ground)
-    stirs = state._stir_count if state.calm_in else -1
 
     def work(blocks: slice) -> None:
         step_flakes(
@@ -194,7 +190,7 @@ def step_snow(state: Snow, ground: Ground, wind: ArrayLike = CALM) -> None:
             state._highest,
             state.kinds,
             state.turns,
-            stirs,
+            state._stir_count,
             state._stirs,
             state._stir_box,
             state.settings.drag,
@@ -202,6 +198,7 @@ def step_snow(state: Snow, ground: Ground, wind: ArrayLike = CALM) -> None:
             state.phases,
             state.rolls,
             state.drifts,
+            state.is_stirred,
         )
 
     blocks = -(-len(state) // BLOCK)
@@ -210,10 +207,7 @@ def step_snow(state: Snow, ground: Ground, wind: ArrayLike = CALM) -> None:
     else:
         threads.run_slices(work, blocks)
     state._stir_count = 0
-    if state.calm_in:
-        state.calm_in -= 1
-        if not state.calm_in:
-            state.drifts[:] = 0.0
+    state._stir_box[:3] = math.inf
 
 
 def snow_quads(

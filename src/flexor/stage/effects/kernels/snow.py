@@ -22,11 +22,13 @@ from flexor.stage.kernels.field import ground_height_fast
 from flexor.stage.layout import GroundTable
 
 if TYPE_CHECKING:
-    from flexor.arrays import Bytes, Doubles, Floats, Masks, Words
+    from flexor.arrays import Bools, Bytes, Doubles, Floats, Masks, Words
 
 
 WEYL = 0x9E3779B9
 WORD = 0xFFFFFFFF
+STILL = 1e-5  # metres a tick: a flake that drifts slower drifts no more
+NEAR = 0.6  # how far a part stirs flakes, as part of how far it stirs leaves
 ASIDE = 0.5  # how fast flakes get out of the way, as part of the speed of a wind
 
 
@@ -76,7 +78,7 @@ def find_stirs(
             size = math.sqrt(dx * dx + dy * dy + dz * dz)
             if size * scale <= least or size > jump or count == len(stirs):
                 continue
-            reach = min(max(size * scale, weakest), strongest)
+            reach = NEAR * min(max(size * scale, weakest), strongest)
             own = stirs[count]
             own[0], own[1], own[2], own[3] = b[0], b[1], b[2], reach
             own[4], own[5], own[6] = much * dx, much * dy, much * dz
@@ -90,17 +92,20 @@ def find_stirs(
 @inline
 def _stir(
     x: float, y: float, z: float, count: int, stirs: Doubles, drift: Floats
-) -> None:
+) -> bool:
     """Let winds take a flake along: the nearer, the more of their speed it gets; and
-    out of the way, as much.
+    push it out of their way. Gives whether any reaches it.
     """
+    is_reached = False
     for s in range(count):
         own = stirs[s]
-        dx, dy, dz = x - own[0], y - own[1], z - own[2]
+        dx, dy, dz, reach = x - own[0], y - own[1], z - own[2], own[3]
+        if abs(dy) >= reach:
+            continue
         square = dx * dx + dy * dy + dz * dz
-        reach = own[3]
         if square >= reach * reach:
             continue
+        is_reached = True
         away = math.sqrt(square)
         c = (reach - away) / reach
         out = 0.0
@@ -110,12 +115,13 @@ def _stir(
         drift[0] += c * (own[4] + out * dx - drift[0])
         drift[1] += c * (own[5] + out * dy - drift[1])
         drift[2] += c * (own[6] + out * dz - drift[2])
+    return is_reached
 
 
 @jit(
     "void(i8, i8, f8[::1], f8[::1], GroundTable, f8, u1[::1], u2[::1], i8,"
     " f8[:, ::1], f8[::1], f4, out f4[:, ::1], out u2[::1], out u4[::1],"
-    " out f4[:, ::1])",
+    " out f4[:, ::1], out bool[::1])",
 )
 def step_flakes(
     begin: int,
@@ -134,17 +140,19 @@ def step_flakes(
     phases: Words,
     rolls: Masks,
     drifts: Floats,
+    is_stirred: Bools,
 ) -> None:
     """A tick of the blocks begin to end.
 
     move: (3,), metres, of all flakes; box: least x, most x, least z, most z, top;
     highest: metres, of the ground; kinds: (F,), rows in turns (K,), what is added to
-    phases; stir_count: of winds as `find_stirs` gives them, below 0: no flake drifts;
-    drag: what is kept of drifts.
+    phases; stir_count: of winds as `find_stirs` gives them; drag: what is kept of
+    drifts; is_stirred: bool (F,), which flakes drift.
     """
     heights, x0, z0, inverse = ground.heights, ground.x0, ground.z0, ground.inverse
     low_x, high_x, low_z, high_z, top = box[0], box[1], box[2], box[3], box[4]
     count = len(places)
+    low, high = stir_box[:3], stir_box[3:]
     for block in range(begin, end):
         for n in range(block * BLOCK, min((block + 1) * BLOCK, count)):
             i = uint64(n)
@@ -152,13 +160,22 @@ def step_flakes(
             phases[i] = (int64(phases[i]) + turn) & 0xFFFF
             x, y, z = places[i, 0] + move[0], places[i, 1] + move[1], places[i, 2]
             z += move[2]
-            if stir_count >= 0:
-                is_in = stir_box[0] < x < stir_box[3] and stir_box[1] < y < stir_box[4]
-                if is_in and stir_box[2] < z < stir_box[5]:
-                    _stir(x, y, z, stir_count, stirs, drifts[i])
-                x, y, z = x + drifts[i, 0], y + drifts[i, 1], z + drifts[i, 2]
+            # Whether a flake is between bounds cannot be foreseen, so these are no
+            # branches; that it is between all of them hardly ever is.
+            is_in = (x > low[0]) & (x < high[0]) & (y > low[1]) & (y < high[1])
+            is_in &= (z > low[2]) & (z < high[2])
+            if is_in and _stir(x, y, z, stir_count, stirs, drifts[i]):
+                is_stirred[i] = True
+            if is_stirred[i]:
+                drift = drifts[i]
+                x, y, z = x + drift[0], y + drift[1], z + drift[2]
+                fastest = 0.0
                 for axis in range(3):
-                    drifts[i, axis] *= drag
+                    drift[axis] *= drag
+                    fastest = max(fastest, abs(drift[axis]))
+                if fastest < STILL:
+                    is_stirred[i] = False
+                    drift[0] = drift[1] = drift[2] = 0.0
             x, z = _wrap(x, low_x, high_x), _wrap(z, low_z, high_z)
             if y <= highest or y > top:
                 below = ground_height_fast(heights, x0, z0, inverse, x, z)
@@ -173,7 +190,8 @@ def step_flakes(
                     chance = scramble(roll)
                     x = low_x + (high_x - low_x) * ((chance >> 16) * 2.0**-16)
                     z = low_z + (high_z - low_z) * ((chance & 0xFFFF) * 2.0**-16)
-                    if stir_count >= 0:
+                    if is_stirred[i]:
+                        is_stirred[i] = False
                         drifts[i, 0] = drifts[i, 1] = drifts[i, 2] = 0.0
             places[i, 0], places[i, 1], places[i, 2] = x, y, z
 
