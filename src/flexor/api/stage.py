@@ -169,14 +169,16 @@ class Stage:
 
     @property
     def colours(self) -> Doubles:
-        """What characters look like in plain light: the mean colour of their surfaces,
-        times their own: float64 (N, 3), linear.
+        """What characters look like in plain light: the mean colour of their surfaces
+        times their own, or their own alone of whom wears an outfit: float64 (N, 3),
+        linear.
         """
         from flexor.draw.scene.mean import mean_colour
 
         found = np.array([actor.colour for actor in self.plan.cast]).reshape(-1, 3)
         for own in self.cast:
-            found[list(own.rows)] *= mean_colour(own.hero.scene)
+            bare = [row for row in own.rows if self.plan.cast[row].outfit == "none"]
+            found[bare] *= mean_colour(own.hero.scene)
         return found
 
     def row(self, name: str) -> int:

@@ -26,8 +26,9 @@ class BodyFrame:
 
     rows: int32 (n,), theirs on the stage; world: float32 (n, J, 3, 4), of nodes;
     positions, normals: of each surface, float32 (n, V, 3); shadow: float32 (n, P, 3),
-    flat on the ground, None for none; has_shadow: bool (n,); afterimages: the oldest
-    first.
+    flat on what it falls on, None for none; has_shadow: bool (n,); met: int32 (n, K),
+    by part of the shadow, the structure that it falls on, -1 for the ground;
+    afterimages: the oldest first.
     """
 
     rows: Ints
@@ -36,6 +37,7 @@ class BodyFrame:
     normals: tuple[Floats, ...]
     shadow: Floats | None
     has_shadow: NDArray[np.bool_]
+    met: Ints | None = None
     afterimages: tuple[Afterimage, ...] = ()
 
 
@@ -74,12 +76,13 @@ def make_frame(state: StageState, *, shadows: bool = True) -> Frame:
     bodies = []
     for body in state.bodies:
         skin_body(body, state.tick)
-        shadow = None
+        shadow, met = None, None
         cast = np.zeros(len(body), bool)
         if shadows and body.shadows is not None:
             plan = state.plan
             cast_shadows(body.shadows, plan.light, whole_positions(body), plan.ground)
             shadow, cast = body.shadows.positions, body.shadows.is_cast
+            met = body.shadows.met
         bodies.append(
             BodyFrame(
                 body.rows,
@@ -88,6 +91,7 @@ def make_frame(state: StageState, *, shadows: bool = True) -> Frame:
                 tuple(body.normals),
                 shadow,
                 cast,
+                met,
                 _seen(body, state.tick),
             )
         )

@@ -17,6 +17,7 @@ from flexor.scene.stage.zone import Zone
 from flexor.stage.camera import CameraState, init_camera
 from flexor.stage.cast import Body, BodyPlan, init_body
 from flexor.stage.effects.scenery import Scenery, init_scenery
+from flexor.stage.effects.shadow_walls import make_walls
 from flexor.stage.effects.view import ViewState, init_view, make_view
 from flexor.stage.hashing import Hashed, Unhashed, hashed_values
 from flexor.stage.motion.touch_tables import Touching, init_touching
@@ -262,6 +263,7 @@ def init_stage(
     kinds = np.zeros(count, np.int32)
     for number, body in enumerate(made):
         kinds[body.rows] = number
+    _set_walls(plan, made)
     hits = init_hits([made[kind].plan.volumes for kind in kinds.tolist()])
     camera = plan.camera
     state = StageState(
@@ -321,6 +323,14 @@ def init_stage(
         state.fight.falls.can_fall[kinds == kind] = body.plan.can_fall
     _set_out(state)
     return state
+
+
+def _set_walls(plan: StagePlan, bodies: Sequence[Body]) -> None:
+    """Let shadows fall on structures."""
+    walls = make_walls(plan.structures, plan.ground)
+    for body in bodies:
+        if body.shadows is not None:
+            body.shadows.walls = walls
 
 
 def _teams(plan: StagePlan) -> Ints:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,29 +11,27 @@ import pytest
 
 from flexor.draw.items.ground_marks import BRIGHT, LEFT, PAINTS, mark_ground
 from flexor.draw.items.ground_picture import paint_ground
-from flexor.draw.items.sunlight import in_shade, make_shades
+from flexor.draw.items.stonework import FOOT
+from flexor.draw.items.sunlight import (
+    UPRIGHT,
+    in_shade,
+    make_shades,
+    sunless,
+    wall_colours,
+)
 from flexor.draw.scene.lighting import light_on
 from flexor.maths.colour import linear_from_srgb
 from flexor.scene.character.light import DAYLIGHT
 from flexor.scene.stage.ground import flat_ground, make_ground
 from flexor.scene.stage.structure import Structure
 from flexor.scene.stage.zone import Zone
+from tests.oracle.shadow_walls import is_under
 
 WAY = (0.5, -1.0, -0.3)
 PILLAR = Structure(name="pillar", middle=(0.0, 0.0), radius=0.4, high=2.0)
 WALL = Structure(name="wall", ends=((-2.0, 1.0), (1.0, 2.0)), thickness=0.3, high=1.0)
 CORNERS = ((1.0, -3.0), (3.0, -3.0), (3.0, -1.0), (2.0, -2.4))
 BEAM = Structure(name="beam", corners=CORNERS, low=1.5, high=1.8)
-
-
-def is_under(corners: Any, x: float, z: float) -> bool:
-    """Whether a place is in a polygon: by how far its corners go around it."""
-    angles = [math.atan2(cz - z, cx - x) for cx, cz in corners]
-    turns = (
-        math.remainder(b - a, 2 * math.pi)
-        for a, b in zip(angles, [*angles[1:], angles[0]], strict=True)
-    )
-    return abs(sum(turns)) > math.pi
 
 
 def climb_slow(corners: Any, span: tuple[float, float], place: Any) -> bool:
@@ -60,6 +59,32 @@ def test_shade_is_where_the_way_to_the_sun_is_barred(own: Structure) -> None:
     assert (found != np.array(wanted)).sum() <= 2, "but for what it grazes"
     outside = places + np.array([20, 0, 0])
     assert not in_shade(shades, 0, outside).any()
+
+
+def test_who_stands_half_in_a_shadow_has_half_of_the_sun() -> None:
+    tower = Structure(name="tower", ends=((-5, 0), (5, 0)), thickness=2.0, high=50.0)
+    shades = make_shades([tower], [(0.0, 50.0)], WAY)
+    places = np.array([[0.0, 0, -3], [0, 0, 3], [0, 0, 40], [0, 0, 1.0]])
+    share = sunless(shades, places)
+    assert share[:3].tolist() == [1, 0, 0]
+    assert 0 < share[3] < 1
+    assert sunless(make_shades([], [], WAY), places).tolist() == [0] * 4
+    assert len(sunless(shades, places[:0])) == 0
+
+
+def test_shadows_on_structures_have_their_colour() -> None:
+    met = np.array([0, 0, 0, 1], np.int32)
+    places = np.zeros((4, 3), np.float32)
+    places[:, 1] = 0, 1, 2.004, 0.5
+    both = [replace(PILLAR, colour=(0.4, 0.3, 0.2)), WALL]
+    left = (0.3, 0.4, 0.5)
+    found = wall_colours(both, [(0.0, 2.0), (0.0, 1.0)], met, places, left)
+    own = np.array([0.4, 0.3, 0.2]) * left
+    np.testing.assert_allclose(found[0], own * UPRIGHT * FOOT, rtol=1e-5)
+    np.testing.assert_allclose(found[1], own * UPRIGHT * (1 + FOOT) / 2, rtol=1e-5)
+    np.testing.assert_allclose(found[2], own, rtol=1e-5)
+    other = np.array(WALL.colour) * left * UPRIGHT * (1 + FOOT) / 2
+    np.testing.assert_allclose(found[3], other, rtol=1e-5)
 
 
 def test_light_from_below_has_no_shadows() -> None:

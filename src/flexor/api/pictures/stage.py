@@ -27,11 +27,11 @@ from flexor.draw.items.afterimages import build_afterimage, upload_afterimages
 from flexor.draw.items.apron import build_apron, upload_apron
 from flexor.draw.items.backdrop import Backdrop, paint_backdrop, read_backdrop
 from flexor.draw.items.ground import build_ground, shade_colours, upload_ground
-from flexor.draw.items.ground_marks import mark_ground
+from flexor.draw.items.ground_marks import LEFT, mark_ground
 from flexor.draw.items.ground_mesh import flat_within
 from flexor.draw.items.shadows import build_shadow, upload_cast_shadow
 from flexor.draw.items.structures import build_structures, upload_structures
-from flexor.draw.items.sunlight import make_shades
+from flexor.draw.items.sunlight import make_shades, sunless, wall_colours
 from flexor.draw.scene.build import Dress, dress_scene, part_names, turned_parts
 from flexor.draw.scene.style import DrawStyle, style_of
 from flexor.draw.scene.upload import upload_scene
@@ -49,6 +49,10 @@ from flexor.stage.frame import BodyFrame, Frame
 from flexor.stage.movement.ground import find_footing, init_footing
 
 __all__ = ["StagePainter"]
+
+
+# How much of its light is left to who stands in a structure's shadow.
+IN_SHADE = (0.56, 0.59, 0.66)
 
 
 class StagePainter:
@@ -99,6 +103,10 @@ class StagePainter:
             else upload_cast_shadow(
                 self.backend, own.plan.parts.faces, len(own.plan.parts.sources)
             )
+            for own in cast
+        ]
+        self._part_rows = [
+            np.zeros(0, np.int32) if own.plan.parts is None else own.plan.parts.parts
             for own in cast
         ]
         self._scenery = SceneryPainter(self.backend, scenery, plan.light)
@@ -179,8 +187,8 @@ class StagePainter:
         )
         for row, body in enumerate(frame.bodies):
             if style.has_shadow:
-                items += self._shadow_items(row, body)
-            items += self._body_items(row, body)
+                items += self._shadow_items(row, body, frame.shown)
+            items += self._body_items(row, body, frame.places)
         for row, body in enumerate(frame.bodies):
             faint, strokes = self._faint_items(row, body, frame.tick, style)
             items += faint
@@ -198,11 +206,16 @@ class StagePainter:
             None if behind is None else behind.picture,
         )
 
-    def _body_items(self, row: int, body: BodyFrame) -> list[DrawItem]:
+    def _body_items(
+        self, row: int, body: BodyFrame, places: NDArray[np.float64]
+    ) -> list[DrawItem]:
         dress = self._dresses[row]
         if not len(body.rows):
             return []
         turned = turned_parts(dress, body.world[0])
+        share = sunless(self._shades, places[body.rows]).astype(np.float32)
+        shaded = np.ones((len(share), 4), np.float32)
+        shaded[:, :3] += share[:, None] * (np.array(IN_SHADE, np.float32) - 1)
         items = []
         for part, positions, normals, is_turned in zip(
             dress.parts, body.positions, body.normals, turned, strict=True
@@ -221,7 +234,7 @@ class StagePainter:
                         normals[who] if has_normals else None,
                         _with_texture(part.look, texture),
                         part.strokes,
-                        tints=tints,
+                        tints=tints * shaded[who],
                     )
                 )
         return items
@@ -248,13 +261,27 @@ class StagePainter:
             lines += strokes
         return items, lines
 
-    def _shadow_items(self, row: int, body: BodyFrame) -> list[DrawItem]:
+    def _shadow_items(
+        self, row: int, body: BodyFrame, shown: NDArray[np.float64]
+    ) -> list[DrawItem]:
         """Shadows as ground that the sun does not reach, one for each who has one."""
-        if body.shadow is None:
+        shadow = body.shadow
+        if shadow is None:
             return []
-        colours = shade_colours(self._floor, body.shadow)
+        colours = shade_colours(self._floor, shadow)
+        if body.met is not None and (body.met >= 0).any():
+            # What falls on structures has their colour, or is not seen, as they.
+            met = body.met[:, self._part_rows[row]]
+            is_seen = shown >= 1
+            on_walls = met >= 0
+            own = self._structures.structures, self._structures.spans
+            places = shadow[on_walls]
+            colours[on_walls, :3] = wall_colours(*own, met[on_walls], places, LEFT)
+            if not is_seen.all():
+                shadow = shadow.copy()
+                shadow[on_walls & ~is_seen[met]] = 0
         return [
-            build_shadow(self._shadows[row], body.shadow[n][None], colours=colours[n])
+            build_shadow(self._shadows[row], shadow[n][None], colours=colours[n])
             for n in np.flatnonzero(body.has_shadow).tolist()
         ]
 

@@ -30,7 +30,7 @@ __all__ = ["ApronAssets", "build_apron", "upload_apron"]
 RINGS = (1.0, 3.0, 6.0, 10.0, 16.0, 24.0, 36.0, 54.0, 80.0, 120.0, 190.0, 300.0, 500.0)
 BLENDS = 6.0
 LAND = (7.0, 40.0)
-HAZY, SLOW = 100.0, 1.4  # metres after which haze hides all but 1 / e, and a power
+HAZY, SLOW = 130.0, 1.3  # metres after which haze hides all but 1 / e, and a power
 FEWEST = 6  # pieces of a side of a ring, where the ground's own edge has as many
 
 

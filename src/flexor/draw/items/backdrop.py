@@ -30,6 +30,9 @@ LOW, HIGH = -0.03, 0.8  # tangents of the lower and upper edge
 FINE = WIDE / (2 * math.pi)  # rows for each 1 of tangent, as columns for each radian
 MOST_BYTES = 1 << 28  # of a picture in a file
 EVEN = 0.12  # part of a picture's height over which its edges become even
+# Linear colours of the land far away, and how much of it is in the haze over it.
+LANDS: dict[str, RGB] = {"hills": (0.17, 0.235, 0.11), "city": (0.26, 0.255, 0.245)}
+MISTY = 0.36
 # Clouds: how large, at which height they begin to be seen, and how much of the sky.
 CLOUD, CLOUDS_FROM, CLEAR = 0.55, 0.03, 0.53
 
@@ -61,17 +64,19 @@ def paint_backdrop(
     light = _sky(tangents, blue, haze)
     _add_clouds(light, tangents, haze, chance)
     around: Doubles = np.asarray((np.arange(WIDE) + 0.5) * (2 * math.pi / WIDE))
-    land = (_add_hills if name == "hills" else _add_city)(
-        light, tangents, around, haze, chance
-    )
-    # Below the horizon there is haze alone, as at the far edge of the ground.
-    light[tangents < 0] = haze
+    # Low over the land haze has some of its colour.
+    land = LANDS[name]
+    mist: Doubles = np.asarray(haze + MISTY * (np.array(land) - haze))
+    add = _add_hills if name == "hills" else _add_city
+    add(light, tangents, around, (haze, mist), chance)
+    # Below the horizon there is mist alone, as at the far edge of the ground.
+    light[tangents < 0] = mist
     pixels = np.full((rows, WIDE, 4), 255, np.uint8)
     # Looked up: the curve itself takes ten times as long.
     table = srgb_from_linear(np.linspace(0, 1, 1 << 14)).round().astype(np.uint8)
     steps = np.clip(light, 0, 1) * np.float32((1 << 14) - 1) + np.float32(0.5)
     pixels[..., :3] = table[steps.astype(np.int32)]
-    return Backdrop(DrawBackdrop(pixels, LOW, HIGH), _rgb(haze), land)
+    return Backdrop(DrawBackdrop(pixels, LOW, HIGH), _rgb(mist), land)
 
 
 def _rgb(colour: NDArray[np.floating]) -> RGB:
@@ -183,10 +188,11 @@ def _add_hills(
     light: Floats,
     tangents: Doubles,
     around: Doubles,
-    haze: Doubles,
+    hazes: tuple[Doubles, Doubles],
     chance: np.random.Generator,
-) -> RGB:
-    """Mountains, hills before them, and woods before these; gives the land's colour."""
+) -> None:
+    """Mountains, hills before them, and woods before these; hazes: far and near."""
+    haze, mist = hazes
     t = tangents[:, None]
     wide = _waves(around, 3, 3, chance)
     tops = 0.115 + 0.042 * wide + 0.055 * (0.55 - np.abs(_waves(around, 11, 5, chance)))
@@ -224,7 +230,7 @@ def _add_hills(
         ) -> Floats:
             depth = hill - t[rows]
             shade = 1 + 0.18 * np.sin(260 * depth + 5 * patch) * patch
-            return _hazy(base * shade[..., None], haze, t[rows], part, foot)
+            return _hazy(base * shade[..., None], mist, t[rows], part, foot)
 
         _lay(light, tangents, hill, green)
     woods = 0.02 + 0.012 * _waves(around, 6, 4, chance)
@@ -236,10 +242,9 @@ def _add_hills(
 
     def leaves(rows: slice) -> Floats:
         own = np.broadcast_to(dark * spots[:, None], (*t[rows].shape[:1], WIDE, 3))
-        return _hazy(own, haze, t[rows], 0.06, 0.007)
+        return _hazy(own, mist, t[rows], 0.06, 0.006)
 
     _lay(light, tangents, woods, leaves, soft=1.6)
-    return 0.17, 0.235, 0.11
 
 
 def _trees(
@@ -264,10 +269,11 @@ def _add_city(
     light: Floats,
     tangents: Doubles,
     around: Doubles,
-    haze: Doubles,
+    hazes: tuple[Doubles, Doubles],
     chance: np.random.Generator,
-) -> RGB:
-    """Towers, blocks before them, and roofs before these; gives the land's colour."""
+) -> None:
+    """Towers, blocks before them, and roofs before these; hazes: far and near."""
+    haze, mist = hazes
     t = tangents[:, None]
     for part, foot, low, high, widest, window in (
         (0.56, 0.08, 0.05, 0.25, 44, 5),
@@ -287,6 +293,7 @@ def _add_city(
             part: float = part,
             foot: float = foot,
             window: int = window,
+            is_near: bool = is_near,
         ) -> Floats:
             y = ((tops - t[rows]) * FINE).astype(np.int64)
             x = np.arange(WIDE)
@@ -294,10 +301,10 @@ def _add_city(
             is_pane &= (inside > 2) & (y > window)
             glow = lit[(y // window) % 256, (x // window) % 512]
             shade = np.where(is_pane, np.where(glow, 1.3, 0.72), 1.0)
-            return _hazy(tone * shade[..., None], haze, t[rows], part, foot)
+            own = mist if is_near else haze
+            return _hazy(tone * shade[..., None], own, t[rows], part, foot)
 
         _lay(light, tangents, tops, walls)
-    return 0.26, 0.255, 0.245
 
 
 def _houses(

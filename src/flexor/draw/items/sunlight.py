@@ -13,14 +13,28 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Bools, Doubles
+from flexor.arrays import Bools, Doubles, Floats
+from flexor.draw.drawlist import RGB
+from flexor.draw.items.stonework import FOOT
 from flexor.scene.stage.structure import Structure
 
-__all__ = ["Shades", "in_shade", "make_shades"]
+__all__ = ["Shades", "in_shade", "make_shades", "sunless", "wall_colours"]
 
 SOON = 1e-4  # metres of light's way that count as none
 FLATTEST = 0.02  # light that falls flatter, in metres down a metre along, casts nothing
 ROUND = 32  # corners of a round structure
+WIDE = 0.2  # metres from the middle of a body to its sides
+# Points of a body, metres from where it stands.
+BODY = np.array(
+    [
+        (x, y, z)
+        for y in (0.3, 0.9, 1.5)
+        for x in (-WIDE, 0, WIDE)
+        for z in (-WIDE, WIDE)
+    ]
+)
+ON_ROOF = 0.002  # metres below a roof that are still on it
+UPRIGHT = 0.75  # of the light that is left on what is level, on walls
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,3 +108,49 @@ def in_shade(shades: Shades, row: int, places: NDArray[np.floating]) -> Bools:
         four = (bx - ax) * (ez - az) - (bz - az) * (ex - ax)
         is_crossed |= ((one > 0) != (two > 0)) & ((three > 0) != (four > 0))
     return np.asarray(found & (is_inside | is_crossed))
+
+
+def sunless(shades: Shades, places: NDArray[np.floating]) -> Doubles:
+    """How much of the sun is kept off who stands at places (n, 3): float64 (n,), 0 to
+    1, by some points of a body, from the feet to the head.
+    """
+    share: Doubles = np.zeros(len(places))
+    if not shades.corners or not len(places):
+        return share
+    floor = float(places[:, 1].min())
+    low, high = places.min(0)[[0, 2]] - WIDE, places.max(0)[[0, 2]] + WIDE
+    points: NDArray[np.float64] | None = None
+    for row in range(len(shades.corners)):
+        least, most = shades.reach(row, floor)
+        if (low > most).any() or (high < least).any():
+            continue
+        if points is None:
+            points = (places[:, None] + BODY).reshape(-1, 3)
+            dark = np.zeros(len(points), bool)
+        dark |= in_shade(shades, row, points)
+    if points is not None:
+        share = dark.reshape(len(places), -1).mean(1)
+    return share
+
+
+def wall_colours(
+    structures: Sequence[Structure],
+    spans: Sequence[tuple[float, float]],
+    met: NDArray[np.int32],
+    places: Floats,
+    left: RGB,
+) -> Floats:
+    """What colours structures have in the shade: float32 (n, 3), linear.
+
+    met: (n,), the structure at each of places (n, 3), none below 0; left: the light
+    that is left on what is level.
+    """
+    colours = np.array([own.colour for own in structures], np.float32)[met]
+    ends = np.array(spans, np.float32)[met]
+    y = places[:, 1]
+    rise = np.clip((y - ends[:, 0]) / np.maximum(ends[:, 1] - ends[:, 0], 1e-6), 0, 1)
+    # Walls see half of the sky.
+    is_roof = y > ends[:, 1] - ON_ROOF
+    sky = np.where(is_roof, 1.0, UPRIGHT * (FOOT + (1 - FOOT) * rise))
+    found: Floats = colours * (sky[:, None] * np.array(left)).astype(np.float32)
+    return found

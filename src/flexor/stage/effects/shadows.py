@@ -29,6 +29,7 @@ from flexor.scene.character.skeleton import rest_world
 from flexor.scene.human.human import Human, find_human
 from flexor.scene.scene import Scene
 from flexor.scene.stage.ground import Ground
+from flexor.stage.effects.shadow_walls import ShadowWalls
 
 __all__ = [
     "ShadowParts",
@@ -36,6 +37,7 @@ __all__ = [
     "apply_shadow",
     "body_parts",
     "cast_shadows",
+    "climb_walls",
     "find_middles",
     "heaviest_nodes",
     "init_shadows",
@@ -109,7 +111,8 @@ class Shadows:
     parts: of the body; part_rows: int32 (P,), the part of each place; middles: float64
     (N, K, 3), of parts, metres; matrices: float64 (N, K, 3, 4), shadow_from_world;
     is_cast: bool (N,), who has a shadow; positions: float32 (N, P, 3), its vertices,
-    all at the origin for who has none.
+    all at the origin for who has none; met: int32 (N, K), the structure that each part
+    falls on, -1 for the ground; walls: of structures, None for none.
     """
 
     parts: ShadowParts
@@ -118,6 +121,8 @@ class Shadows:
     matrices: Doubles
     is_cast: Bools
     positions: Floats
+    met: Ints
+    walls: ShadowWalls | None = None
 
 
 def init_shadows(parts: ShadowParts, count: int) -> Shadows:
@@ -129,6 +134,7 @@ def init_shadows(parts: ShadowParts, count: int) -> Shadows:
         np.zeros((count, len(parts), 3, 4)),
         np.zeros(count, np.bool_),
         np.zeros((count, len(parts.sources), 3), np.float32),
+        np.full((count, len(parts)), -1, np.int32),
     )
 
 
@@ -156,6 +162,8 @@ def cast_shadows(
         middles = find_middles(parts, own, out=state.middles[rows])
         cast = state.is_cast[rows]
         shadow_matrices(light, middles, ground, lift=lift, out=matrices, cast=cast)
+        if state.walls is not None and len(state.walls):
+            climb_walls(light, middles, state.walls, matrices, state.met[rows], lift)
         flat = state.positions[rows]
         apply_shadow(matrices, parts.sources, state.part_rows, own, out=flat)
 
@@ -209,6 +217,33 @@ def shadow_matrices(
         *slant, lift, middles, ground.heights, *ground.corner, ground.step, out, cast
     )
     return out, cast
+
+
+def climb_walls(
+    light: Sequence[float] | Doubles,
+    middles: Doubles,
+    walls: ShadowWalls,
+    matrices: Doubles,
+    met: Ints,
+    lift: float = 0.0,
+) -> None:
+    """Let parts fall onto the structures that they meet before the ground.
+
+    middles: (N, K, 3), of parts; matrices: (N, K, 3, 4), of `shadow_matrices`, changed
+    for those that meet one; met: int32 (N, K), to be filled: which, -1 for the ground;
+    lift: metres that shadows are in front of walls, and above roofs.
+    """
+    slant = _slant(light)
+    if slant is None:
+        return
+    from flexor.stage.effects.kernels import shadow_walls as kernel_walls
+
+    check_input(middles, np.float64, (*met.shape, 3), "middles")
+    check_array(matrices, np.float64, (*met.shape, 3, 4), "matrices")
+    check_array(met, np.int32, met.shape, "met")
+    kernel_walls.climb_parts(
+        *slant, lift, middles, walls.boxes, walls.rows, walls.edges, matrices, met
+    )
 
 
 def _slant(light: Sequence[float] | Doubles) -> tuple[float, float] | None:
