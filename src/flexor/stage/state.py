@@ -260,9 +260,7 @@ def init_stage(
     tables = lay_out_moves(own_tables, plan.pads)
     kept, chance = plan.effects.afterimages, np.random.default_rng(plan.seed)
     made = tuple(init_body(own, rows, tables.moves, kept) for own, rows in bodies)
-    kinds = np.zeros(count, np.int32)
-    for number, body in enumerate(made):
-        kinds[body.rows] = number
+    kinds = _kinds(made, count)
     _set_walls(plan, made)
     hits = init_hits([made[kind].plan.volumes for kind in kinds.tolist()])
     camera = plan.camera
@@ -323,6 +321,14 @@ def init_stage(
         state.fight.falls.can_fall[kinds == kind] = body.plan.can_fall
     _set_out(state)
     return state
+
+
+def _kinds(bodies: Sequence[Body], count: int) -> Ints:
+    """The number of each one's body: int32 (N,)."""
+    kinds = np.zeros(count, np.int32)
+    for number, body in enumerate(bodies):
+        kinds[body.rows] = number
+    return kinds
 
 
 def _set_walls(plan: StagePlan, bodies: Sequence[Body]) -> None:
