@@ -8,7 +8,7 @@ import pytest
 
 import flexor
 from flexor.api.stage import Stage
-from flexor.stage.movement.layout import HIT
+from flexor.stage.movement.layout import HIT, THROWN
 
 ARENA = Path(flexor.__file__).parent / "samples" / "arena" / "arena.toml"
 
@@ -18,16 +18,21 @@ def arena() -> Stage:
     return Stage(ARENA)
 
 
-def play(
-    stage: Stage, held: str, apart: float, ticks: int, who: int = 0
-) -> tuple[list[str], int]:
-    """Which moves begin as buttons are pressed that far away, and how many hit."""
+def stand(stage: Stage, apart: float) -> None:
+    """Two on the middle of the ring, who have stood for a moment."""
     stage.restart()
-    state = stage.state
     stage.places[:, 0] = [-apart / 2, apart / 2]
     stage.places[:, 2] = 0.8
     for _ in range(10):
         stage.step()
+
+
+def play(
+    stage: Stage, held: str, apart: float, ticks: int, who: int = 0
+) -> tuple[list[str], int]:
+    """Which moves begin as buttons are pressed that far away, and how many hit."""
+    stand(stage, apart)
+    state = stage.state
     began, hits = [], 0
     for tick in range(ticks):
         pads = ["", ""]
@@ -61,16 +66,35 @@ def test_moves_of_the_arena(arena: Stage, held: str, move: str) -> None:
     assert play(arena, held, 2.5, 20)[0] == [move]
 
 
-def test_a_throw_is_typed(arena: Stage) -> None:
-    arena.restart()
-    presses = {0: "B", 18: "C", 40: "B"}
-    began = []
+@pytest.mark.parametrize("apart", [0.85, 1.0, 1.1])
+def test_a_throw_is_typed(arena: Stage, apart: float) -> None:
+    """P, K before the punch returns, P while the kick runs: all three meet."""
+    stand(arena, apart)
+    state, presses = arena.state, {0: "B", 18: "C", 40: "B"}
+    began, met = [], []
     for tick in range(80):
         held = next((text for t, text in presses.items() if t <= tick < t + 4), "")
         arena.step([held])
-        if arena.state.started[0] >= 0:
+        if state.started[0] >= 0:
             began.append(arena.doing(0))
+        if state.fight.outcomes[0]:
+            met.append(int(state.fight.outcomes[0]))
     assert began == ["punch", "kick", "throw"]
+    assert met == [HIT, HIT, THROWN]
+    assert arena.doing(1) == "thrown"
+
+
+def test_a_throw_and_a_kick_as_the_other_gets_up(arena: Stage) -> None:
+    stand(arena, 0.9)
+    state, found = arena.state, []
+    for tick in range(260):
+        was = arena.doing(1)
+        arena.step(["A+X" if tick < 4 else ""])
+        if state.fight.outcomes[0]:
+            found.append((arena.doing(0), was, int(state.fight.outcomes[0])))
+    assert found[0] == ("throw", "stance", THROWN)
+    assert found[1][::2] == ("step-kick", HIT)
+    assert arena.energy[1] == 100 - 18 - 15
 
 
 @pytest.mark.parametrize("apart", [0.95, 1.1])

@@ -7,6 +7,7 @@ all sequences anew. The kernel `step_all`.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -277,3 +278,35 @@ class Fighter:
                 what = self.ended(steps) or self.plain(step)
                 assert what
                 self.waiting = Waiting(what, step, None)
+
+
+def gone_ahead(
+    move: Move,
+    at: float,
+    clock: float,
+    heading: float,
+    place: tuple[float, float],
+    other: tuple[float, float] | None,
+    apart: float,
+) -> tuple[float, float]:
+    """Where one is, x and z, after a tick of a move that carries it ahead: the kernel
+    `go_ahead`.
+
+    at: ticks of the move, after this one; other: where the opponent is; apart: metres
+    between the two at which it stops.
+    """
+
+    def gone(ticks: float) -> float:
+        return move.advance * min(max(ticks, 0.0) / move.start, 1.0)
+
+    if move.start == 0:
+        return place
+    way = gone(at) - gone(at - clock)
+    ahead = math.sin(heading), math.cos(heading)
+    if other is not None and way > 0:
+        dx, dz = other[0] - place[0], other[1] - place[1]
+        along = dx * ahead[0] + dz * ahead[1]
+        aside = math.sqrt(max(dx * dx + dz * dz - along * along, 0.0))
+        if along > 0 and aside < apart:
+            way = min(way, max(along - apart - 0.02, 0.0))
+    return place[0] + way * ahead[0], place[1] + way * ahead[1]

@@ -197,5 +197,6 @@ def find_reaches(
         if still is None:
             still = hero.pose_many(stance, 0.0).world[0]
         strikes = hero.pose_many(playing[number].clip, times).world
-        found[number] = find_reach(volumes, volumes.rows(own), strikes, still)
+        far = find_reach(volumes, volumes.rows(own), strikes, still)
+        found[number] = far + move.advance if far else 0.0
     return found

@@ -40,7 +40,7 @@ from flexor.stage.movement.buttons import find_pressed, record
 from flexor.stage.movement.circling import walk
 from flexor.stage.movement.ground import find_footing, slide_down
 from flexor.stage.movement.layout import CONTROLS, HITTING, UP
-from flexor.stage.movement.moves import step_moves
+from flexor.stage.movement.moves import go_ahead, step_moves
 from flexor.stage.movement.pads import read_pads
 from flexor.stage.movement.zones import keep_in_zones
 from flexor.stage.opponents import choose_opponents, run_opponents
@@ -80,6 +80,7 @@ def rules_of(state: StageState) -> tuple[tuple[str, Rule], ...]:
         ("pads", run_pads, has_pads),
         ("circling", run_walk, has_any),
         ("slopes", run_slopes, has_any and state.has_slopes),
+        ("advance", run_advance, has_any and bool(state.tables.advance.any())),
         ("recoil", run_recoil, has_moves),
         ("throws", run_throws, has_throws),
         ("apart", run_apart, len(state) > 1),
@@ -157,6 +158,20 @@ def run_moves(state: StageState) -> None:
     )
     end_parries(state)
     state.is_acting = bool((state.moves.move >= 0).any())
+
+
+def run_advance(state: StageState) -> None:
+    """Moves that carry ahead do; before zones, so that walls hold them."""
+    if state.is_acting:
+        go_ahead(
+            state.tables,
+            state.moves,
+            state.clocks,
+            state.headings,
+            state.opponents,
+            state.radii,
+            state.places,
+        )
 
 
 def run_pads(state: StageState) -> None:

@@ -54,6 +54,7 @@ def test_the_example_of_the_module(tmp_path: Path) -> None:
         height="high",
         damage=12.0,
         push=0.2,
+        advance=0.1,
         afterimages=("rightLowerArm", "rightHand"),
     )
     assert table.moves[2].kind == "guard"
@@ -129,6 +130,7 @@ def test_a_table_survives_its_text(
                 hits_down=st.booleans(),
                 reach=st.floats(0, 100),
                 thrown=NAMES,
+                advance=st.floats(-10, 10),
                 afterimages=some,
             )
         )

@@ -82,6 +82,7 @@ def test_a_move() -> None:
         ({"hits_down": 0}, "hits_down: 0, expected True or False"),
         ({"reach": -0.1}, "reach: -0.1, expected 0 to 100"),
         ({"reach": float("nan")}, "reach: nan, expected 0 to 100"),
+        ({"advance": 11}, "advance: 11, expected -10 to 10"),
         ({"thrown": ""}, "thrown: '', expected a text of 1 to 100 letters"),
         ({"kind": "throw", "hit": 0}, "hit: 0, expected 1 tick or more of a move"),
     ],

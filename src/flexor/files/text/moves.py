@@ -15,6 +15,7 @@
     height = "high"          # high or jump: over who crouches; low; mid: meets all
     damage = 12              # points; 10 if left out
     push = 0.2               # metres
+    advance = 0.1            # metres that it carries one ahead until it can hit
     can_be_parried = true    # left out: true with hands and arms, false of kicks
     knocks_down = false      # true: who is hit falls
     hits_down = false        # true: it also hits who lies on the ground
@@ -141,6 +142,7 @@ MOVE: Words = {
     "hits_down": (bool, "hits_down"),
     "reach": (float, "reach"),
     "thrown": (str, "thrown"),
+    "advance": (float, "advance"),
 }
 COMBINATION: Words = {
     "name": (str, "name"),

@@ -98,7 +98,7 @@ _measured: WeakKeyDictionary[Character, dict[tuple[Move, Playing], float]] = (
 
 def _known_reach(body: CastBody, number: int, move: Move) -> float:
     if move.kind == "throw":
-        return move.reach
+        return move.reach + move.advance
     playing = body.plan.moves.get(number)
     if move.kind != "attack" or playing is None:
         return 0.0
@@ -124,7 +124,8 @@ def _reach(body: CastBody, move: Move, playing: Playing) -> float:
     points += world[:, :, None, :, 3]
     ahead = points[..., 2] + volumes.radii[rows][:, None]
     is_there = np.abs(points[..., 0]) < SIDE
-    return float(np.where(is_there, ahead, 0.0).max(initial=0.0))
+    far = float(np.where(is_there, ahead, 0.0).max(initial=0.0))
+    return far + move.advance if far else 0.0
 
 
 def _option(

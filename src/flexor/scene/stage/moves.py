@@ -96,7 +96,8 @@ class Move:
     whose afterimages are kept while it runs; knocks_down: whether who is hit falls;
     hits_down: whether it also hits who lies on the ground; reach: metres between the
     two within which a throw can take hold; thrown: the clip of who is thrown, of the
-    thrown one's own.
+    thrown one's own; advance: metres that it carries who does it ahead until it can
+    hit, below 0 back; it stops at the opponent.
     """
 
     name: str
@@ -115,6 +116,7 @@ class Move:
     hits_down: bool = False
     reach: float = 1.0
     thrown: str = "thrown"
+    advance: float = 0.0
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -136,6 +138,7 @@ class Move:
             ("damage", 0.0, 1e6),
             ("push", -100.0, 100.0),
             ("reach", 0.0, 100.0),
+            ("advance", -10.0, 10.0),
         ):
             put(self, name, _check_number(getattr(self, name), name, least, most))
         check_name(self.thrown, "thrown")

@@ -54,6 +54,7 @@ from flexor.stage.movement.sequences import NODE, lay_out_rows
 __all__ = [
     "MoveState",
     "MoveTables",
+    "go_ahead",
     "init_moves",
     "lay_out_moves",
     "step_moves",
@@ -71,7 +72,7 @@ class MoveTables:
     they have everywhere on a stage; first_moves: int32 (T + 1,), number of the first
     move of each table; phases: int32 (M, 4), ticks before the hitting phase, before the
     return phase and in all, 1 for what is held; kinds, heights: int8 (M,), numbers in
-    KINDS and HEIGHTS; damage, push, reach: float64 (M,), points and metres;
+    KINDS and HEIGHTS; damage, push, reach, advance: float64 (M,), points and metres;
     can_be_parried, knocks_down, hits_down: bool (M,); firsts: int32 (C + 1,), first row
     in commands of each combination; commands: int32 (K, 2), move and ticks; singles:
     int32 (T, 12), command by button, -1: none, from M on: a combination; chord_rows:
@@ -92,6 +93,7 @@ class MoveTables:
     damage: Doubles
     push: Doubles
     reach: Doubles
+    advance: Doubles
     can_be_parried: Bools
     knocks_down: Bools
     hits_down: Bools
@@ -202,6 +204,7 @@ def lay_out_moves(
         column("damage", np.float64),
         column("push", np.float64),
         column("reach", np.float64),
+        column("advance", np.float64),
         column("can_be_parried", np.bool_),
         column("knocks_down", np.bool_),
         column("hits_down", np.bool_),
@@ -279,6 +282,40 @@ def step_moves(
     if wrong >= 0:
         _refuse(tables, state, clock, wrong)
     return out
+
+
+def go_ahead(
+    tables: MoveTables,
+    state: MoveState,
+    clocks: Doubles,
+    headings: Doubles,
+    opponents: Ints,
+    radii: Doubles,
+    places: Doubles,
+) -> None:
+    """Carry those ahead whose moves do, in the ticks before they can hit.
+
+    clocks, headings, radii: float64 (N,), factors of time, radians, metres; opponents:
+    int32 (N,), at whose radius it stops, -1 for none; places: float64 (N, 3), changed.
+    What has gone when it can hit is the move's advance exactly, at any clock.
+    """
+    count = len(state)
+    for values, name in ((clocks, "clocks"), (headings, "headings"), (radii, "radii")):
+        check_input(values, np.float64, (count,), name)
+    check_input(opponents, np.int32, (count,), "opponents")
+    check_array(places, np.float64, (count, 3), "places")
+    from flexor.stage.movement.kernels import moves as kernel_moves
+
+    kernel_moves.go_ahead(
+        tables.phases,
+        tables.advance,
+        state._doing,
+        clocks,
+        headings,
+        opponents,
+        radii,
+        places,
+    )
 
 
 def _refuse(tables: MoveTables, state: MoveState, clock: Doubles, row: int) -> None:
