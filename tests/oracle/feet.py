@@ -215,7 +215,7 @@ def plant_feet(
                 put = target + turns[m] @ (point - ends[m])
                 floor = movement.look_down(ground, put[0], put[2])[0]
                 under = max(under, floor - put[1])
-            under = min(under, 0.4) * planted
+            under = min(under, 0.4) * min(5 * planted, 1.0)
             lift += under
             target[1] += under
             if locked[m]:

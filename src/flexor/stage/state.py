@@ -20,6 +20,7 @@ from flexor.stage.effects.scenery import Scenery, init_scenery
 from flexor.stage.effects.shadow_walls import make_walls
 from flexor.stage.effects.view import ViewState, init_view, make_view
 from flexor.stage.hashing import Hashed, Unhashed, hashed_values
+from flexor.stage.motion.layout import Strikes
 from flexor.stage.motion.touch_tables import Touching, init_touching
 from flexor.stage.movement.bodies import Standing, has_steps, init_standing
 from flexor.stage.movement.buttons import InputRecorder, init_recorder
@@ -145,6 +146,7 @@ class StageState:
     _gait: Unhashed[Gait] = field(init=False, repr=False)
     _walkers: Unhashed[Walkers] = field(init=False, repr=False)
     _shown: Unhashed[Roles] = field(init=False, repr=False)
+    _strikes: Unhashed[Strikes] = field(init=False, repr=False)
     _aiming: Unhashed[Aiming] = field(init=False, repr=False)
     _meeting: Unhashed[Meeting] = field(init=False, repr=False)
     _falling: Unhashed[FallRows] = field(init=False, repr=False)
@@ -218,6 +220,15 @@ class StageState:
         )
         self._falling = fall_rows(self)
         self._shown = Roles(self.roles, self.changed, self.rates)
+        self._strikes = Strikes(
+            self.moves.move,
+            self.moves.at,
+            self.started,
+            self.opponents,
+            self.tables.kinds,
+            self.tables.heights,
+            self.tables.phases,
+        )
 
     def __len__(self) -> int:
         return len(self.places)

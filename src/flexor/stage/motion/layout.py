@@ -85,3 +85,23 @@ class Touch(NamedTuple):
     ends: Annotated[Doubles, "out [:, :, :, ::1]"]  # (N, H, 2, 3), of capsules
     spans: Annotated[Doubles, "out [:, :, :, ::1]"]  # (N, L, 2, 3), of limbs
     pushes: Annotated[Doubles, "out [:, :, ::1]"]  # (N, L, 3), metres
+
+
+class Strikes(NamedTuple):
+    """What N characters do that strike; M moves."""
+
+    moves: Annotated[Ints, "[::1]"]  # (N,), -1 for none
+    at: Annotated[Doubles, "[::1]"]  # (N,), ticks of the move
+    started: Annotated[Ints, "[::1]"]  # (N,), moves that began now, -1 for none
+    opponents: Annotated[Ints, "[::1]"]  # (N,), -1 for none
+    kinds: Annotated[Codes, "[::1]"]  # (M,)
+    heights: Annotated[Codes, "[::1]"]  # (M,)
+    phases: Annotated[Ints, "[:, ::1]"]  # (M, 4)
+
+
+class Aims(NamedTuple):
+    """What strikes of N characters were aimed at; see `touch_tables.Touching`."""
+
+    whom: Annotated[Ints, "out [::1]"]  # (N,)
+    marks: Annotated[Doubles, "out [:, :, ::1]"]  # (N, H, 3)
+    bends: Annotated[Doubles, "out [:, :, ::1]"]  # (N, L, 3)

@@ -30,6 +30,7 @@ STANCE = ROLES.index("stance")
 # Roles in which nobody stands on its feet; moves come behind them.
 OFF_FEET = ("air", "beaten", "down", "lie", "rise", "thrown")
 _OFF_FEET = np.array([*(role.split()[0] in OFF_FEET for role in ROLES), False])
+CLEAR = 0.2  # metres above the floor down to which a foot may be bent
 CUT = 1.5  # ticks that were left of a move that did not run to its end
 CARRIED, LEAST = 0.75, 1e-4  # of a lift that is kept in a tick, and metres that count
 EASE = 0.1  # of following the ground that feet take up or leave in a tick
@@ -65,11 +66,13 @@ def move_bodies(state: StageState) -> None:
         if is_leaning:
             lean(state, body)
     # Limbs when all are posed: some reach for others.
+    touching = state.touching
     for body in state.bodies:
         if body.limbs is not None:
             _move_limbs(state, body)
             forget(body.goals)
-    if state.touching.touch.parts.size and len(state) > 1:
+    touching.is_bent = bool(touching.is_bent and touching.bends.any())
+    if touching.touch.parts.size and len(state) > 1:
         keep_limbs_out(state)
 
 
@@ -133,7 +136,8 @@ def _move_limbs(state: StageState, body: Body) -> None:
 
     has_feet = state.plan.look.feet and (state.has_slopes or body.footwork.has_feet)
     has_lifts = _find_lifts(state, body)
-    if not has_feet and not has_lifts and not body.goals.is_any:
+    is_bent = state.is_acting or state.touching.is_bent
+    if not (has_feet or has_lifts or is_bent or body.goals.is_any):
         return
     world, footwork = body.world, body.footwork
     if footwork.has_feet:
@@ -165,6 +169,8 @@ def _move_limbs(state: StageState, body: Body) -> None:
         state.sinks,
         world.matrices,
     )
+    if is_bent and _bend_strikes(state, body):
+        is_any = True
     if body.goals.is_any:
         reach_goals(state, body)
         is_any = True
@@ -180,6 +186,37 @@ def _move_limbs(state: StageState, body: Body) -> None:
     )
     _place(state, body)
     world_from_local(world, body.player.local)
+
+
+def _bend_strikes(state: StageState, body: Body) -> bool:
+    """Limbs that strike follow a target that leaves their track."""
+    from flexor.stage.motion.kernels import link as kernel_link
+
+    own = state.touching
+    if not kernel_link.bend_strikes(
+        body.rows,
+        body.lifted,
+        state.places,
+        state.headings,
+        own.near,
+        body.targets,
+        state._strikes,
+        own.touch,
+        own.aims,
+    ):
+        return False
+    bends = own.bends[body.rows, : len(body.ends)]
+    # Feet are not bent into the ground.
+    is_foot = body.flats >= 0
+    before = body.targets[:, is_foot, 1]
+    body.targets += bends.astype(np.float32)
+    floor = state.places[body.rows, 1][:, None] + body.flats[is_foot]
+    body.targets[:, is_foot, 1] = np.maximum(
+        body.targets[:, is_foot, 1], np.minimum(before, floor + CLEAR)
+    )
+    body.weights[bends.any(2)] = 1.0
+    own.is_bent = True
+    return True
 
 
 def _find_lifts(state: StageState, body: Body) -> bool:

@@ -14,7 +14,7 @@ from flexor.stage.state import StageState
 __all__ = ["keep_limbs_out"]
 
 BACK, LEAST = 0.85, 1e-3  # of a push that is kept in a tick, and metres that count
-PASSES = 6  # the most that limbs are solved anew
+PASSES = 8  # the most that limbs are solved anew
 
 
 def keep_limbs_out(state: StageState) -> None:

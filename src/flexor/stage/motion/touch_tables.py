@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from flexor.arrays import Bools, Doubles
+from flexor.arrays import Bools, Doubles, Ints
 from flexor.maths import exact
 from flexor.scene.character.skeleton import rest_world
 from flexor.stage.cast import Body
 from flexor.stage.hashing import Hashed, Unhashed
-from flexor.stage.motion.layout import LOWER, TIP, TRUNK, Touch
+from flexor.stage.motion.layout import LOWER, TIP, TRUNK, Aims, Touch
 
 __all__ = ["Touching", "init_touching"]
 
@@ -27,14 +27,25 @@ class Touching:
 
     touch: their capsules; near: bool (N,), who can touch another; stays: bool (N, L),
     limbs that are not moved; drawn: float64 (N, L, 3), metres by which limbs are drawn
-    back from others; is_drawn: whether any is.
+    back from others; is_drawn: whether any is; aims: of strikes: whom: int32 (N,), -1
+    for nobody; marks: float64 (N, H, 3), where parts of that one's trunk were when the
+    strike began, seen from the attacker, metres; bends: float64 (N, L, 3), metres that
+    limbs are bent toward where they are now; is_bent: whether any is.
     """
 
     touch: Unhashed[Touch]
     near: Unhashed[Bools]
     stays: Unhashed[Bools]
     drawn: Hashed[Doubles]
+    whom: Hashed[Ints]
+    marks: Hashed[Doubles]
+    bends: Hashed[Doubles]
     is_drawn: Unhashed[bool] = False
+    is_bent: Unhashed[bool] = False
+    aims: Unhashed[Aims] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.aims = Aims(self.whom, self.marks, self.bends)
 
 
 def init_touching(bodies: Sequence[Body], count: int) -> Touching:
@@ -42,7 +53,13 @@ def init_touching(bodies: Sequence[Body], count: int) -> Touching:
     touch = _lay_out(bodies, count)
     shape = touch.pushes.shape
     return Touching(
-        touch, np.zeros(count, bool), np.zeros(shape[:2], bool), np.zeros(shape)
+        touch,
+        np.zeros(count, bool),
+        np.zeros(shape[:2], bool),
+        np.zeros(shape),
+        np.full(count, -1, np.int32),
+        np.zeros((*touch.parts.shape, 3)),
+        np.zeros(shape),
     )
 
 

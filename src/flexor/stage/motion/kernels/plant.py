@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 LOWEST, HIGHEST = -0.4, 0.4  # metres that a foot is moved
 SOFT, SOON = 0.3, 0.6  # of the way that hips sink in a tick; to a foot that is far
 FLAT = 1e-4  # metres: ground as even as this needs no feet put on it
+LIFT = 5.0  # times sooner than the rest, a sole comes out of the ground
 LOW_FOOT, HIGH_FOOT = 0.25, 0.6  # metres: a foot that kicks leaves the ground be
 NEAR_GROUND = 0.12  # metres over which a foot loses the slope of the ground
 BENT, DEEPEST = 0.985, -0.18  # of a straight leg; metres that hips sink for a far foot
@@ -102,7 +103,7 @@ def plant_feet(
                     px, py, pz = turn_vector(qx, qy, qz, qw, px - ax, py - ay, pz - az)
                     floor = ground_height(heights, x0, z0, step, x + px, z + pz)
                     under = max(under, floor - high - py)
-                under = min(under, HIGHEST) * planted[n]
+                under = min(under, HIGHEST) * min(LIFT * planted[n], 1.0)
                 lift, high = lift + under, high + under
                 if phases[k, m] == LOCKED:
                     # Hips come down to a foot that is far away.
