@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +14,12 @@ from flexor.maths import exact
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.light import Vector
 from flexor.scene.stage.plan import CameraRule
-from flexor.stage.hashing import Hashed
+from flexor.stage.blocks import make_blocks
+from flexor.stage.hashing import Hashed, Unhashed
+from flexor.stage.layout import Blocks, Shot
+
+if TYPE_CHECKING:
+    from flexor.stage.cast import Body
 
 __all__ = [
     "CameraState",
@@ -22,14 +29,11 @@ __all__ = [
     "keep_above",
     "look_over",
     "sight_points",
+    "span_bodies",
     "step_camera",
     "view_of",
 ]
 
-CHEST = 0.95  # metres: what the camera looks at
-BESIDE = 1.1  # metres on either side of two who fight that are in the picture
-ABOVE = 1.3  # metres above and below the chests of two who fight that are
-SHAPE = 4 / 3  # width of a picture by its height; wider ones show more
 CLEAR = 0.35  # metres that the camera stays above the ground
 # Where ground is looked at between eye and target, in parts of the way: as near the
 # target, nothing could be done about it.
@@ -38,7 +42,6 @@ _ALONG, _LEVER = SIGHT[:, None], 1 / (1 - SIGHT)
 OVER = 0.3  # metres that the line from eye to target is to be above the ground
 STEEPEST = 1.7  # metres that the eye is raised for a metre of that line, at most
 RISE_EASE, RISE = 0.15, 4.0  # seconds in which it is raised, and metres a second
-AHEAD = 3.0  # metres before one without an opponent, which the camera looks at
 # Radians a second by which it comes behind one without an opponent, at most: directions
 # of pads are as the camera sees them, so it must not turn with who turns.
 COMES_BEHIND = 1.2
@@ -46,10 +49,13 @@ COMES_BEHIND = 1.2
 
 @dataclass(slots=True, eq=False)
 class CameraState:
-    """Where the camera is: eye, target: float64 (3,), metres; row: whom it is about;
-    aim: float64 (2,), unit, where its rule has it look over the ground, before it is
-    eased: directions of pads are by that, or they would lag behind who circles; raised:
-    metres by which the eye is higher than its rule says, to look over a hill.
+    """Where the camera is: eye, target: float64 (3,), metres; speeds: (2, 3), of both,
+    metres a second; row: whom it is about; aim: float64 (2,), unit, where its rule has
+    it look over the ground, before it is eased: directions of pads are by that, or they
+    would lag behind who circles; swing: (3,), radians by which it looks from aside of
+    that, as something stands there, now and soon, and whether it is on its way there;
+    raised: metres by which the eye is higher than its rule says, to look over a hill;
+    blocks: what it keeps clear of.
     """
 
     rule: Hashed[CameraRule]
@@ -57,14 +63,35 @@ class CameraState:
     eye: Hashed[Doubles]
     target: Hashed[Doubles]
     aim: Hashed[Doubles]
+    blocks: Unhashed[Blocks]
+    speeds: Hashed[Doubles] = field(default_factory=lambda: np.zeros((2, 3)))
+    swing: Hashed[Doubles] = field(default_factory=lambda: np.zeros(3))
     raised: Hashed[float] = 0.0
+    shot: Unhashed[Shot | None] = None
+    _wanted: Unhashed[Doubles] = field(default_factory=lambda: np.zeros((5, 3)))
 
 
-def init_camera(rule: CameraRule, row: int) -> CameraState:
+def init_camera(
+    rule: CameraRule, row: int, blocks: Blocks | None = None
+) -> CameraState:
     """A camera about a character; the first step puts it where its rule says."""
     aim = _aim(rule.eye, rule.target)
+    if blocks is None:
+        blocks = make_blocks((), lambda spots: spots[:, 0])
     return CameraState(
-        rule, row, np.array(rule.eye), np.array(rule.target), np.array(aim)
+        rule, row, np.array(rule.eye), np.array(rule.target), np.array(aim), blocks
+    )
+
+
+def _shot_of(rule: CameraRule) -> Shot:
+    """What a rule asks for, as the kernel takes it."""
+    return Shot(
+        rule.rule == "side",
+        rule.frame == "all",
+        rule.distance,
+        rule.height,
+        rule.ease,
+        exact.tan(rule.fov / 2),
     )
 
 
@@ -85,7 +112,7 @@ def follow_rule(
 ) -> None:
     """Another rule, or another whom the camera is about, from the next step on."""
     is_other = rule.rule != state.rule.rule or row != state.row
-    state.rule, state.row = rule, row
+    state.rule, state.row, state.shot = rule, row, None
     if is_other and rule.rule != "fixed" and len(headings) and opponents[row] < 0:
         _face_alone(state, places[row], float(headings[row]))
 
@@ -117,63 +144,61 @@ def step_camera(
     places: Doubles,
     headings: Doubles,
     opponents: Ints,
+    spans: Doubles,
     *,
     at_once: bool = False,
 ) -> None:
     """Move the camera on by `dt` seconds.
 
-    places: (N, 3), headings, opponents: (N,); at_once: without easing, as at the start.
-    `keep_above` comes next, where there is ground, and `look_over`.
+    places: (N, 3), headings, opponents: (N,); spans: (N, 6), from where to where each
+    one's body reaches, lowest and highest x, y and z; at_once: without easing, as at
+    the start. `keep_above` comes next, where there is ground, and `look_over`.
     """
     rule = state.rule
     state.eye[1] -= state.raised  # which `look_over` adds again
     if rule.rule == "fixed" or not len(places):
         state.raised = 0.0
-    if rule.rule == "fixed" or not len(places):
         state.eye[:], state.target[:] = rule.eye, rule.target
         state.aim[:] = _aim(rule.eye, rule.target)
+        state.speeds[:], state.swing[:] = 0.0, 0.0
         return
     row = state.row
-    x, y, z = places[row].tolist()
-    other = int(opponents[row])
-    has_other = other >= 0
-    turn = float(headings[row])
-    if has_other:
-        ex, ey, ez = places[other].tolist()
-    else:
-        ex, ey, ez = x + AHEAD * exact.sin(turn), y, z + AHEAD * exact.cos(turn)
+    if opponents[row] < 0:
+        turn = float(headings[row])
         if at_once:
             _face_alone(state, places[row], turn)
         elif rule.rule == "behind":
             _come_behind(state, turn, dt)
-    dx, dz = ex - x, ez - z
-    apart = math.sqrt(dx * dx + dz * dz)
-    if apart < 1e-6 or not has_other:  # on one spot, or alone: as it was
-        dx, dz = view_of(state)
-        if rule.rule == "side":
-            dx, dz = dz, -dx
-    else:
-        dx, dz = dx / apart, dz / apart
-    if rule.rule == "side":
-        mx, my, mz = (x + ex) / 2, (y + ey) / 2, (z + ez) / 2
-        nx, nz = -dz, dx
-        if nx * (state.eye[0] - mx) + nz * (state.eye[2] - mz) < 0:
-            nx, nz = -nx, -nz
-        high = exact.tan(rule.fov / 2)
-        across, along = apart / 2 + BESIDE, abs(ey - y) / 2 + ABOVE
-        away = max(rule.distance, across / (SHAPE * high), along / high)
-        eye = (mx + nx * away, my + rule.height, mz + nz * away)
-        target = (mx, my + CHEST, mz)
-    else:
-        eye = (x - dx * rule.distance, y + rule.height, z - dz * rule.distance)
-        target = (x + dx, (y + ey) / 2 + CHEST, z + dz)
-    state.aim[:] = _aim(eye, target)
-    part = 1.0
-    if rule.ease > 0 and not at_once:
-        part = 1 - exact.exp(-dt / rule.ease)
-    for axis in range(3):
-        state.eye[axis] += part * (eye[axis] - state.eye[axis])
-        state.target[axis] += part * (target[axis] - state.target[axis])
+    if state.shot is None:
+        state.shot = _shot_of(rule)
+    from flexor.stage.kernels import camera as kernel_camera
+
+    kernel_camera.step_camera(
+        dt,
+        at_once,
+        state.shot,
+        row,
+        state.blocks,
+        places,
+        headings,
+        opponents,
+        spans,
+        state.eye,
+        state.target,
+        state.speeds,
+        state.aim,
+        state.swing,
+        state._wanted,
+    )
+
+
+def span_bodies(bodies: Sequence[Body], out: Doubles) -> Doubles:
+    """Fill `out` (N, 6) with the lowest and highest x, y and z of bodies' nodes."""
+    from flexor.stage.kernels import camera as kernel_camera
+
+    for body in bodies:
+        kernel_camera.span_bodies(body.world.matrices, body.rows, out)
+    return out
 
 
 def keep_above(state: CameraState, height: float) -> None:

@@ -4,12 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from flexor.arrays import Bytes, Doubles
+from flexor.arrays import Bytes, Doubles, Ints
 
 if TYPE_CHECKING:
     from flexor.scene.stage.ground import Ground
 
-__all__ = ["GroundTable", "ground_table"]
+__all__ = ["Blocks", "GroundTable", "Shot", "ground_table"]
+
+
+class Blocks(NamedTuple):
+    """S structures as the camera keeps clear of them, seen from above. Metres."""
+
+    rounds: Annotated[Doubles, "[:, ::1]"]  # (S, 3), x and z of a circle, its radius
+    heights: Annotated[Doubles, "[:, ::1]"]  # (S, 2), from where to where it reaches
+    firsts: Annotated[Ints, "[::1]"]  # (S + 1,), rows of the sides of each
+    sides: Annotated[Doubles, "[:, ::1]"]  # (K, 4), x and z of both ends
+
+
+class Shot(NamedTuple):
+    """What a camera's rule asks for: see `CameraRule`. Metres, seconds."""
+
+    is_side: bool  # beside the two, else behind one
+    takes_all: bool  # who are near, else the two alone
+    distance: float
+    height: float
+    ease: float
+    high: float  # of half the picture, by the distance to it
 
 
 class GroundTable(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from flexor.scene.stage.layout import ROLES
 from flexor.scene.stage.plan import NEAREST, StagePlan
 from flexor.scene.stage.structure import Structure
 from flexor.scene.stage.zone import Zone
+from flexor.stage.blocks import make_blocks
 from flexor.stage.camera import CameraState, init_camera
 from flexor.stage.cast import Body, BodyPlan, init_body
 from flexor.stage.effects.scenery import Scenery, init_scenery
@@ -117,6 +119,7 @@ class StageState:
     teams: Unhashed[Ints]
     fights: Unhashed[FightTables]
     fall_table: Unhashed[FallTable]
+    spans: Unhashed[Doubles]
     footing: Hashed[Footing]
     standing: Hashed[Standing]
     moves: Hashed[MoveState]
@@ -274,7 +277,6 @@ def init_stage(
     kinds = _kinds(made, count)
     _set_walls(plan, made)
     hits = init_hits([made[kind].plan.volumes for kind in kinds.tolist()])
-    camera = plan.camera
     state = StageState(
         plan=plan,
         bodies=made,
@@ -317,6 +319,7 @@ def init_stage(
         teams=_teams(plan),
         fights=lay_out_fight(tables, _reaches(made, len(tables)), table),
         fall_table=lay_out_falls([body.plan.travels for body in made]),
+        spans=np.zeros((count, 6)),
         footing=init_footing(count),
         standing=init_standing(count),
         moves=init_moves(count, table),
@@ -324,7 +327,7 @@ def init_stage(
         hits=hits,
         touching=init_touching(made, count),
         view=init_view(make_view(plan.structures), plan.view),
-        camera=init_camera(camera, plan.row(camera.of) if camera.of else 0),
+        camera=_camera(plan),
         recorder=init_recorder(count),
         scenery=init_scenery(plan.effects, plan.ground, count, chance),
     )
@@ -405,6 +408,21 @@ def _walls(structures: Sequence[Structure]) -> Iterator[Zone]:
     for own in structures:
         if own.solid:
             yield Zone(own.footprint, keeps="out", name=own.name)
+
+
+def _camera(plan: StagePlan) -> CameraState:
+    rule = plan.camera
+    blocks = make_blocks(plan.structures, partial(_heights_at, plan))
+    return init_camera(rule, plan.row(rule.of) if rule.of else 0, blocks)
+
+
+def _heights_at(plan: StagePlan, spots: Doubles) -> Doubles:
+    """How high the ground is at spots (n, 2), x and z."""
+    places = np.zeros((len(spots), 3))
+    places[:, [0, 2]] = spots
+    below = init_footing(len(places))
+    find_footing(plan.ground, places, plan.friction, out=below)
+    return below.heights
 
 
 def hash_state(state: StageState) -> str:

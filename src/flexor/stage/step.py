@@ -28,6 +28,7 @@ from flexor.stage.camera import (
     keep_above,
     look_over,
     sight_points,
+    span_bodies,
     step_camera,
     view_of,
 )
@@ -301,6 +302,7 @@ def step_view_point(state: StageState, *, at_once: bool = False) -> None:
         state.places,
         state.headings,
         state.opponents,
+        span_bodies(state.bodies, state.spans),
         at_once=at_once,
     )
     if not state.has_slopes or camera.rule.rule == "fixed":

@@ -105,6 +105,7 @@ rule = "behind"
 eye = [1, 2, 3]
 target = [0, 1, 0]
 of = "red"
+frame = "pair"
 distance = 5
 height = 1.5
 ease = 0.5
@@ -120,6 +121,10 @@ climb = 1.5
 step = 0.3
 
 [friction]
+push = 20
+effort = 0.1
+brake = 2
+uphill = 0.5
 still = 0.3
 moving = 0.2
 factors = [1, 2, 4]

@@ -101,6 +101,7 @@ def test_all_settings_of_a_stage(tmp_path: Path) -> None:
         eye=(1, 2, 3),
         of="red",
         distance=5,
+        frame="pair",
         height=1.5,
         ease=0.5,
         fov=math.radians(50),
@@ -109,7 +110,15 @@ def test_all_settings_of_a_stage(tmp_path: Path) -> None:
         walk=1, run=3, back=0.9, side=0.8, turn=2 * math.pi, climb=1.5, step=0.3
     )
     assert plan.friction == FrictionSettings(
-        still=0.3, moving=0.2, factors=(1, 2, 4), paces=(1, 0.7, 0.5), gravity=9.8
+        still=0.3,
+        moving=0.2,
+        factors=(1, 2, 4),
+        paces=(1, 0.7, 0.5),
+        gravity=9.8,
+        push=20,
+        effort=0.1,
+        brake=2,
+        uphill=0.5,
     )
     assert plan.fight == FightSettings(
         energy=120,

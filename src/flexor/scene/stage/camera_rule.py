@@ -15,6 +15,7 @@ from flexor.scene.stage.layout import FARTHEST
 __all__ = ["CameraChange", "CameraRule", "Rule", "vector_of"]
 
 Rule = Literal["fixed", "side", "behind"]
+Frames = Literal["all", "pair"]
 
 
 def vector_of(value: Any, name: str, most: float) -> Vector:
@@ -36,7 +37,8 @@ class CameraRule:
     character and its opponent, on the side it is on, so far away that both are in
     the picture; "behind": behind a character, looking at its opponent. of: the name of
     that character, "" for the first; distance: metres, at least; height: metres above
-    the ground, of its eye; ease: seconds in which it follows; fov: radians.
+    the ground, of its eye; ease: seconds in which it follows; fov: radians; frame: who
+    is to be in the picture: "all" who are within 12 m of the two, or the "pair" alone.
     """
 
     rule: Rule = "side"
@@ -47,10 +49,12 @@ class CameraRule:
     height: float = 1.6
     ease: float = 0.25
     fov: float = math.radians(40)
+    frame: Frames = "all"
 
     def __post_init__(self) -> None:
         put = object.__setattr__
         check_word(self.rule, get_args(Rule), "rule")
+        check_word(self.frame, get_args(Frames), "frame")
         check_kind(self.of, str, "of")
         for name in ("eye", "target"):
             put(self, name, vector_of(getattr(self, name), name, FARTHEST))

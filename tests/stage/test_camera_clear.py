@@ -1,0 +1,284 @@
+"""The camera keeps clear of structures, sees past them, frames all, and is smooth."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from flexor.errors import SettingError, ShapeError
+from flexor.scene.stage.camera_rule import CameraRule
+from flexor.scene.stage.structure import Structure
+from flexor.stage.blocks import clear_eye, make_blocks
+from flexor.stage.camera import CameraState, init_camera, step_camera
+from flexor.stage.kernels import camera as kernel_camera
+from flexor.stage.layout import Blocks, Shot
+from tests.oracle import camera as oracle
+from tests.stage.test_camera import DT, go, is_seen, put, spans_of
+
+Rng = np.random.Generator
+NEAR = 1.2  # metres that the eye stays clear of structures
+RING = tuple(
+    Structure(
+        name=f"pillar {k}",
+        middle=(4.4 * math.sin(turn), 4.4 * math.cos(turn)),
+        radius=0.35,
+        high=3.2,
+    )
+    for k, turn in enumerate(np.arange(6) * math.pi / 3)
+)
+HUT = Structure(
+    name="hut", corners=((5, -2), (8, -2), (8, 1), (6, 1), (6, 0), (5, 0)), high=4
+)
+WALL = Structure(name="wall", ends=((-7, -4.5), (7, -4.5)), thickness=0.4, high=1.4)
+
+
+def level(spots: Any) -> Any:
+    return np.zeros(len(spots))
+
+
+def gaps(structures: Any, eye: Any) -> float:
+    """Metres from an eye to the nearest structure that it is not over."""
+    blocks = make_blocks(structures, level)
+    rows = np.flatnonzero(blocks.heights[:, 1] + NEAR > eye[1])
+    return min(
+        (oracle.gap(blocks, int(row), np.array(eye)[[0, 2]])[0] for row in rows),
+        default=math.inf,
+    )
+
+
+def film(
+    rule: CameraRule, structures: Any, paths: Any, opponents: Any = None
+) -> tuple[list[Any], list[bool]]:
+    """Eyes, and whether all were seen, while some go paths (T, N, 3)."""
+    state = init_camera(rule, 0, make_blocks(structures, level))
+    go(state, paths[0], opponents=opponents, at_once=True)
+    eyes, seen = [state.eye.copy()], [is_seen(state, paths[0])]
+    for places in paths[1:]:
+        go(state, places, opponents=opponents)
+        eyes.append(state.eye.copy())
+        seen.append(is_seen(state, places))
+    return eyes, seen
+
+
+def two_who_turn(seconds: float, pace: float, middle: Any = (0, 0)) -> Any:
+    """Two who go around each other, 1.2 m apart: (T, 2, 3)."""
+    turn = np.arange(0, seconds, DT) * pace
+    line = np.stack([np.sin(turn), 0 * turn, np.cos(turn)], 1) * 0.6
+    place = np.array([middle[0], 0, middle[1]])
+    return np.stack([place + line, place - line], 1)
+
+
+def two_who_roam(rng: Rng, seconds: float) -> Any:
+    """Two who circle each other and wander about, as fast as walking allows."""
+    ticks = round(seconds / DT)
+    knots = rng.uniform(-2.5, 2.5, (ticks // 120 + 2, 2))
+    at = np.arange(ticks) / 120
+    middle = np.stack([np.interp(at, np.arange(len(knots)), k) for k in knots.T], 1)
+    paces = np.repeat(rng.uniform(-1.2, 1.2, ticks // 90 + 1), 90)[:ticks]
+    turn = np.cumsum(paces) * DT
+    line = 0.6 * np.stack([np.sin(turn), np.cos(turn)], 1)
+    paths = np.zeros((ticks, 2, 3))
+    paths[:, 0, [0, 2]], paths[:, 1, [0, 2]] = middle + line, middle - line
+    return paths
+
+
+@pytest.mark.parametrize("rule", ["side", "behind"])
+def test_the_eye_is_clear_and_smooth_among_pillars(rng: Rng, rule: Any) -> None:
+    """Six tall pillars around a fight that roams: the eye is never near one, or in it,
+    and its acceleration is bounded (but for the ticks in which a pillar stops it).
+    """
+    own = CameraRule(rule=rule, distance=4.6 if rule == "side" else 3.4)
+    structures = (*RING, HUT, WALL)
+    eyes, seen = film(own, structures, two_who_roam(rng, 20.0))
+    near = [gaps(structures, eye) for eye in eyes[::3]]
+    assert min(near) > NEAR
+    pulls = np.linalg.norm(np.diff(eyes, 2, axis=0), axis=1) / DT**2
+    assert np.quantile(pulls, 0.995) <= kernel_camera.PULL * 1.001
+    assert np.linalg.norm(np.diff(eyes, axis=0), axis=1).max() < 0.2, "no jump"
+    assert np.mean(seen) > 0.85, "whole bodies, however narrow it is"
+
+
+def test_no_fighter_stays_behind_a_pillar() -> None:
+    """The eye looks past it from the side, by as little as will do."""
+    pillar = replace(RING[0], middle=(0, 3.0))
+    paths = np.repeat(two_who_turn(DT, 0.0, (0, 0))[:, :, [2, 1, 0]], 300, 0)
+    (*_, eye), seen = film(CameraRule(), (pillar,), paths)
+    blocks = make_blocks((pillar,), level)
+    spots = paths[0][:, [0, 2]]
+    assert oracle.how_clear(blocks, eye[[0, 2]], eye[1], spots) == 2
+    assert seen[-1]
+    aside = math.degrees(math.atan2(abs(eye[0]), eye[2]))
+    assert 8 < aside < 40
+    # From where nothing stands, it looks as its rule says.
+    (*_, free), _ = film(CameraRule(), (), paths)
+    assert abs(free[0]) < 1e-6
+
+
+def test_it_rises_over_low_walls() -> None:
+    """And does not stand before them, or come into them."""
+    paths = two_who_turn(8.0, 0.4, (0, -3))
+    eyes, _ = film(CameraRule(), (WALL,), paths)
+    high = np.array(eyes)[:, 1]
+    assert high.max() > 1.4 + NEAR
+    assert high.min() < 2.2
+    assert min(gaps((WALL,), eye) for eye in eyes[::3]) > NEAR
+    assert np.abs(np.diff(high)).max() < 0.06
+
+
+@pytest.mark.parametrize("rule", ["side", "behind"])
+def test_three_and_more_are_in_the_picture(rng: Rng, rule: Any) -> None:
+    for _ in range(100):
+        count = int(rng.integers(3, 7))
+        places = rng.uniform(-2.5, 2.5, (count, 3)) * (1, 0.1, 1)
+        opponents = [1, 0, *[0] * (count - 2)]
+        state = put(CameraRule(rule=rule), places, opponents=opponents)
+        assert is_seen(state, places)
+        pair = put(CameraRule(rule=rule, frame="pair"), places, opponents=opponents)
+        assert (
+            np.linalg.norm(pair.eye - pair.target)
+            <= (np.linalg.norm(state.eye - state.target) + 1e-9)
+            or rule == "behind"
+        )
+    far = [[0, 0, 0], [1, 0, 0], [40, 0, 0]]
+    state = put(CameraRule(rule=rule), far, opponents=[1, 0, 0])
+    assert math.dist(state.eye, (0, 0, 0)) < 8, "who is far away is not waited for"
+
+
+@pytest.mark.parametrize("rule", ["side", "behind"])
+def test_who_lies_and_who_is_thrown_is_in_the_picture(rng: Rng, rule: Any) -> None:
+    """Bodies count as they are, not as if they stood where they fight."""
+    places = np.array([[-0.5, 0, 0], [0.5, 0, 0]])
+    for _ in range(60):
+        boxes = spans_of(places)
+        way = rng.uniform(0, 2 * math.pi)
+        tip = places[1, [0, 2]] + 1.7 * np.array([math.sin(way), math.cos(way)])
+        if rng.random() < 0.5:  # thrown over the other's head
+            boxes[1, 4] = 2.5
+        boxes[1, [0, 2]] = np.minimum(boxes[1, [0, 2]], tip)
+        boxes[1, [3, 5]] = np.maximum(boxes[1, [3, 5]], tip)
+        state = init_camera(CameraRule(rule=rule), 0)
+        for tick in range(120):
+            go(state, places, spans=boxes, at_once=tick == 0)
+        corners = np.array(
+            [
+                (x, y, z)
+                for x in boxes[1, ::3]
+                for y in boxes[1, 1::3]
+                for z in boxes[1, 2::3]
+            ]
+        )
+        assert is_seen_all(state, corners)
+
+
+def is_seen_all(state: CameraState, points: Any) -> bool:
+    from flexor.stage.camera import camera_of
+
+    x, y, away = camera_of(state).project(points, (640, 480)).T
+    inside = (x >= 0) & (x <= 640) & (y >= 0) & (y <= 480) & (away > 0)
+    return bool(inside.all())
+
+
+def test_every_step_is_that_of_the_twin(rng: Rng) -> None:
+    """Pillars, a hut that is not convex, a wall that it rises over; one to four."""
+    moved = 0
+    for case in range(8):
+        count = int(rng.integers(1, 5))
+        structures = (*RING, HUT, WALL) if case % 3 else ()
+        rule = CameraRule(
+            rule=("side", "behind")[case % 2],
+            frame="all" if rng.random() < 0.7 else "pair",
+            distance=float(rng.uniform(3, 7)),
+            ease=float(rng.choice([0.0, 0.1, 0.25, 0.5])),
+        )
+        blocks = make_blocks(structures, level)
+        state = init_camera(rule, 0, blocks)
+        places = rng.uniform(-3, 3, (count, 3)) * (1, 0.1, 1)
+        headings = rng.uniform(-3, 3, count)
+        opponents = np.array([1, 0, 0, 1][:count] if count > 1 else [-1], np.int32)
+        step = rng.normal(size=(count, 3)) * (0.03, 0, 0.03)
+        for tick in range(8):
+            places = places + step
+            boxes = spans_of(places) + rng.normal(size=(count, 6)) * 0.1
+            own = oracle.Eye(
+                state.eye.copy(),
+                state.target.copy(),
+                state.aim.copy(),
+                state.speeds[0].copy(),
+                state.speeds[1].copy(),
+                state.swing.copy(),
+            )
+            shot = state.shot
+            if shot is not None and (count > 1 or rule.rule == "side"):
+                words = rule.rule, 0, blocks, places, headings, opponents, boxes
+                oracle.step(own, DT, shot, *words[1:])
+            step_camera(state, DT, places, headings, opponents, boxes, at_once=not tick)
+            if shot is None or (count == 1 and rule.rule == "behind"):
+                continue  # who is alone is followed by a rule of its own
+            np.testing.assert_allclose(state.eye, own.eye, atol=1e-9)
+            np.testing.assert_allclose(state.target, own.target, atol=1e-9)
+            np.testing.assert_allclose(state.aim, own.view, atol=1e-9)
+            np.testing.assert_allclose(state.speeds[0], own.speed, atol=1e-7)
+            np.testing.assert_allclose(state.swing, own.swing, atol=1e-9)
+            moved += state.swing[0] != 0
+    assert moved > 5
+
+
+def test_spans_are_those_of_the_twin(rng: Rng) -> None:
+    world = rng.normal(size=(3, 20, 3, 4)).astype(np.float32)
+    found = np.full((5, 6), 9.0)
+    rows = np.array([4, 0, 2], np.int32)
+    kernel_camera.span_bodies(world, rows, found)
+    np.testing.assert_array_equal(found[rows], oracle.spans(world))
+    assert (found[[1, 3]] == 9).all()
+
+
+# Any eye, made clear.
+
+
+def test_any_eye_can_be_made_clear(rng: Rng) -> None:
+    structures = (*RING, HUT, WALL)
+    blocks = make_blocks(structures, level)
+    is_hidden = 0
+    for _ in range(60):
+        turn, away = rng.uniform(0, 2 * math.pi), rng.uniform(3.0, 8.0)
+        eye = away * math.sin(turn), rng.uniform(1, 3), away * math.cos(turn)
+        spots = rng.uniform(-1.5, 1.5, (int(rng.integers(1, 3)), 2))
+        found = clear_eye(blocks, eye, spots, before=float(rng.uniform(-0.3, 0.3)))
+        assert gaps(structures, found) > NEAR
+        is_hidden += (
+            oracle.how_clear(blocks, np.array(found)[[0, 2]], found[1], spots) < 2
+        )
+    assert is_hidden < 8
+    free = 1.0, 9.0, 2.0  # over all of them
+    assert clear_eye(blocks, free, [(0, 0)]) == pytest.approx(free)
+
+
+def test_clear_eyes_are_those_of_the_twin(rng: Rng) -> None:
+    blocks = make_blocks((*RING, HUT, WALL), level)
+    for _ in range(12):
+        eye = rng.uniform(-8, 8, 3) * (1, 0.2, 1) + (0, 1.5, 0)
+        spots = rng.uniform(-2, 2, (2, 2))
+        before = float(rng.uniform(-0.5, 0.5))
+        wanted = oracle.clear_eye(blocks, spots, before, eye)
+        x, y, z = eye.tolist()
+        found = clear_eye(blocks, (x, y, z), spots, before=before)
+        np.testing.assert_allclose(found, wanted, atol=1e-9)
+
+
+def test_eyes_that_are_refused() -> None:
+    blocks: Blocks = make_blocks(RING, level)
+    for eye, spots, kind, words in (
+        ((0, math.nan, 0), [(0, 0)], SettingError, "eye: "),
+        ((0, 1, 5), [], ShapeError, "spots: shape"),
+        ((0, 1, 5), [(0, 0)] * 3, ShapeError, "spots: shape"),
+        ((0, 1, 5), [(0, math.inf)], SettingError, "spots: expected numbers within"),
+    ):
+        with pytest.raises(kind, match=words):
+            clear_eye(blocks, eye, spots)
+    with pytest.raises(SettingError, match="frame: 'three', expected one of all, pair"):
+        CameraRule(frame="three")  # type: ignore[arg-type]
+    assert Shot._fields[:2] == ("is_side", "takes_all")
