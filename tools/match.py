@@ -14,8 +14,8 @@ from flexor.bench.played.matches import arena_stage, play_match
 from flexor.bench.played.parries import play_parries
 
 COLUMNS = (
-    *("attacks", "contacts", "slides", "near", "outside", "hidden", "deep_limbs"),
-    *("deep_feet", "strayed", "broken"),
+    *("attacks", "contacts", "parries", "throws", "falls", "slides", "near"),
+    *("outside", "hidden", "deep_limbs", "deep_feet", "strayed", "broken"),
 )
 
 

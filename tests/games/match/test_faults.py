@@ -40,6 +40,8 @@ def test_fighters_are_in_the_picture(found: Found) -> None:
 def test_attacks_are_made(found: Found) -> None:
     assert found.attacks >= 10
     assert found.contacts > 0
+    assert found.throws > 0
+    assert found.falls > 0
 
 
 def test_parries_are_played() -> None:

@@ -82,6 +82,6 @@ def test_who_is_parried_is_thrown_back_and_returns_bit_by_bit() -> None:
     assert np.abs(np.diff(leans)).max() <= 0.25
     back = heads["none"][:, 0] - heads["usual"][:, 0]  # red looks along x
     top = int(np.argmax(leans))
-    assert 0.08 < back[top] < 0.3, "metres"
+    assert 0.05 < back[top] < 0.3, "metres"
     assert abs(back[-1]) < 0.01
     assert math.isclose(heads["none"][0, 0], heads["usual"][0, 0])

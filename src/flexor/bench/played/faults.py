@@ -27,7 +27,7 @@ from flexor.scene.stage.structure import Structure
 from flexor.stage.cast import Body, skin_body
 from flexor.stage.effects.shadows import body_parts, heaviest_nodes
 from flexor.stage.movement.ground import find_footing, init_footing
-from flexor.stage.movement.layout import GUARDED, HIT, PARRIED, THROWN
+from flexor.stage.movement.layout import GUARDED, HIT, PARRIED, THROWN, UP
 from flexor.stage.movement.zones import keep_in_zones
 
 __all__ = ["Found", "Watch", "init_watch", "look"]
@@ -55,10 +55,12 @@ class Found:
     """What was seen, added up over ticks.
 
     ticks: that were looked at; attacks: that began; contacts: of attacks that met
-    somebody, whatever came of it; stood: pairs of ticks and characters on their feet;
-    slides: of those, in which the slower planted foot moves; fastest_slide: metres a
-    second; near: ticks with the eye near or in a structure; outside: ticks with a head
-    or a chest outside of the picture; hidden: ticks with one hidden by a structure;
+    somebody, whatever came of it; parries, throws, falls: attacks that were parried,
+    throws that took hold, and how often somebody went down; stood: pairs of ticks and
+    characters on their feet; slides: of those, in which the slower planted foot moves;
+    fastest_slide: metres a second; near: ticks with the eye near or in a structure;
+    outside: ticks with a head or a chest outside of the picture; hidden: ticks with one
+    hidden by a structure;
     deepest_limb: metres of one's limb in another's trunk, by capsules; deep_limbs:
     ticks with more than 3 cm; deepest_foot: metres under the ground; deep_feet: ticks
     with more than 2 cm; strayed: pairs of ticks and characters outside of walls;
@@ -68,6 +70,9 @@ class Found:
     ticks: int = 0
     attacks: int = 0
     contacts: int = 0
+    parries: int = 0
+    throws: int = 0
+    falls: int = 0
     stood: int = 0
     slides: int = 0
     fastest_slide: float = 0.0
@@ -113,13 +118,15 @@ class Watch:
     parts: list[_Parts]
     structures: list[tuple[Doubles, float, float]]
     last_tick: int
+    was_down: NDArray[np.bool_]
 
 
 def init_watch(stage: Stage) -> Watch:
     """Ready to look at a stage, from its next tick on."""
     parts = [_find_parts(stage, number) for number in range(len(stage.state.bodies))]
     structures = [_stands(stage, own) for own in stage.plan.structures]
-    watch = Watch(stage, Found(), parts, structures, stage.tick)
+    is_down = stage.state.fight.falls.phase != UP
+    watch = Watch(stage, Found(), parts, structures, stage.tick, is_down)
     _keep_soles(watch)
     return watch
 
@@ -148,7 +155,13 @@ def look(watch: Watch) -> None:
         kinds = state.tables.kinds[state.started]
         is_attack = (state.started >= 0) & ((kinds == ATTACK) | (kinds == THROW))
         found.attacks += int(is_attack.sum())
-        found.contacts += int(np.isin(state.fight.outcomes, CONTACTS).sum())
+        outcomes = state.fight.outcomes
+        found.contacts += int(np.isin(outcomes, CONTACTS).sum())
+        found.parries += int((outcomes == PARRIED).sum())
+        found.throws += int((outcomes == THROWN).sum())
+        is_down = state.fight.falls.phase != UP
+        found.falls += int((is_down & ~watch.was_down).sum())
+        watch.was_down = is_down
     _look_at_feet(watch)
     _look_at_limbs(watch)
     _look_through_camera(watch)

@@ -110,9 +110,9 @@ class ParrySettings:
     amount: float = 0.35
     ticks: int = 40
     speed: float = 0.5
-    trunk: float = math.radians(16)
-    head: float = math.radians(12)
-    arms: float = math.radians(35)
+    trunk: float = math.radians(10)
+    head: float = math.radians(8)
+    arms: float = math.radians(20)
     step: float = 1.2
 
     def __post_init__(self) -> None:
