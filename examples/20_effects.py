@@ -1,5 +1,5 @@
 # test: run
-"""Effects: afterimages over sand, a landing in water, leaves, snow with gusts.
+"""Effects: a kick from sand with afterimages and footprints, water, leaves, snow.
 
 Writes out/kick.webp, out/water.webp, out/leaves.webp and out/snow.webp, and
 out/effects.png: moments of each.
@@ -30,7 +30,7 @@ SKY = flexor.DrawStyle(background=(150, 178, 205, 255), samples=4)
 SCENES = {
     "kick": (
         (SAND, (-4.6, 0), EffectPlan(water=-0.05)),
-        ((-2.2, 1.2, 3.8), (-2.5, 0.8, 0)),
+        ((-2.4, 1.1, 3.2), (-2.5, 0.7, 0)),
         ({5: "right+R", 45: "B+C", 49: ""}, 130, (22, 40, 64, 76, 82, 88)),
     ),
     "water": (
@@ -48,11 +48,11 @@ SCENES = {
             snow=9000, flake=FLAKES, gusts=GustSettings(speed=0.05, length=3)
         )),
         ((0, 1.4, 4.4), (0, 1.1, 0)),
-        ({20: "left", 60: "right", 100: "down", 130: ""}, 240, (5, 50, 90, 120, 160)),
+        ({20: "left+R", 50: "right+R", 110: "left+R", 130: ""}, 180, (5, 40, 75, 95, 150)),
     ),
 }  # fmt: skip
 
-hero = {"mannequin": flexor.samples.mannequin()}
+hero = {"mannequin": flexor.samples.fighter()}
 moves = read_moves(flexor.samples.arena().with_name("moves.toml"))
 kept, captions = [], []
 Path("out").mkdir(exist_ok=True)
