@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flexor.api.stage import Stage
+from flexor.games.match.help import move_words
 from flexor.games.match.reach import options_of
 from flexor.scene.stage.moves import Combination, Move, MoveTable, read_commands
 from flexor.scene.stage.plan import Actor, StagePlan
@@ -20,6 +21,7 @@ def test_what_is_typed_is_an_option_that_does_its_move() -> None:
         {"B": "punch", "C": "kick"},
         sequences={"B C B": "throw"},
     )
+    assert move_words(table)[-2:] == ["X rush", "B C B throw"]
     stage = Stage(StagePlan(cast=(Actor(name="red"),), moves=table))
     options = options_of(stage, 0)
     assert len(options) == 4

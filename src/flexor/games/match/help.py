@@ -13,10 +13,13 @@ GAP = "   "
 
 
 def move_words(table: MoveTable) -> list[str]:
-    """What each button, or several at once, does: "B punch", "B+C spin kick"."""
+    """What each button, or several at once, does: "B punch", "B+C spin kick"; and what
+    is typed: "B C B throw".
+    """
     runs = {one.button: one.name for one in table.combinations}
     does = {**table.singles, **table.chords, **runs}
-    return [f"{buttons} {_plain(name)}" for buttons, name in does.items()]
+    every = [*does.items(), *table.sequences.items()]
+    return [f"{buttons} {_plain(name)}" for buttons, name in every]
 
 
 def _plain(name: str) -> str:
