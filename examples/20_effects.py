@@ -45,10 +45,10 @@ SCENES = {
     ),
     "snow": (
         (LAWN, (0, 0), EffectPlan(
-            snow=9000, flake=FLAKES, gusts=GustSettings(speed=0.05, length=3)
-        )),
+            snow=9000, flake=FLAKES, gusts=GustSettings(speed=0.05, length=3))),
         ((0, 1.4, 4.4), (0, 1.1, 0)),
-        ({20: "left+R", 50: "right+R", 110: "left+R", 130: ""}, 180, (5, 40, 75, 95, 150)),
+        ({20: "left+R", 50: "right+R", 110: "left+R", 130: ""}, 180,
+         (5, 40, 75, 95, 150)),
     ),
 }  # fmt: skip
 
