@@ -22,6 +22,7 @@ class FakeGame:
         self.restarts = 0
         self.clock, self.cost = clock, 0.0
         self._is_paused = False
+        self.wants_coin = False
 
     @property
     def tick(self) -> int:

@@ -6,6 +6,7 @@ import ctypes
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ import pytest
 from flexor.errors import BackendError, BackendMissing
 from flexor.files.text.moves import read_log
 from flexor.games import speaker as speaker_module
+from flexor.games.game import COIN
+from flexor.games.pads import Device
 from flexor.games.record import play_game
 from flexor.games.speaker import Speaker
 from flexor.games.window import (
@@ -151,6 +154,29 @@ def test_back_to_the_title_and_help(tmp_path: Path) -> None:
         assert pygame.display.get_surface().get_at((160, 80)) != middle
         assert game.restarts == 1
         assert game.tick == pytest.approx(6, abs=1)
+
+
+def test_coins(tmp_path: Path) -> None:
+    """By keys, of each player, each once; by a gamepad's back where one is wanted."""
+    with opened(tmp_path) as (window, game, clock):
+        tap(window, "LEFT", is_held=True)
+        for key in ("5", "6", "5"):
+            tap(window, key)
+        run(window, clock, 0.2)
+        told = [[(pad & COIN) == COIN for pad in held] for held in game.held]
+        assert [sum(own) for own in zip(*told, strict=True)] == [2, 1]
+        assert told[:4] == [[True, True], [False, False], [True, False], [False] * 2]
+        left = button_mask("left")
+        assert game.held[1] == game.held[-1] == (left, 0)
+        window.pads.devices[7] = Device(7, is_mapped=False, player=0)
+        back = SimpleNamespace(type=pygame.JOYBUTTONDOWN, instance_id=7, button=8)
+        window.take(back)
+        assert game.restarts == 1
+        game.wants_coin = True
+        window.take(back)
+        run(window, clock, 0.1)
+        assert game.restarts == 1
+        assert sum((held[0] & COIN) == COIN for held in game.held) == 1
 
 
 def test_closing_and_ending_by_key(tmp_path: Path) -> None:

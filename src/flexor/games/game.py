@@ -41,6 +41,11 @@ class Game(Protocol):
         """Whether it stands still until it is asked to go on."""
         ...
 
+    @property
+    def wants_coin(self) -> bool:
+        """Whether a coin can be put in now that would be of use."""
+        ...
+
     def step(self, held: NDArray[np.uint32]) -> None:
         """One tick; held: uint32 (2,), masks of what the pads hold."""
         ...
@@ -78,6 +83,11 @@ class Ticking:
     def is_paused(self) -> bool:
         """Whether it stands still."""
         return self._is_paused
+
+    @property
+    def wants_coin(self) -> bool:
+        """Whether a coin would be of use: nothing here takes coins."""
+        return False
 
     def pause(self, on: bool) -> None:
         """Stand still, or go on."""

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.games.game import PADS
+from flexor.games.game import COIN, PADS
 from flexor.maths import exact
 from flexor.scene.stage.layout import BUTTONS
 from flexor.scene.stage.moves import ALL_BUTTONS, button_mask
@@ -86,7 +86,7 @@ KEY_HELP = (
 )
 PAD_HELP = (
     "gamepad: stick or cross,  lower A, right B, left C, upper X",
-    "triggers Y Z,  shoulders L R,  start: pause,  back: title",
+    "triggers Y Z,  shoulders L R,  start: pause,  back: title or coin",
 )
 # Gamepads that SDL knows, by the place of the button and not by what is printed on it.
 MAPPED = {
@@ -112,6 +112,7 @@ DEAD, WHOLE = 0.18, 0.92
 UP, DOWN, LEFT, RIGHT = (1 << BUTTONS.index(n) for n in ("up", "down", "left", "right"))
 WAYS = UP | DOWN | LEFT | RIGHT
 LEFT_TRIGGER, RIGHT_TRIGGER = button_mask("Y"), button_mask("Z")
+MOST_COINS = 99  # that wait to be told
 FULL = 32768  # of an axis of a gamepad that SDL knows
 
 
@@ -284,6 +285,12 @@ class Pads:
     lost: set[int] = field(default_factory=set)
     _keys: set[int] = field(default_factory=set)
     _fresh: list[int] = field(default_factory=lambda: [0] * PADS)
+    _coins: list[int] = field(default_factory=lambda: [0] * PADS)
+    _had_coin: list[bool] = field(default_factory=lambda: [False] * PADS)
+
+    def insert_coin(self, player: int) -> None:
+        """Put in a coin at the pad of a player, 0 or 1; it is told once, by `read`."""
+        self._coins[player] = min(self._coins[player] + 1, MOST_COINS)
 
     def take(self, event: Any) -> PadWish | None:
         """Take an event of pygame; gives what a gamepad asks of the window."""
@@ -385,4 +392,11 @@ class Pads:
             # What was let go already does not cancel what is held.
             masks.append(held | clean_mask(fresh & ~_against(held)))
         self._fresh = [0] * PADS
+        for player in range(PADS):
+            # A tick between two coins, so that they are two.
+            has_coin = self._coins[player] > 0 and not self._had_coin[player]
+            if has_coin:
+                self._coins[player] -= 1
+                masks[player] = (masks[player] & ~ALL_STICK) | COIN
+            self._had_coin[player] = has_coin
         return np.array(masks, np.uint32)

@@ -58,9 +58,12 @@ COMMANDS = {
     "P": "pause",
     "ESCAPE": "pause",
     "BACKSPACE": "title",
+    "5": "coin 1",
+    "6": "coin 2",
 }
 WINDOW_HELP = (
     "P or Escape: pause,  Backspace: back to the title,  Ctrl+Q: end",
+    "5 and 6: a coin of player 1 and 2, where the game takes coins",
     "F1: this help,  F9: sound,  F11: whole screen",
     "F12: picture into a file,  R: record what the pads do, R again: write it",
 )
@@ -203,6 +206,8 @@ class Window:
             self.is_open = False
             return
         wish: str | None = self.pads.take(event)
+        if wish == "title" and self.game.wants_coin:
+            wish = "coin 1"
         if event.type == pygame.KEYDOWN:
             if event.scancode == pygame.KSCAN_Q and event.mod & pygame.KMOD_CTRL:
                 self.is_open = False
@@ -224,6 +229,8 @@ class Window:
                 self.toggle_record()
             self._recorder = init_recorder(PADS)
             self.game.restart()
+        elif command in ("coin 1", "coin 2"):
+            self.pads.insert_coin(int(command[-1]) - 1)
         elif command == "help":
             self.has_help = not self.has_help
         elif command == "sound":

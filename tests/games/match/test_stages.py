@@ -172,6 +172,7 @@ def test_two_without_a_word_are_the_first_two(tmp_path: Path) -> None:
 
 def test_coins_are_put_in_by_pads(tmp_path: Path) -> None:
     game = make(tmp_path, one("red", -1.5), one("blue", 1.5), game="coins = true")
+    assert game.wants_coin
     press(game, 30)
     press(game, 2, "A")
     assert game.phase == "title"
@@ -183,6 +184,7 @@ def test_coins_are_put_in_by_pads(tmp_path: Path) -> None:
     picture = game.draw((320, 240)).copy()
     assert "start" in press(game, 2, "A")
     assert (game.phase, game.flow.credits) == ("ready", 1)
+    assert not game.wants_coin
     while game.phase == "ready":
         press(game, 1)
     before = game.stage.places[0].copy()

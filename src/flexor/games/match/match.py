@@ -218,6 +218,11 @@ class Match(Ticking):
         )
 
     @property
+    def wants_coin(self) -> bool:
+        """Whether it takes coins, and stands where one lets it go on."""
+        return self.plan.game.coins and self.phase in ("title", "continue", "game over")
+
+    @property
     def phase(self) -> str:
         """Of the game, see `Flow`."""
         return self.flow.phase
@@ -232,7 +237,7 @@ class Match(Ticking):
         pressed = pads & ~self._held
         coins = int((((pads & COIN) == COIN) & ((self._held & COIN) != COIN)).sum())
         self._held[:] = pads
-        pads[(pads & COIN) == COIN] = 0
+        pads[(pads & COIN) == COIN] &= ~np.uint32(COIN)
         self._tick += 1
         if self.has_cameras and self.phase not in ("title", "game over"):
             self._switch(pads, pressed)
