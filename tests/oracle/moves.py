@@ -43,6 +43,7 @@ class Fighter:
     table: MoveTable
     window: int = 2
     late: int = 0
+    repeats: bool = False
     now: int = -1
     move: Move | None = None
     at: Fraction = Fraction(0)
@@ -51,6 +52,7 @@ class Fighter:
     combination: Combination | None = None
     step: int = 0
     left: Fraction = Fraction(0)
+    of: Move | Combination | None = None  # what the move came of
     # Steps typed toward a sequence, and how many of their moves have begun.
     typed: list[frozenset[str]] = field(default_factory=list)
     shown: int = 0
@@ -264,7 +266,10 @@ class Fighter:
         own = self.waiting
         if not self.is_idle and (own.last is not None or self.phase != 3):
             return
-        self.waiting = None
+        if self.move and own.what == self.of and not self.repeats:
+            if len(self.typed) < 2 and self.move.kind not in ("guard", "crouch"):
+                return
+        self.waiting, self.of = None, own.what
         if isinstance(own.what, Combination):
             self.combination, self.step = own.what, 0
             self.begin_command(Fraction(0))

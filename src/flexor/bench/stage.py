@@ -13,7 +13,7 @@ import numpy as np
 
 from flexor import samples
 from flexor.api.stage import Stage
-from flexor.bench.played.figures import SECONDS, SEEDS, run_matches
+from flexor.bench.played.figures import MASHED, SECONDS, SEEDS, run_matches
 from flexor.bench.timing import Result, best_seconds, use_threads
 from flexor.scene.stage.ground_shapes import Patch, shape_ground
 from flexor.scene.stage.moves import Combination, Move, MoveTable, read_commands
@@ -180,8 +180,11 @@ def run(
     replay: int = REPLAY,
     seeds: int = SEEDS,
     seconds: float = SECONDS,
+    mashed: int = MASHED,
 ) -> Iterator[Result]:
-    """All of it, from fixed seeds; seeds, seconds: of matches."""
+    """All of it, from fixed seeds; seeds, seconds: of matches; mashed: of those
+    where one mashes a button.
+    """
     hero = samples.fighter()
 
     def make(plan: StagePlan) -> Stage:
@@ -191,4 +194,4 @@ def run(
         yield from _ticks(make(make_plan(count)))
     yield from _not_needed(make)
     yield from _replays(make, replay)
-    yield from run_matches(hero, seeds, seconds)
+    yield from run_matches(hero, seeds, seconds, mashed)

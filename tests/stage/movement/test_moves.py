@@ -168,7 +168,7 @@ def test_the_window_of_a_part_of_a_chord_is_when_it_was_pressed() -> None:
 
 def test_of_several_inputs_the_last_one_follows() -> None:
     ring = Ring(table_of(("X", "C C")))
-    assert ring.run({0: "B", 1: "C", 2: "B"}) == [(0, "punch"), (5, "punch")]
+    assert ring.run({0: "C", 1: "C", 2: "B"}) == [(0, "kick"), (7, "punch")]
     assert ring.run({0: "B", 1: "X"}) == [(0, "punch"), (5, "kick"), (12, "kick")]
 
 
@@ -187,6 +187,28 @@ def test_a_chord_among_more_buttons_has_those_that_came_first() -> None:
     chords = {"A+C": "burst", "B+C": "throw"}
     began = Ring(table_of(chords=chords)).run({0: "B", 1: "A+C"}, 9)
     assert began == [(1, "throw")]
+
+
+def test_a_move_that_follows_on_itself_waits_until_it_is_over() -> None:
+    presses = {0: "B", 3: "B", 6: "B", 12: "B"}
+    assert Ring(table_of()).run(presses) == [(0, "punch"), (10, "punch"), (20, "punch")]
+    again = Ring(table_of(), repeats=True).run(presses)
+    assert again == [(tick, "punch") for tick in (0, 5, 10, 15)]
+    # Others do not wait; a guard that is pressed again is held again at once.
+    assert Ring(table_of()).run({0: "B", 3: "C"}) == [(0, "punch"), (5, "kick")]
+    assert Ring(table_of()).run({0: "A", 2: "A"}) == [(0, "guard"), (4, "guard")]
+    # A combination may have a move twice, and so may what is typed.
+    twice = Ring(table_of(("X", "B B"))).run({0: "X"})
+    assert twice == [(0, "punch"), (5, "punch")]
+    # The same combination again waits for the return of its last move.
+    again = Ring(table_of(("X", "B C"))).run({0: "X", 7: "X"}, 40)
+    assert again == [(0, "punch"), (5, "kick"), (18, "punch"), (23, "kick")]
+    # A single move does not wait for itself as the end of a combination.
+    other = Ring(table_of(("X", "C B"))).run({0: "X", 8: "B"})
+    assert other == [(0, "kick"), (7, "punch"), (12, "punch")]
+    typed = Ring(table_of(sequences={"B B C": "throw"}))
+    began = typed.run({0: "B", 2: "B", 7: "C"}, 40)
+    assert began == [(0, "punch"), (5, "punch"), (10, "throw")]
 
 
 def test_late_inputs_are_kept_for_so_many_ticks() -> None:

@@ -112,6 +112,7 @@ def tables_and_options(draw: st.DrawFn) -> tuple[MoveTable, dict[str, int]]:
     options = {
         "chord_ticks": draw(st.integers(0, 3)),
         "late_ticks": draw(st.integers(0, 4)),
+        "repeats": draw(st.booleans()),
     }
     table = MoveTable(tuple(moves), tuple(combinations), singles, chords, sequences)
     return table, options
@@ -133,7 +134,9 @@ BEAT = st.tuples(
 def test_against_the_slow_twin(given_table: Any, beats: list[Any]) -> None:
     table, options = given_table
     ring = Ring(table, **options)
-    slow = Fighter(table, options["chord_ticks"], options["late_ticks"])
+    slow = Fighter(
+        table, options["chord_ticks"], options["late_ticks"], options["repeats"]
+    )
     before: set[str] = set()
     for held, ticks, clock, can_act in beats:
         for _ in range(ticks):
@@ -198,6 +201,8 @@ def test_what_is_refused() -> None:
     for name, wrong in (("chord_ticks", 31), ("late_ticks", -1), ("late_ticks", 1.5)):
         with pytest.raises(SettingError, match=f"{name}: {wrong}, expected 0 to"):
             MoveSettings(**{name: wrong})
+    with pytest.raises(SettingError, match="repeats"):
+        MoveSettings(repeats=1)  # type: ignore[arg-type]
 
 
 def _arguments() -> dict[str, Any]:

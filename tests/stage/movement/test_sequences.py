@@ -62,8 +62,8 @@ def test_where_it_breaks_off_moves_go_on() -> None:
     assert began == [(0, "punch"), (5, "kick"), (12, "guard"), (16, "punch")]
     ring = Ring(table_of(sequences=PKP))
     # The last of several inputs follows, and begins anew what it can.
-    began = ring.run({0: "B", 1: "B", 6: "C", 11: "B"}, 60)
-    assert began == [(0, "punch"), (5, "punch"), (10, "kick"), (17, "throw")]
+    began = ring.run({0: "B", 1: "B", 11: "C", 17: "B"}, 60)
+    assert began == [(0, "punch"), (10, "punch"), (15, "kick"), (22, "throw")]
     ring = Ring(table_of(sequences=PKP))
     assert ring.run({0: "B", 3: "C"}, 60) == [(0, "punch"), (5, "kick")]
     assert ring.run({0: "B"}, 30) == [(0, "punch")]

@@ -8,19 +8,22 @@ from collections.abc import Iterator
 
 from flexor.api.character import Character
 from flexor.bench.played.faults import Found
+from flexor.bench.played.mashing import BUTTONS, play_mashing
 from flexor.bench.played.matches import arena_stage, play_match
 from flexor.bench.played.parries import play_parries
 from flexor.bench.timing import Result
 
 __all__ = ["figures", "run_matches"]
 
-SEEDS, SECONDS = 4, 20.0
+SEEDS, SECONDS, MASHED = 4, 20.0, 10
 
 
 def run_matches(
-    hero: Character, seeds: int = SEEDS, seconds: float = SECONDS
+    hero: Character, seeds: int = SEEDS, seconds: float = SECONDS, mashed: int = MASHED
 ) -> Iterator[Result]:
-    """Matches of the arena of some seeds, and parries by a script."""
+    """Matches of the arena of some seeds, parries by a script, and matches of one who
+    mashes a button.
+    """
     found = Found()
     for seed in range(seeds):
         found.add(play_match(hero, seed, seconds))
@@ -39,6 +42,14 @@ def run_matches(
         "%",
         f"of {parries.met} parries, the quickest attack, pressed as soon as the parry "
         "is over, lands before the attacker can act again",
+    )
+    own = play_mashing(hero, mashed)
+    yield Result(
+        "stage/play/masher_wins",
+        100 * own.won / max(own.played, 1),
+        "%",
+        f"of {own.played} matches against the middle opponent, of one who goes at it "
+        f"and mashes {', '.join(BUTTONS)} in turn",
     )
 
 

@@ -77,11 +77,14 @@ class MoveSettings:
     chord_ticks: buttons that are pressed no more ticks than this after the first one
     count as pressed at once; only a button that is part of a chord waits for others;
     late_ticks: how long an input in a return phase is kept for when the move is over,
-    0: not at all.
+    0: not at all; repeats: whether a move or combination may follow on itself before it
+    returns, as others may. If not, it begins when it is over, so that nobody is held by
+    one button that is pressed again and again.
     """
 
     chord_ticks: int = 2
     late_ticks: int = 0
+    repeats: bool = False
 
     def __post_init__(self) -> None:
         for name, most in (("chord_ticks", LONGEST_WINDOW), ("late_ticks", MOST_TICKS)):
@@ -89,6 +92,7 @@ class MoveSettings:
             is_whole = isinstance(value, Integral) and not isinstance(value, bool)
             if not is_whole or not 0 <= value <= most:
                 raise SettingError(f"{name}: {value!r}, expected 0 to {most} ticks")
+        check_kind(self.repeats, bool, "repeats")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

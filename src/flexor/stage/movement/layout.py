@@ -31,9 +31,9 @@ FASTEST = 16.0  # of the clocks of characters
 # so, -1 without end; its buttons; buttons pressed that may become a chord, which of
 # them came first, ticks since then, and how they came; buttons that the current move
 # holds by; of a sequence that is typed, rows of nodes: how far it is typed, and how far
-# its moves have begun, 0 for none.
-WAIT, BY, PENDING, FIRST, AGE, CAME, HOLD, TYPED, BEGUN = range(9)
-MARKS = 9
+# its moves have begun, 0 for none; the command that the current move is of.
+WAIT, BY, PENDING, FIRST, AGE, CAME, HOLD, TYPED, BEGUN, OF = range(10)
+MARKS = 10
 
 # Columns of sides of zones: start, end, direction, length, normal to where characters
 # may be, and at start and end the sum of the normals of the sides that meet there.
@@ -172,6 +172,7 @@ class MoveRules(NamedTuple):
 
     window: int  # ticks in which buttons are pressed at once
     late: int  # ticks that an input in a return phase is kept
+    repeats: int  # 1: a move may follow on itself before it returns
     bound: Annotated[Ints, "[::1]"]  # (T,), masks of the buttons that do something
     phases: Annotated[Ints, "[:, ::1]"]  # (M, 4)
     firsts: Annotated[Ints, "[::1]"]  # (C + 1,), rows of commands of each combination
@@ -194,7 +195,7 @@ class Doing(NamedTuple):
     step: Annotated[Ints, "out [::1]"]  # (N,)
     left: Annotated[Doubles, "out [::1]"]  # (N,)
     buffered: Annotated[Ints, "out [::1]"]  # (N,)
-    marks: Annotated[Ints, "out [:, ::1]"]  # (N, 9)
+    marks: Annotated[Ints, "out [:, ::1]"]  # (N, 10)
 
 
 class Seen(NamedTuple):

@@ -209,7 +209,13 @@ def lay_out_moves(
         column("knocks_down", np.bool_),
         column("hits_down", np.bool_),
         *rows[1:],
-        MoveRules(int(settings.chord_ticks), int(settings.late_ticks), bound, *rows),
+        MoveRules(
+            int(settings.chord_ticks),
+            int(settings.late_ticks),
+            int(settings.repeats),
+            bound,
+            *rows,
+        ),
     )
 
 

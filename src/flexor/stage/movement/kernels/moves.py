@@ -28,6 +28,7 @@ from flexor.stage.movement.layout import (
     HITTING,
     HOLD,
     NO_MOVE,
+    OF,
     PENDING,
     RETURN,
     START_UP,
@@ -207,11 +208,15 @@ def when_it_comes(
 
 
 @inline
-def may_begin(m: int, t: float, c: int, wait: int, phases: Ints) -> bool:
-    """Whether the input that waits may begin now."""
+def may_begin(
+    m: int, t: float, c: int, wait: int, is_again: bool, phases: Ints
+) -> bool:
+    """Whether the input that waits may begin now; is_again: it is the command that the
+    move is of, which has to be over.
+    """
     if c >= 0:
         return False
-    return m < 0 or (wait < 0 and t + NEAR >= phases[m, BACK])
+    return m < 0 or (wait < 0 and not is_again and t + NEAR >= phases[m, BACK])
 
 
 @inline
@@ -270,6 +275,7 @@ def step_all(
         mask, first = int64(marks[i, PENDING]), int64(marks[i, FIRST])
         age, came = int64(marks[i, AGE]) + 1, int64(marks[i, CAME])
         typed, shown = int64(marks[i, TYPED]), int64(marks[i, BEGUN])
+        of = int64(marks[i, OF])  # the command that the move is of
         new, begun = int64(pressed[i]) & int64(rules.bound[own]), int64(-1)
         if waits >= 0 and wait >= 0:
             if wait == 0:
@@ -335,7 +341,13 @@ def step_all(
                         waits, by = command, taken
                         wait = late - age if came == LATE and not ends else int64(-1)
                     typed = node
-            if waits >= 0 and may_begin(m, t, c, wait, phases):
+            is_again = False
+            if rules.repeats == 0 and waits >= 0 and waits == of and m >= 0:
+                # A step of what is typed may be the move before it; what is held ends
+                # when it is let go.
+                is_again = nodes[typed, PARENT] <= 0 and phases[m, HELD] == 0
+            if waits >= 0 and may_begin(m, t, c, wait, is_again, phases):
+                of = waits
                 if waits >= moves:
                     c, s, hold = waits - moves, int64(0), int64(0)
                     m = int64(commands[firsts[c], MOVE])
@@ -355,7 +367,7 @@ def step_all(
         marks[i, PENDING], marks[i, FIRST] = mask, first
         marks[i, AGE] = age if mask != 0 else 0
         marks[i, CAME], marks[i, HOLD] = came, hold
-        marks[i, TYPED], marks[i, BEGUN] = typed, shown
+        marks[i, TYPED], marks[i, BEGUN], marks[i, OF] = typed, shown, of
     return -1
 
 
