@@ -38,7 +38,7 @@ def test_what_follows_is_known_by_what_was_before() -> None:
     assert habits.strikes.tolist() == [-1, KICK]
     assert habits.began.tolist() == [-FORGET, 124]
     habits.set_back()
-    # The same again, felt before it is seen: on the first comes the second, then a kick.
+    # The same again, felt before it is seen.
     assert habits.next_after(1, PUNCH, 50) == (PUNCH, 12)
     play(habits, (50, PUNCH), until=55)
     assert habits.next_after(1, PUNCH, 50) == (PUNCH, 12)
