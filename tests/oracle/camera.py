@@ -19,11 +19,12 @@ from flexor.stage.layout import Blocks, Shot
 
 @dataclass
 class Eye:
-    """A camera: eye, target, speeds: (3,); view: (2,); swing: (3,)."""
+    """A camera: eye, target, speeds: (3,); view, look: (2,); swing: (3,)."""
 
     eye: Any
     target: Any
     view: Any
+    look: Any
     speed: Any = field(default_factory=lambda: np.zeros(3))
     target_speed: Any = field(default_factory=lambda: np.zeros(3))
     swing: Any = field(default_factory=lambda: np.zeros(3))
@@ -186,21 +187,26 @@ def step(
         )
     else:
         own.view = line
-    centre, away = step_back(
-        shot,
-        row,
-        other,
-        flat,
-        boxes,
-        centre,
-        middle_y + kernel.CHEST,
-        own.view,
-        away,
-        base_y + shot.height,
+    most = math.pi if at_once or shot.is_side else kernel.TURNS * dt
+    angle = math.atan2(
+        own.look[0] * own.view[1] - own.look[1] * own.view[0], own.look @ own.view
     )
-    look = centre if shot.is_side else me + line
-    target = np.array([look[0], middle_y + kernel.CHEST, look[1]])
-    back, y = -away * own.view, base_y + shot.height
+    own.look = own.view.copy() if abs(angle) <= most else swung(own.look, most, angle)
+    y = base_y + shot.height
+    given = shot, row, other, flat, boxes
+    seen = middle_y + kernel.CHEST
+    start = centre
+    centre, far = step_back(*given, start, seen, own.look, away, y)
+    if shot.is_side and other >= 0:
+        rise = see_over(*given, places[:, 1], centre, own.look, far, y)
+        y += rise
+        if rise > 0:
+            to = seen, own.look, away, y, kernel.TRIES
+            centre, far = step_back(*given, centre, *to)
+    away = far
+    goal = centre if shot.is_side else me + own.look
+    target = np.array([goal[0], seen, goal[1]])
+    back = -away * own.look
     if len(blocks.rounds):
         own.swing[1] = swing_aside(
             blocks, centre, back, y, np.array([me, it]), own.swing[1]
@@ -237,6 +243,47 @@ def step(
         own.eye[[0, 2]] = out
 
 
+def swung(look: Any, most: float, angle: float) -> Any:
+    """A way that is turned by so much, toward an angle."""
+    turn = math.copysign(most, angle) if angle else most
+    c, s = math.cos(turn), math.sin(turn)
+    return np.array([c * look[0] - s * look[1], s * look[0] + c * look[1]])
+
+
+def see_over(
+    shot: Shot,
+    row: int,
+    other: int,
+    flat: Any,
+    boxes: Any,
+    feet: Any,
+    centre: Any,
+    look: Any,
+    away: float,
+    y: float,
+) -> float:
+    right = np.array([-look[1], look[0]])
+    rises = [0.0]
+    for n, at in enumerate(flat):
+        near = np.linalg.norm(at - centre) < kernel.REACH
+        if n in (row, other) or not (shot.takes_all and near):
+            continue
+        ahead = away + (at - centre) @ look
+        for m in (row, other):
+            far = away + (flat[m] - centre) @ look
+            if far - ahead <= kernel.BEFORE or ahead <= 0:
+                continue
+            sight = (flat[m] - centre) @ right * ahead / far
+            off = abs((at - centre) @ right - sight)
+            sure = np.clip((far - ahead - kernel.BEFORE) / kernel.SOFT, 0, 1)
+            sure *= np.clip((kernel.HIDING + kernel.SOFT - off) / kernel.SOFT, 0, 1)
+            chest = feet[m] + kernel.CHEST
+            top = boxes[n, 4] + kernel.ROOM
+            need = chest + (top - chest) * far / (far - ahead)
+            rises.append(float(sure * np.clip(need - y, 0, kernel.RISES)))
+    return max(rises)
+
+
 def step_back(
     shot: Shot,
     row: int,
@@ -248,6 +295,7 @@ def step_back(
     view: Any,
     away: float,
     eye_y: float,
+    tries: int = 2,
 ) -> tuple[Any, float]:
     right = np.array([-view[1], view[0]])
 
@@ -265,7 +313,8 @@ def step_back(
             away, ((high - low) / 2 + kernel.BESIDE) / (kernel.SHAPE * shot.high)
         )
     most = max(away, kernel.FARTHEST)
-    for _ in range(2):
+    for _ in range(tries):
+        is_over = False
         forward = np.array([away + (not shot.is_side), y - eye_y])
         forward /= np.linalg.norm(forward)
         up = np.array([-forward[1], forward[0]])
@@ -276,8 +325,20 @@ def step_back(
                     wide = abs(off @ right) + kernel.ROOM
                     for high in (boxes[n, 1] - kernel.ROOM, boxes[n, 4] + kernel.OVER):
                         need = fit(wide, high - eye_y, forward, up, shot.high)
+                        ends = off @ view + away
+                        is_over |= is_cut(ends, high - eye_y, forward, up, shot.high)
                         away = max(away, min(need - off @ view, most))
+        if is_over:
+            away = min(kernel.FARTHER * away, most)
     return centre, away
+
+
+def is_cut(far: float, high: float, forward: Any, up: Any, slope: float) -> bool:
+    """Whether a point is over the upper edge of a picture that looks steeply down."""
+    if slope * forward[0] - up[0] > kernel.LEVEL:
+        return False
+    across, along = far * up[0] + high * up[1], far * forward[0] + high * forward[1]
+    return bool(across > slope * along)
 
 
 def fit(wide: float, high: float, forward: Any, up: Any, slope: float) -> Any:

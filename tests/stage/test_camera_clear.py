@@ -148,6 +148,42 @@ def test_three_and_more_are_in_the_picture(rng: Rng, rule: Any) -> None:
     assert math.dist(state.eye, (0, 0, 0)) < 8, "who is far away is not waited for"
 
 
+def test_who_stands_before_the_two_hides_neither() -> None:
+    """The eye looks over a third one's head; not over one beside them, or behind."""
+
+    def height(x: float, z: float) -> float:
+        places = [[-0.6, 0, 0], [0.6, 0, 0], [x, 0, z]]
+        start = put(CameraRule(rule="side"), places[:2], opponents=[1, 0])
+        side = math.copysign(1, start.eye[2])
+        places[2][2] *= side
+        state = put(CameraRule(rule="side"), places, opponents=[1, 0, 0])
+        assert is_seen(state, places)
+        return float(state.eye[1])
+
+    plain = height(0.0, -1.5)
+    over = [height(-0.5, z) for z in (1.0, 1.5, 2.0)]
+    assert min(over) > plain + 0.5
+    eye_line = over[1] - 0.95
+    assert eye_line > 0.95, "one looks down on them"
+    assert height(2.5, 1.5) == pytest.approx(plain, abs=0.2)
+    # Without jumps as it walks by.
+    walk = [height(x, 1.2) for x in np.linspace(-2, 2, 81)]
+    assert np.abs(np.diff(walk)).max() < 0.5
+
+
+def test_behind_it_goes_around_two_who_change_sides() -> None:
+    """As in a throw: not over their heads, nor through them."""
+    ticks = np.arange(240)
+    over = np.clip((ticks - 60) / 40.0, 0, 1)
+    paths = np.zeros((240, 2, 3))
+    paths[:, 1, 2] = 1.0 - 2.0 * over
+    eyes, seen = film(CameraRule(rule="behind", distance=3.4, height=2.1), (), paths)
+    away = np.linalg.norm(np.array(eyes)[:, None, [0, 2]] - paths[:, :, [0, 2]], axis=2)
+    assert away.min() > 1.2
+    assert eyes[0][2] < -2 < 2 < eyes[-1][2]
+    assert np.mean(seen) > 0.75
+
+
 @pytest.mark.parametrize("rule", ["side", "behind"])
 def test_who_lies_and_who_is_thrown_is_in_the_picture(rng: Rng, rule: Any) -> None:
     """Bodies count as they are, not as if they stood where they fight."""
@@ -184,10 +220,10 @@ def is_seen_all(state: CameraState, points: Any) -> bool:
 
 def test_every_step_is_that_of_the_twin(rng: Rng) -> None:
     """Pillars, a hut that is not convex, a wall that it rises over; one to four."""
-    moved = 0
-    for case in range(8):
+    moved = turned = risen = 0
+    for case in range(20):
         count = int(rng.integers(1, 5))
-        structures = (*RING, HUT, WALL) if case % 3 else ()
+        structures = (*RING, HUT, WALL) if case % 3 and case < 5 else ()
         rule = CameraRule(
             rule=("side", "behind")[case % 2],
             frame="all" if rng.random() < 0.7 else "pair",
@@ -197,9 +233,11 @@ def test_every_step_is_that_of_the_twin(rng: Rng) -> None:
         blocks = make_blocks(structures, level)
         state = init_camera(rule, 0, blocks)
         places = rng.uniform(-3, 3, (count, 3)) * (1, 0.1, 1)
+        if case % 4 == 2 and count > 2:  # one stands before the two
+            places[:3] = [[-0.6, 0, 0], [0.6, 0, 0], [-0.5, 0, 1.3]]
         headings = rng.uniform(-3, 3, count)
         opponents = np.array([1, 0, 0, 1][:count] if count > 1 else [-1], np.int32)
-        step = rng.normal(size=(count, 3)) * (0.03, 0, 0.03)
+        step = rng.normal(size=(count, 3)) * (0.03, 0, 0.03) * (1 + 3 * (case % 4 == 1))
         for tick in range(8):
             places = places + step
             boxes = spans_of(places) + rng.normal(size=(count, 6)) * 0.1
@@ -207,6 +245,7 @@ def test_every_step_is_that_of_the_twin(rng: Rng) -> None:
                 state.eye.copy(),
                 state.target.copy(),
                 state.aim.copy(),
+                state.look.copy(),
                 state.speeds[0].copy(),
                 state.speeds[1].copy(),
                 state.swing.copy(),
@@ -221,10 +260,13 @@ def test_every_step_is_that_of_the_twin(rng: Rng) -> None:
             np.testing.assert_allclose(state.eye, own.eye, atol=1e-9)
             np.testing.assert_allclose(state.target, own.target, atol=1e-9)
             np.testing.assert_allclose(state.aim, own.view, atol=1e-9)
+            np.testing.assert_allclose(state.look, own.look, atol=1e-9)
+            turned += abs(state.look @ state.aim) < 1 - 1e-6
+            risen += state.eye[1] > np.max(places[:, 1]) + rule.height + 0.1
             np.testing.assert_allclose(state.speeds[0], own.speed, atol=1e-7)
             np.testing.assert_allclose(state.swing, own.swing, atol=1e-9)
             moved += state.swing[0] != 0
-    assert moved > 5
+    assert min(moved, turned, risen) > 5
 
 
 def test_spans_are_those_of_the_twin(rng: Rng) -> None:

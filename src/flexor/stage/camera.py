@@ -52,8 +52,9 @@ class CameraState:
     """Where the camera is: eye, target: float64 (3,), metres; speeds: (2, 3), of both,
     metres a second; row: whom it is about; aim: float64 (2,), unit, where its rule has
     it look over the ground, before it is eased: directions of pads are by that, or they
-    would lag behind who circles; swing: (3,), radians by which it looks from aside of
-    that, as something stands there, now and soon, and whether it is on its way there;
+    would lag behind who circles; look: (2,), the same on its way there, as it turns
+    around somebody; swing: (3,), radians by which it looks from aside of that, as
+    something stands there, now and soon, and whether it is on its way there;
     raised: metres by which the eye is higher than its rule says, to look over a hill;
     blocks: what it keeps clear of.
     """
@@ -63,6 +64,7 @@ class CameraState:
     eye: Hashed[Doubles]
     target: Hashed[Doubles]
     aim: Hashed[Doubles]
+    look: Hashed[Doubles]
     blocks: Unhashed[Blocks]
     speeds: Hashed[Doubles] = field(default_factory=lambda: np.zeros((2, 3)))
     swing: Hashed[Doubles] = field(default_factory=lambda: np.zeros(3))
@@ -78,9 +80,8 @@ def init_camera(
     aim = _aim(rule.eye, rule.target)
     if blocks is None:
         blocks = make_blocks((), lambda spots: spots[:, 0])
-    return CameraState(
-        rule, row, np.array(rule.eye), np.array(rule.target), np.array(aim), blocks
-    )
+    eye, target = np.array(rule.eye), np.array(rule.target)
+    return CameraState(rule, row, eye, target, np.array(aim), np.array(aim), blocks)
 
 
 def _shot_of(rule: CameraRule) -> Shot:
@@ -159,7 +160,7 @@ def step_camera(
     if rule.rule == "fixed" or not len(places):
         state.raised = 0.0
         state.eye[:], state.target[:] = rule.eye, rule.target
-        state.aim[:] = _aim(rule.eye, rule.target)
+        state.aim[:] = state.look[:] = _aim(rule.eye, rule.target)
         state.speeds[:], state.swing[:] = 0.0, 0.0
         return
     row = state.row
@@ -187,6 +188,7 @@ def step_camera(
         state.target,
         state.speeds,
         state.aim,
+        state.look,
         state.swing,
         state._wanted,
     )

@@ -4,8 +4,8 @@ of, and how it moves there.
 All float64, in metres. What enters: places (N, 3) and spans (N, 6) of characters, who
 is framed, the shot that its rule asks for (`Shot`), structures as `Blocks`. What
 leaves: eye and target (3,), their speeds (2, 3), the way that the rule looks over the
-ground (2,), and by how much the eye swings aside of it for what stands there, now and
-soon, radians, and whether it is on its way (3,).
+ground (2,), the same on its way there (2,), and by how much the eye swings aside of it
+for what stands there, now and soon, radians, and whether it is on its way (3,).
 
 An eye is wanted where all who are framed are in the picture. If that is too near to a
 structure that it cannot rise over, or one of the two fighters is behind such a one, it
@@ -46,8 +46,13 @@ SHAPE = 4 / 3  # width of a picture by its height; wider ones show more
 AHEAD = 3.0  # metres before one without an opponent, which the camera looks at
 ROOM, OVER = 0.2, 0.35  # metres around joints, and over them, that are in the picture
 REACH = 12.0  # metres: who is farther from the two is not framed with them
+# Metres: who stands nearer to the eye than one of the two by this and less than that
+# beside the line to it hides it; over them it is not so yet; the eye rises so far.
+BEFORE, HIDING, SOFT, RISES = 0.3, 0.3, 0.3, 2.5
+TRIES, FARTHER = 12, 1.08  # where it looks so steeply that tops are cut off
 LEVEL = 0.05  # of the upper edge of the picture, as a slope: below it, all is under it
 FARTHEST = 30.0  # metres of the eye from what it frames, if its rule does not say more
+TURNS = 4.0  # radians a second by which it comes round behind somebody, at most
 SWINGS, SWING_EASE = 0.8, 0.3  # radians a second, and seconds
 ALERT = 3.5  # metres from a structure from where on the eye goes around it
 AROUND = 0.8  # of the speed toward a structure that becomes one along it
@@ -147,9 +152,11 @@ def step_back(
     view: Doubles,
     away: float,
     eye_y: float,
+    tries: int,
 ) -> float:
     """How far an eye is to be from a spot (3,), so that all who are framed are in the
-    picture; view: where it looks over the ground; away: at least; eye_y: its height.
+    picture; view: where it looks over the ground; away: at least; eye_y: its height;
+    tries: how often it is made sure.
 
     Where there are more than two, the spot is moved to the middle of them, beside the
     view.
@@ -167,11 +174,14 @@ def step_back(
         spot[2] += middle * fx
         away = max(away, ((high - low) / 2.0 + BESIDE) / (SHAPE * shot.high))
     most = max(away, FARTHEST)
-    for _ in range(2):  # farther away, it looks less steeply down
+    for _ in range(tries):  # farther away, it looks less steeply down
+        is_over = False
         lead = 0.0 if shot.is_side else 1.0
         drop = eye_y - spot[1]
         size = math.sqrt(drop * drop + (away + lead) * (away + lead))
         s, c = drop / size, (away + lead) / size
+        slope = shot.high * c - s
+        is_steep = slope <= LEVEL
         for n in range(len(places)):
             dx, dz = places[n, 0] - spot[0], places[n, 2] - spot[2]
             if not is_framed(shot, n, row, other, dx * dx + dz * dz):
@@ -183,10 +193,67 @@ def step_back(
                 beside, depth = abs(dz * fx - dx * fz) + ROOM, dx * fx + dz * fz
                 need = (beside / (SHAPE * shot.high) + max(high * s, low * s)) / c
                 need = max(need, -low * (c - shot.high * s) / (shot.high * c + s))
-                if shot.high * c - s > LEVEL:
-                    need = max(need, high * (c + shot.high * s) / (shot.high * c - s))
+                if not is_steep:
+                    need = max(need, high * (c + shot.high * s) / slope)
+                elif -slope * (away + depth) > -high * (c + shot.high * s):
+                    is_over = True
                 away = max(away, min(need - depth, most))
+        if is_over:
+            away = min(FARTHER * away, most)
     return away
+
+
+@part
+def see_over(
+    shot: Shot,
+    row: int,
+    other: int,
+    places: Doubles,
+    spans: Doubles,
+    spot: Doubles,
+    view: Doubles,
+    away: float,
+    eye_y: float,
+) -> float:
+    """Metres by which an eye is to rise, so that it sees the chests of the two over the
+    heads of others who stand before them: at most RISES, and without jumps.
+    """
+    fx, fz = view[0], view[1]
+    rise = float64(0.0)
+    for n in range(len(places)):
+        dx, dz = places[n, 0] - spot[0], places[n, 2] - spot[2]
+        is_seen = is_framed(shot, n, row, other, dx * dx + dz * dz)
+        if n == row or n == other or not is_seen:
+            continue
+        ahead, aside = away + dx * fx + dz * fz, dz * fx - dx * fz
+        for m in (row, other):
+            mx, mz = places[m, 0] - spot[0], places[m, 2] - spot[2]
+            far, beside = away + mx * fx + mz * fz, mz * fx - mx * fz
+            if far - ahead <= BEFORE or ahead <= 0.0:
+                continue
+            sure = min((far - ahead - BEFORE) / SOFT, 1.0)
+            off = abs(aside - beside * ahead / far)
+            sure *= min(max((HIDING + SOFT - off) / SOFT, 0.0), 1.0)
+            chest = places[m, 1] + CHEST
+            need = chest + (spans[n, 4] + ROOM - chest) * far / (far - ahead)
+            rise = max(rise, sure * min(max(need - eye_y, 0.0), RISES))
+    return rise
+
+
+@inline
+def turn_to(most: float, look: Doubles, view: Doubles) -> None:
+    """Turn where it looks (2,) to a view (2,), by so many radians at most: where two
+    change sides, it goes around them and not over their heads.
+    """
+    cross = look[0] * view[1] - look[1] * view[0]
+    along = look[0] * view[0] + look[1] * view[1]
+    c, s = cos(most), sin(most)
+    if along >= c or look[0] * look[0] + look[1] * look[1] < NEAR:
+        look[0], look[1] = view[0], view[1]
+        return
+    s = s if cross >= 0.0 else -s
+    x, z = look[0], look[1]
+    look[0], look[1] = c * x - s * z, s * x + c * z
 
 
 @part
@@ -202,11 +269,13 @@ def plan_eye(
     blocks: Blocks,
     eye: Doubles,
     view: Doubles,
+    look: Doubles,
     swing: Doubles,
     wanted: Doubles,
 ) -> None:
     """Fill wanted (3, 3): where eye and target are to be, and room to work in; and
-    view, where it looks over the ground, as it was if that cannot be said.
+    view, where it is to look over the ground, as it was if that cannot be said, and
+    look, where it does on its way there.
     """
     x, y, z = places[row, 0], places[row, 1], places[row, 2]
     other = int64(opponents[row])
@@ -242,12 +311,21 @@ def plan_eye(
         spot[0], spot[1], spot[2] = x, (y + oy) / 2.0 + CHEST, z
         view[0], view[1] = dx, dz
         base = y
+    turn_to(math.pi if at_once or shot.is_side else TURNS * dt, look, view)
     by = base + shot.height
-    away = step_back(shot, row, other, places, spans, spot, view, away, by)
+    far = step_back(shot, row, other, places, spans, spot, look, away, by, 2)
+    if shot.is_side and other >= 0 and len(places) > 2:
+        rise = see_over(shot, row, other, places, spans, spot, look, far, by)
+        if rise > 0.0:
+            by += rise
+            far = step_back(
+                shot, row, other, places, spans, spot, look, away, by, TRIES
+            )
+    away = far
     goal[0], goal[1], goal[2] = spot[0], spot[1], spot[2]
     if not shot.is_side:
-        goal[0], goal[2] = x + dx, z + dz
-    bx, bz = -away * view[0], -away * view[1]
+        goal[0], goal[2] = x + look[0], z + look[1]
+    bx, bz = -away * look[0], -away * look[1]
     px, pz = spot[0], spot[2]
     if len(blocks.rounds):
         swing[1] = swing_aside(blocks, px, pz, bx, by, bz, spots, swing[1])
@@ -267,7 +345,7 @@ def plan_eye(
 @jit(
     "void(f8, bool, Shot, i8, Blocks, f8[:, ::1], f8[::1], i4[::1], f8[:, ::1],"
     " out f8[::1], out f8[::1], out f8[:, ::1], out f8[::1], out f8[::1],"
-    " out f8[:, ::1])"
+    " out f8[::1], out f8[:, ::1])"
 )
 def step_camera(
     dt: float,
@@ -283,6 +361,7 @@ def step_camera(
     target: Doubles,
     speeds: Doubles,
     view: Doubles,
+    look: Doubles,
     swing: Doubles,
     wanted: Doubles,
 ) -> None:
@@ -301,6 +380,7 @@ def step_camera(
         blocks,
         eye,
         view,
+        look,
         swing,
         wanted,
     )
