@@ -4,7 +4,8 @@ When an attack begins, it is noted where each part of the opponent's trunk is, s
 the attacker. In the last tenth of the way to the impact, 1 to 10 ticks, the limb that
 strikes is moved by as much as the part that it was about to meet has moved since, up to
 25 cm: what was going to meet it meets it, and what was going to miss it misses it by as
-much. The way over the ground's height is left to level difference.
+much. Once it has met, it stays bent as it was then: what moves afterwards moves because
+of the blow, and is not followed. The way over the ground's height is left to level difference.
 """
 
 from __future__ import annotations
@@ -153,13 +154,16 @@ def bend_strikes(
             if strikes.at[n] < strikes.phases[move, 1]:
                 part = (strikes.at[n] - (impact - region)) / region
                 part = min(max(part, 0.0), 1.0)
+        # In the tick in which it meets, parts are still where it has met them.
+        is_kept = strikes.has_met[n] and strikes.outcomes[n] == 0
         for limb in range(tips.shape[1]):
-            if part > 0.0 and lifted[move, limb] > 0.0:
+            does_strike = part > 0.0 and lifted[move, limb] > 0.0
+            if does_strike and not is_kept:
                 h = _find_part(k, n, m, limb, places, headings, tips, touch, aims)
                 if h >= 0:
                     height = strikes.heights[move]
                     _bend(n, m, h, limb, part, height, places, headings, touch, aims)
-            else:
+            elif not does_strike:
                 size = 0.0
                 for row in range(3):
                     aims.bends[n, limb, row] *= RETURN
