@@ -118,8 +118,12 @@ def test_strikes_are_bent_as_by_the_twin(rng: Rng) -> None:
 PUNCH = Move("punch", 20, 6, 30, parts=("rightHand", "rightLowerArm"), damage=5)
 
 
-def punched(aside: float, *, after: int = 4, apart: float = 0.85) -> tuple[Any, Any]:
-    """A punch at one who goes aside: where the fist is, tick by tick, and outcomes."""
+def punched(
+    aside: float, nearer: float = 0.0, *, after: int = 4, apart: float = 0.85
+) -> tuple[Any, Any]:
+    """A punch at one who goes aside, or nearer: where the fist is, tick by tick, and
+    outcomes.
+    """
     moves = MoveTable((PUNCH,), singles={"B": "punch"})
     cast = (
         Actor(name="red", place=(-apart / 2, 0.0), heading=np.pi / 2, control="none"),
@@ -134,6 +138,7 @@ def punched(aside: float, *, after: int = 4, apart: float = 0.85) -> tuple[Any, 
     for tick in range(70):
         if after <= tick < after + 5:
             stage.places[1, 2] += aside / 5
+            stage.places[1, 0] -= nearer / 5
         stage.step(["B" if tick == 0 else ""])
         heading = stage.headings[0] - np.pi / 2
         assert heading == pytest.approx(0, abs=0.5)
@@ -158,16 +163,23 @@ def test_a_punch_follows_one_who_goes_aside_but_not_far() -> None:
 
 
 @pytest.mark.slow
+def test_a_punch_is_not_drawn_back_from_one_who_comes_nearer() -> None:
+    """Who comes into reach is met, by a fist that is out as far as its clip has it."""
+    alone, missed = punched(0.0, apart=1.6)
+    assert missed == 0
+    seen, met = punched(0.0, 0.4, apart=1.6)
+    assert met == 1
+    np.testing.assert_allclose(seen[:, 0], alone[:, 0], atol=1e-5)
+
+
+@pytest.mark.slow
 def test_a_fist_does_not_follow_who_it_has_struck() -> None:
-    """Who is struck reels back; the fist is where it would be in the empty air, but for
-    what the other had moved before.
-    """
+    """Who is struck reels back; the fist is where it would be in the empty air."""
     straight, met = punched(0.0, apart=1.0)
     assert met == 1
     alone, missed = punched(0.0, apart=3.0)
     assert missed == 0
-    off = straight - alone
-    assert np.abs(off - off[0]).max() < 0.02
+    np.testing.assert_allclose(straight - (1.0, 0, 0), alone, atol=1e-5)
 
 
 def test_kinds_know_attacks() -> None:
