@@ -95,7 +95,7 @@ class Strikes(NamedTuple):
     started: Annotated[Ints, "[::1]"]  # (N,), moves that began now, -1 for none
     opponents: Annotated[Ints, "[::1]"]  # (N,), -1 for none
     has_met: Annotated[Bools, "[::1]"]  # (N,), whose attack has met already
-    outcomes: Annotated[Codes, "[::1]"]  # (N,), what came of it in this tick, 0: nothing
+    outcomes: Annotated[Codes, "[::1]"]  # (N,), what came of it now, 0: nothing
     kinds: Annotated[Codes, "[::1]"]  # (M,)
     heights: Annotated[Codes, "[::1]"]  # (M,)
     phases: Annotated[Ints, "[:, ::1]"]  # (M, 4)

@@ -49,7 +49,7 @@ def keep_limbs_out(state: StageState) -> None:
                 _push(body, drawn)
     if not is_near:
         return
-    for turn in range(PASSES):
+    for _ in range(PASSES):
         for body in state.bodies:
             if body.limbs is None:
                 continue
