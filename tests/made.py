@@ -190,7 +190,7 @@ def kept(make: Callable[..., Any], *beside: Any) -> Callable[..., Any]:
 @pytest.fixture(scope="session", autouse=True)
 def painted_once() -> Iterator[None]:
     """Pictures of grounds take seconds each; stages of most tests stand on the same."""
-    holder = importlib.import_module("flexor.draw.items.ground")
+    holder = importlib.import_module("flexor.draw.items.ground.build")
     paint = holder.paint_ground
     held: OrderedDict[str, Any] = OrderedDict()
 

@@ -43,7 +43,7 @@ MOVED: dict[str, str | None] = {
     "draw.build": "draw.scene.build",
     "draw.fit": "draw.scene.fit",
     "draw.ground": "draw.items.grid",
-    "draw.ground_items": "draw.items.ground",
+    "draw.ground_items": "draw.items.ground.build",
     "draw.lighting": "draw.scene.lighting",
     "draw.shadow_items": "draw.items.shadows",
     "draw.style": "draw.scene.style",

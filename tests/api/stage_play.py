@@ -133,7 +133,8 @@ def strike(
     high: float, button: str, part: str, *, drop: float = 0.0
 ) -> tuple[Any, Any, Stage]:
     """An attack on one who stands higher: where the hand or foot is in each tick, seen
-    from the attacker's place, and metres that it could not reach.
+    from the attacker's place, and metres that it could not reach. What it is bent by
+    toward one who moves (see `stage.motion.kernels.link`) is taken off.
     """
     ground = shape_ground((10, 10), 0.1, [Patch(area=(0.1, -5, 5, 5), height=high)])
     stage = play(fighters(1.1, ground=ground))
@@ -145,7 +146,8 @@ def strike(
     for tick in range(62):
         stage.step([button if tick == 0 else ""])
         end = body.world.matrices[0, body.ends[column], :, 3]
-        seen.append(end - stage.places[0])
+        bend = stage.state.touching.bends[0, column]
+        seen.append(end - stage.places[0] - bend)
         drawn = stage.state.touching.drawn[0, column]  # the other is in the way
         off.append(float(body.limbs.off[0, column] + np.sqrt((drawn**2).sum())))
     return np.array(seen), np.array(off), stage

@@ -57,7 +57,7 @@ def test_nothing_is_lifted_while_one_is_in_the_air() -> None:
     level, _, _ = strike(0.0, "B", "rightHand")
     seen, _, stage = strike(0.0, "B", "rightHand", drop=40.0)
     assert not stage.state.standing.grounded[1]
-    np.testing.assert_array_equal(seen, level)
+    np.testing.assert_allclose(seen, level, atol=2e-6)
 
 
 # Ground, walls.
@@ -191,8 +191,9 @@ def test_a_tick_is_a_tick_of_the_clip() -> None:
 
 @pytest.mark.slow
 def test_feet_leave_a_slope_without_a_jump() -> None:
-    """What a slope does to a foot comes and goes bit by bit, as in the same jump on
-    level ground it does not move at all for that.
+    """What a slope does to a foot comes and goes bit by bit: in a tick it moves as in
+    the same jump on level ground, or less where the slope holds it up still, and by at
+    most 2 cm more.
     """
     hill = shape_ground((12, 12), 0.25, [Patch(area=(-6, -6, 6, 6), tilt=(0.3, 0.0))])
     friction = FrictionSettings(still=2, moving=1)
@@ -207,4 +208,6 @@ def test_feet_leave_a_slope_without_a_jump() -> None:
         heights.append(np.array(seen).reshape(-1, 2))
     lifts = heights[0] - heights[1]
     assert np.abs(lifts).max() > 0.04, "the slope is felt"
-    assert np.abs(np.diff(lifts, axis=0)).max() < 0.02
+    moved, level = np.diff(heights[0], axis=0), np.diff(heights[1], axis=0)
+    assert (moved < np.maximum(level, 0) + 0.02).all()
+    assert (moved > np.minimum(level, 0) - 0.02).all()

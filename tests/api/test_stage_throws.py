@@ -94,7 +94,7 @@ def test_a_throw_carries_the_other_over_and_puts_it_on_its_back(apart: float) ->
         if tick < LANDS - 5:
             assert stage.energy[1] == 100, "it hurts when it lands"
     gaps = np.linalg.norm(np.array(hands) - waist, axis=1)
-    assert gaps.max() < 0.3, "hands are on the other's body"
+    assert gaps.max() < 0.2, "hands are on the other's body"
     assert stage.energy.tolist() == [100, 75]
     assert falls.phase[1] == LYING
     assert stage.doing("blue") == "lie back"

@@ -45,10 +45,8 @@ def dummy_drivers(monkeypatch: pytest.MonkeyPatch) -> None:
 def opened(folder: Path, **more: Any) -> Iterator[tuple[Window, FakeGame, FakeClock]]:
     clock = FakeClock()
     game = FakeGame(clock)
-    settings = {"size": (320, 180), "is_mute": True, "folder": folder, **more}
-    with open_window(
-        game, "fake", clock=clock, sleep=clock.sleep, **settings
-    ) as window:
+    more = {"size": (320, 180), "is_mute": True, "folder": folder, **more}
+    with open_window(game, "fake", clock=clock, sleep=clock.sleep, **more) as window:
         pygame.event.clear()
         yield window, game, clock
 

@@ -38,9 +38,12 @@ def bend_strike(
     were = marks @ turn_about_y(heading).T + (place[0], other[1], place[2])
     nearest = int(np.linalg.norm(were - tip, axis=1).argmin())
     way = middles[nearest] - were[nearest]
+    ahead = turn_about_y(heading) @ (0.0, 0.0, 1.0)
+    way -= min(way @ ahead, 0.0) * ahead
     if height in ("high", "jump"):
         way[1] = max(way[1], 0)
     if height == "low":
         way[1] = min(way[1], 0)
     size = float(np.linalg.norm(way))
+    part *= float(np.interp(size, [0.03, 0.06], [0.0, 1.0]))
     return way * part * min(1.0, 0.25 / size if size > 0 else 1.0)

@@ -105,14 +105,27 @@ def follow_links(skeleton: Skeleton, moves: Any, turns: Any, sizes: Any) -> None
 
 def twist_link(link: Link, rest: Any, turn: Any) -> Any:
     """The rotation (4,) of a twist link whose joint stands at `rest` or `turn`."""
+    q, along, w = _find_twist(link, rest, turn)
+    # Of a swing of half a turn nothing is left; the floors make that no twist.
+    half = math.atan2(along, max(w, 1e-6, 2e-4 - abs(along)))
+    angle = -half * (1 - link.fraction)
+    return product(q, [*(math.sin(angle) * np.array(link.axis)), math.cos(angle)])
+
+
+def twist_size(link: Link, rest: Any, turn: Any) -> float:
+    """How well a joint's twist can be told: 0 at a swing of half a turn, to 1."""
+    _, along, w = _find_twist(link, rest, turn)
+    return math.hypot(along, w)
+
+
+def _find_twist(link: Link, rest: Any, turn: Any) -> tuple[Any, float, float]:
+    """A joint's rotation (4,) on the side of its rest; sine and cosine of half of its
+    twist, as far as they are not swing.
+    """
     r, q = (np.asarray(a, np.float64) / np.linalg.norm(a) for a in (rest, turn))
     q = -q if float(r @ q) < 0 else q
     x, y, z, w = product([-r[0], -r[1], -r[2], r[3]], q)
-    along = x * link.axis[0] + y * link.axis[1] + z * link.axis[2]
-    # Of a swing of half a turn nothing is left; the floor makes that no twist.
-    half = math.atan2(along, max(w, 1e-6))
-    angle = -half * (1 - link.fraction)
-    return product(q, [*(math.sin(angle) * np.array(link.axis)), math.cos(angle)])
+    return q, x * link.axis[0] + y * link.axis[1] + z * link.axis[2], w
 
 
 def product(a: Any, b: Any) -> Any:

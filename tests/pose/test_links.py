@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from flexor.api.character import Character
@@ -110,7 +110,14 @@ def check(skeleton: Skeleton, count: int, rng: Rng) -> None:
         got = after[n].reshape(ROWS, -1)[:, layout.lane_of_node].T
         mine = list(skeleton.links)
         expected = np.concatenate([moves, turns, sizes], 1)
-        np.testing.assert_allclose(got[mine], expected[mine], atol=1e-6)
+        most = np.full(got.shape, 1e-6)
+        for node, link in skeleton.links.items():
+            if link.axis is not None:
+                # Near a swing of half a turn, rounding turns the twist by more.
+                rest, turn = skeleton.rotations[link.joint], turns[link.joint]
+                told = max(oracle.twist_size(link, rest, turn), 1e-4)
+                most[node, 3:7] = 7e-7 + 1e-7 / told
+        assert (np.abs(got - expected) <= most)[mine].all()
         others = [node for node in range(len(skeleton)) if node not in skeleton.links]
         assert got[others].tobytes() == rows[others].tobytes()
         alone = follow_links(layout, before[n : n + 1].copy())
@@ -141,6 +148,8 @@ def test_any_number_of_links(
 
 
 @settings(max_examples=40)
+@example(240, [4, 0, 0, 3, 4, 4])  # a swing of nearly half a turn: 1.46e-6 off
+@example(1515, [4, 0, 2, 3, 4, 4])  # another: 3.1e-6
 @given(st.integers(0, 2**32 - 1), st.lists(st.integers(0, 4), min_size=3, max_size=20))
 def test_any_tree(seed: int, counts: list[int]) -> None:
     """Also lanes: each once, parents first; and whole poses."""
@@ -295,16 +304,49 @@ def test_swing_links_are_finite_and_unit(rng: Rng) -> None:
                 np.testing.assert_allclose(np.linalg.norm(got), 1, atol=1e-6)
 
 
-def test_a_swing_alone_is_the_joint(rng: Rng) -> None:
-    """However far, and also at half a turn, where no twist can be told."""
-    for degrees in (1e-3, 45, 170, 179.9, 179.999, 180, 180.001, 200):
-        joint = turned(across(AXIS), degrees)
-        got = one_joint(joint, 0.25, axis=AXIS)
+NEAR_HALF = (1e-3, 45, 170, 179.9, 179.98, 179.999, 180, 180.001, 200)
+
+
+def check_swing_alone(axis: Any, rest: Any, rng: Rng) -> None:
+    for degrees in NEAR_HALF:
+        joint = oracle.product(rest, turned(across(axis), degrees))
+        got = one_joint(joint, 0.25, rest, axis)
         np.testing.assert_allclose(np.abs(got @ joint), 1, atol=1e-6)
         if degrees == 180:
             # What rounding leaves of a twist there does not turn it about.
-            near = one_joint(joint + 1e-9, 0.25, axis=AXIS)
-            np.testing.assert_allclose(np.abs(near @ got), 1, atol=1e-3)
+            noise = rng.normal(scale=1e-8, size=4)
+            near = one_joint(joint + noise, 0.25, rest, axis)
+            np.testing.assert_allclose(np.abs(near @ got), 1, atol=1e-6)
+
+
+def test_a_swing_alone_is_the_joint(rng: Rng) -> None:
+    """However far, and also at half a turn, where no twist can be told."""
+    # Where rounding was once taken for a twist: 7e-4 radians, and 0.01 at half a turn.
+    check_swing_alone(AXIS, np.array(NO_TURN), rng)
+    for rest in random_rotations(rng, 40):
+        axis = rng.normal(size=3)
+        axis = tuple((axis / np.linalg.norm(axis)).tolist())
+        check_swing_alone(axis, np.array(NO_TURN), rng)
+        check_swing_alone(axis, rest, rng)
+
+
+def test_a_swing_link_goes_the_way_of_its_joint(rng: Rng) -> None:
+    """A swing link goes that way on which its joint went, up to half a turn."""
+    for rest in random_rotations(rng, 40):
+        axis = rng.normal(size=3)
+        axis = tuple((axis / np.linalg.norm(axis)).tolist())
+        for degrees in (170, 179.9, 179.98, 179.999, 180):
+            joint = oracle.product(rest, turned(across(axis), degrees))
+            got = one_joint(joint, 0.5, rest, axis, is_swing=True)
+            ways = [
+                oracle.product(rest, turned(across(axis), side * degrees / 2))
+                for side in (1, -1)
+            ]
+            nearer = max(
+                float(np.abs(got @ way)) for way in ways[: 1 + (degrees > 179.99)]
+            )
+            assert nearer == pytest.approx(1, abs=2e-6)
+            np.testing.assert_allclose(np.linalg.norm(got), 1, atol=1e-6)
 
 
 def test_twist_links_are_finite_and_unit(rng: Rng) -> None:

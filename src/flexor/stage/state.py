@@ -228,6 +228,8 @@ class StageState:
             self.moves.at,
             self.started,
             self.opponents,
+            self.fight.has_met,
+            self.fight.outcomes,
             self.tables.kinds,
             self.tables.heights,
             self.tables.phases,

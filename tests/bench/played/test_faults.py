@@ -47,14 +47,24 @@ def test_two_who_stand_have_no_fault(stage: Stage) -> None:
     assert found.deepest_limb == 0.0
 
 
-def test_who_is_pushed_slides(stage: Stage) -> None:
+def pushed(stage: Stage, ticks: int) -> Found:
+    """What is found while one is pushed at half a metre a second, standing."""
     watch = standing(stage)
-    for _ in range(10):
-        stage.places[0, 2] += 0.5 / 60  # half a metre a second, standing
+    for _ in range(ticks):
+        stage.places[0, 2] += 0.5 / 60
         stage.step()
         look(watch)
-    assert watch.found.slides >= 8
-    assert 0.3 < watch.found.fastest_slide < 0.8
+    return watch.found
+
+
+def test_who_is_pushed_slides_unless_its_feet_stay(stage: Stage) -> None:
+    plan = replace(stage.plan, look=replace(stage.plan.look, feet=False))
+    loose = pushed(Stage(plan, characters={"mannequin": samples.fighter()}), 10)
+    assert loose.slides >= 8
+    assert 0.3 < loose.fastest_slide < 0.8
+    planted = pushed(stage, 40)  # it makes steps: one of two feet always stands
+    assert planted.slides == 0
+    assert planted.fastest_slide < 0.01
 
 
 def test_an_attack_that_meets_is_a_contact(stage: Stage) -> None:

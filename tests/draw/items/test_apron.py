@@ -17,8 +17,8 @@ from flexor.draw.items.apron import (
     build_apron,
     upload_apron,
 )
-from flexor.draw.items.ground import build_ground, upload_ground
-from flexor.draw.items.ground_picture import COLOURS
+from flexor.draw.items.ground.build import build_ground, upload_ground
+from flexor.draw.items.ground.picture import COLOURS
 from flexor.draw.target import init_target
 from flexor.maths.colour import srgb_from_linear
 from flexor.scene.character.camera import Camera

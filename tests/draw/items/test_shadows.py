@@ -9,7 +9,7 @@ import pytest
 
 from flexor.draw.backend import open_backend
 from flexor.draw.drawlist import DrawItem, DrawList
-from flexor.draw.items.ground import build_ground, shade_colours, upload_ground
+from flexor.draw.items.ground.build import build_ground, shade_colours, upload_ground
 from flexor.draw.items.shadows import build_shadow, upload_cast_shadow
 from flexor.draw.target import init_target
 from flexor.errors import ShapeError

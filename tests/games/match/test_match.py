@@ -100,7 +100,7 @@ def test_a_match_is_won_and_the_title_comes_again() -> None:
     assert {"swing", "hit", "win", "step_plain"} <= set(heard)
     assert game.flow.wins == [1, 0]
     assert game.message == "K.O."
-    assert game.stage.doing("blue") == "beaten"
+    assert game.stage.doing("blue") == "beaten back", "it was struck from in front"
     while game.phase != "fight":
         press(game, 1)
     assert game.flow.round == 2

@@ -57,12 +57,15 @@ def test_strikes_are_bent_as_by_the_twin(rng: Rng) -> None:
             )
         )
         at, started = np.zeros(count), np.array([0, -1, 0], np.int32)
+        has_met, outcomes = np.zeros(count, bool), np.zeros(count, np.int8)
         strikes = check_record(
             Strikes(
                 np.array([0, -1, 0], np.int32),
                 at,
                 started,
                 np.array([2, 0, 1], np.int32),
+                has_met,
+                outcomes,
                 np.array([ATTACK], np.int8),
                 np.array([height], np.int8),
                 np.array([[impact, impact + 6, 50, 0]], np.int32),
@@ -81,6 +84,7 @@ def test_strikes_are_bent_as_by_the_twin(rng: Rng) -> None:
             elif tick == 1:
                 started[:] = -1
             else:
+                has_met[2], outcomes[2] = tick >= impact + 3, tick == impact + 3
                 touch.ends[...] += rng.uniform(-0.01, 0.015, touch.ends.shape)
                 places += rng.uniform(-0.005, 0.005, places.shape)
                 headings += 0.003
@@ -97,6 +101,8 @@ def test_strikes_are_bent_as_by_the_twin(rng: Rng) -> None:
                 if not impact - 2 < tick < impact + 6:
                     gone = np.abs(before[n, 1]).sum() * 0.8 < 1e-3
                     wanted = np.zeros(3) if gone else before[n, 1] * 0.8
+                elif has_met[n] and not outcomes[n]:
+                    wanted = before[n, 1]
                 else:
                     wanted = oracle.bend_strike(
                         tips[int(np.flatnonzero(rows == n)[0]), 1].astype(np.float64),
@@ -106,14 +112,18 @@ def test_strikes_are_bent_as_by_the_twin(rng: Rng) -> None:
                     )  # fmt: skip
                     bent += 1
                 np.testing.assert_allclose(got, wanted, atol=1e-6)
-    assert bent > 50
+    assert bent > 45
 
 
 PUNCH = Move("punch", 20, 6, 30, parts=("rightHand", "rightLowerArm"), damage=5)
 
 
-def punched(aside: float, *, after: int = 4, apart: float = 0.85) -> tuple[Any, Any]:
-    """A punch at one who goes aside: where the fist is, tick by tick, and outcomes."""
+def punched(
+    aside: float, nearer: float = 0.0, *, after: int = 4, apart: float = 0.85
+) -> tuple[Any, Any]:
+    """A punch at one who goes aside, or nearer: where the fist is, tick by tick, and
+    outcomes.
+    """
     moves = MoveTable((PUNCH,), singles={"B": "punch"})
     cast = (
         Actor(name="red", place=(-apart / 2, 0.0), heading=np.pi / 2, control="none"),
@@ -128,6 +138,7 @@ def punched(aside: float, *, after: int = 4, apart: float = 0.85) -> tuple[Any, 
     for tick in range(70):
         if after <= tick < after + 5:
             stage.places[1, 2] += aside / 5
+            stage.places[1, 0] -= nearer / 5
         stage.step(["B" if tick == 0 else ""])
         heading = stage.headings[0] - np.pi / 2
         assert heading == pytest.approx(0, abs=0.5)
@@ -149,6 +160,26 @@ def test_a_punch_follows_one_who_goes_aside_but_not_far() -> None:
         assert off[20:24].max() > 0.6 * most
         assert np.abs(off[-1]) < 0.01, "it comes back"
         assert np.linalg.norm(np.diff(bent, axis=0), axis=1).max() < 0.3
+
+
+@pytest.mark.slow
+def test_a_punch_is_not_drawn_back_from_one_who_comes_nearer() -> None:
+    """Who comes into reach is met, by a fist that is out as far as its clip has it."""
+    alone, missed = punched(0.0, apart=1.6)
+    assert missed == 0
+    seen, met = punched(0.0, 0.4, apart=1.6)
+    assert met == 1
+    np.testing.assert_allclose(seen[:, 0], alone[:, 0], atol=1e-5)
+
+
+@pytest.mark.slow
+def test_a_fist_does_not_follow_who_it_has_struck() -> None:
+    """Who is struck reels back; the fist is where it would be in the empty air."""
+    straight, met = punched(0.0, apart=1.0)
+    assert met == 1
+    alone, missed = punched(0.0, apart=3.0)
+    assert missed == 0
+    np.testing.assert_allclose(straight - (1.0, 0, 0), alone, atol=1e-5)
 
 
 def test_kinds_know_attacks() -> None:

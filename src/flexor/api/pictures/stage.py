@@ -26,9 +26,9 @@ from flexor.draw.drawlist import (
 from flexor.draw.items.afterimages import build_afterimage, upload_afterimages
 from flexor.draw.items.apron import build_apron, upload_apron
 from flexor.draw.items.backdrop import Backdrop, paint_backdrop, read_backdrop
-from flexor.draw.items.ground import build_ground, shade_colours, upload_ground
-from flexor.draw.items.ground_marks import LEFT, mark_ground
-from flexor.draw.items.ground_mesh import flat_within
+from flexor.draw.items.ground.build import build_ground, shade_colours, upload_ground
+from flexor.draw.items.ground.marks import LEFT, mark_ground
+from flexor.draw.items.ground.mesh import flat_within
 from flexor.draw.items.shadows import build_shadow, upload_cast_shadow
 from flexor.draw.items.structures import build_structures, upload_structures
 from flexor.draw.items.sunlight import make_shades, sunless, wall_colours

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import RGB, DrawItem, DrawMesh, Look
-from flexor.draw.items.ground_picture import COLOURS, Plain
+from flexor.draw.items.ground.picture import COLOURS, Plain
 from flexor.draw.scene.lighting import light_on
 from flexor.scene.character.light import Light
 from flexor.scene.stage.ground import Ground

@@ -15,10 +15,11 @@ A twist link is its joint, turned back about an axis. Of d = conj(rest) * q, the
 since the rest, the twist is (d.xyz along the axis, d.w) made unit; these two numbers
 are products of q with two fixed quaternions, rest * axis and rest. The way back is the
 slerp from no turn to the inverse of the twist, by the same polynomials. A swing of half
-a turn has no twist: there the floor under d.w lets it go to none, and to no noise.
+a turn has no twist: where both numbers are as small as FAINT, d.w is raised, and so the
+twist goes to none, and to no noise (rounding makes numbers of 1e-7 there).
 
 A swing link is between the rest and its joint without any of the twist; the cosine
-between these two is the length of (d.xyz along the axis, d.w).
+between these two is the length of (d.xyz along the axis, d.w), but for what raises d.w.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ COLUMN, LANE, WIDTH, KIND, AXIS = range(5)
 # twist link the fraction is what it gives back, its joint is the inverse of the twist,
 # and its rest no turn.
 BLOCK = 1 + 2 * DEGREES
-# The least d.w of a twist.
-FLOOR = 1e-6
+# The least d.w of a twist; and of d.w and the size of d.xyz along the axis together.
+FLOOR, FAINT = 1e-6, 2e-4
 # The row of the work space after the ten of a transform: 1 - cosine.
 COSINE = 10
 
@@ -188,6 +189,13 @@ def _unwound8(
 
 
 @inline
+def _least8(sine: Eight) -> Eight:
+    """The least d.w of eight twists, by what they have along their axes."""
+    size = max8(sine, splat8(np.float32(0)) - sine)
+    return max8(splat8(np.float32(FLOOR)), splat8(np.float32(FAINT)) - size)
+
+
+@inline
 def _twist8(
     curves: Floats,
     at: Whole,
@@ -205,8 +213,8 @@ def _twist8(
     x, y = load8(work, 3 * columns + c), load8(work, 4 * columns + c)
     z, w = load8(work, 5 * columns + c), load8(work, 6 * columns + c)
     cosine = _dot8(rest, 3 * columns + c, columns, x, y, z, w)
-    cosine = max8(cosine, splat8(np.float32(FLOOR)))
     sine = _dot8(axes, axis + 24, 8, x, y, z, w)
+    cosine = max8(cosine, _least8(sine))
     one = splat8(np.float32(1))
     inverse = one / sqrt8(fma8(sine, sine, cosine * cosine))
     cosine, sine = cosine * inverse, sine * inverse
@@ -242,12 +250,13 @@ def _swing8(
     x, y = load8(work, 3 * columns + c), load8(work, 4 * columns + c)
     z, w = load8(work, 5 * columns + c), load8(work, 6 * columns + c)
     cosine = _dot8(rest, 3 * columns + c, columns, x, y, z, w)
-    cosine = max8(cosine, splat8(np.float32(FLOOR)))
     sine = _dot8(axes, axis + 24, 8, x, y, z, w)
+    raised = max8(cosine, _least8(sine))
     zero, one = splat8(np.float32(0)), splat8(np.float32(1))
-    length = sqrt8(fma8(sine, sine, cosine * cosine))
+    length = sqrt8(fma8(sine, sine, raised * raised))
     inverse = one / length
-    i, j, k, r = _unwound8(x, y, z, w, axes, axis, cosine * inverse, sine * inverse)
+    i, j, k, r = _unwound8(x, y, z, w, axes, axis, raised * inverse, sine * inverse)
+    length = length - (raised - cosine) * (raised * inverse)
     away = max8(one - length, zero)
     joint = _weight8(curves, at + 8, away)
     still = _weight8(curves, at + 8 * (1 + DEGREES), away)

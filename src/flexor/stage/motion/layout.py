@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-from flexor.arrays import Codes, Doubles, Floats, Ints
+from flexor.arrays import Bools, Codes, Doubles, Floats, Ints
 
 # What a foot does: as the clip has it, stands where it stands, makes a step.
 FREE, LOCKED, STEPPING = range(3)
@@ -94,6 +94,8 @@ class Strikes(NamedTuple):
     at: Annotated[Doubles, "[::1]"]  # (N,), ticks of the move
     started: Annotated[Ints, "[::1]"]  # (N,), moves that began now, -1 for none
     opponents: Annotated[Ints, "[::1]"]  # (N,), -1 for none
+    has_met: Annotated[Bools, "[::1]"]  # (N,), whose attack has met already
+    outcomes: Annotated[Codes, "[::1]"]  # (N,), what came of it now, 0: nothing
     kinds: Annotated[Codes, "[::1]"]  # (M,)
     heights: Annotated[Codes, "[::1]"]  # (M,)
     phases: Annotated[Ints, "[:, ::1]"]  # (M, 4)

@@ -20,7 +20,7 @@ from flexor.stage.layout import ground_table
 from flexor.stage.motion.goals import forget
 from flexor.stage.motion.lean import lean, step_leans
 from flexor.stage.motion.reach import reach_goals
-from flexor.stage.motion.touch import keep_limbs_out
+from flexor.stage.motion.touch import find_stays, keep_limbs_out
 from flexor.stage.state import StageState
 
 __all__ = ["TICK", "move_bodies"]
@@ -70,6 +70,7 @@ def move_bodies(state: StageState) -> None:
     for body in state.bodies:
         if body.limbs is not None:
             _move_limbs(state, body)
+            find_stays(state, body)
             forget(body.goals)
     touching.is_bent = bool(touching.is_bent and touching.bends.any())
     if touching.touch.parts.size and len(state) > 1:

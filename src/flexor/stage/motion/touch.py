@@ -11,16 +11,28 @@ from flexor.stage.cast import Body
 from flexor.stage.motion.layout import LOCKED
 from flexor.stage.state import StageState
 
-__all__ = ["keep_limbs_out"]
+__all__ = ["find_stays", "keep_limbs_out"]
 
 BACK, LEAST = 0.85, 1e-3  # of a push that is kept in a tick, and metres that count
 PASSES = 8  # the most that limbs are solved anew
 
 
+def find_stays(state: StageState, body: Body) -> None:
+    """Find limbs that are not moved: feet that stand, and hands that hold somebody, as
+    long as their goals are known.
+    """
+    stays = state.touching.stays[:, : len(body.ends)]
+    stays[body.rows] = body.footwork.phases == LOCKED
+    if body.goals.is_any:
+        is_holding = state.fight.is_throwing[body.rows]
+        stays[body.rows] |= is_holding[:, None] & (body.goals.weights > 0)
+
+
 def keep_limbs_out(state: StageState) -> None:
     """Bring limbs that are in trunks of others back to their surface.
 
-    A limb stays drawn back as it was in the last tick, and comes back bit by bit.
+    A limb stays drawn back as it was in the last tick, and comes back bit by bit. Those
+    that `find_stays` has found are left where they are.
     """
     from flexor.stage.motion.kernels import touch as kernel_touch
 
@@ -37,12 +49,10 @@ def keep_limbs_out(state: StageState) -> None:
                 _push(body, drawn)
     if not is_near:
         return
-    for turn in range(PASSES):
+    for _ in range(PASSES):
         for body in state.bodies:
             if body.limbs is None:
                 continue
-            if turn == 0:
-                stays[body.rows, : len(body.ends)] = body.footwork.phases == LOCKED
             kernel_touch.place_near(
                 body.rows,
                 near,

@@ -4,7 +4,10 @@ When an attack begins, it is noted where each part of the opponent's trunk is, s
 the attacker. In the last tenth of the way to the impact, 1 to 10 ticks, the limb that
 strikes is moved by as much as the part that it was about to meet has moved since, up to
 25 cm: what was going to meet it meets it, and what was going to miss it misses it by as
-much. The way over the ground's height is left to level difference.
+much. Nobody leaves the track of a strike by less than 3 cm, as one does who breathes,
+or by coming nearer: the strike still meets that one, and is not drawn back. Once it has
+met, it stays bent as it was then: what moves afterwards moves because of the blow, and
+is not followed. The way over the ground's height is left to level difference.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
 PART, MOST = 10, 10  # a tenth of the way, and at most so many ticks
 FARTHEST = 0.25  # metres that a strike is bent, at most
+ON_TRACK, OFF_TRACK = 0.03, 0.06  # metres: less is not followed, more is in full
 RETURN = 0.8  # of a bend that is kept in a tick, after the strike
 LEAST = 1e-3  # metres that count
 # Heights of attacks: see `scene.stage.moves.HEIGHTS`.
@@ -102,11 +106,15 @@ def _bend(
     x, y, z = _mark(n, m, h, places, headings, aims)
     x, y = _middle(touch, m, h, 0) - x, _middle(touch, m, h, 1) - y
     z = _middle(touch, m, h, 2) - z
+    s, c = sin(headings[n]), cos(headings[n])
+    nearer = min(s * x + c * z, 0.0)
+    x, z = x - nearer * s, z - nearer * c
     if height == HIGH or height == JUMP:  # they pass over who crouches
         y = max(y, 0.0)
     elif height == LOW:
         y = min(y, 0.0)
     size = math.sqrt(x * x + y * y + z * z)
+    part *= min(max((size - ON_TRACK) / (OFF_TRACK - ON_TRACK), 0.0), 1.0)
     if size > FARTHEST:
         part *= FARTHEST / size
     aims.bends[n, limb, 0] = part * x
@@ -153,13 +161,16 @@ def bend_strikes(
             if strikes.at[n] < strikes.phases[move, 1]:
                 part = (strikes.at[n] - (impact - region)) / region
                 part = min(max(part, 0.0), 1.0)
+        # In the tick in which it meets, parts are still where it has met them.
+        is_kept = strikes.has_met[n] and strikes.outcomes[n] == 0
         for limb in range(tips.shape[1]):
-            if part > 0.0 and lifted[move, limb] > 0.0:
+            does_strike = part > 0.0 and lifted[move, limb] > 0.0
+            if does_strike and not is_kept:
                 h = _find_part(k, n, m, limb, places, headings, tips, touch, aims)
                 if h >= 0:
                     height = strikes.heights[move]
                     _bend(n, m, h, limb, part, height, places, headings, touch, aims)
-            else:
+            elif not does_strike:
                 size = 0.0
                 for row in range(3):
                     aims.bends[n, limb, row] *= RETURN

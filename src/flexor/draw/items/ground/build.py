@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from flexor.arrays import Doubles, Floats, first_same, freeze
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import RGB, DrawItem, DrawMesh, DrawTexture, Look
-from flexor.draw.items.ground_marks import LEFT
-from flexor.draw.items.ground_mesh import flat_within, ground_faces
-from flexor.draw.items.ground_picture import GroundPicture, Plain, paint_ground
+from flexor.draw.items.ground.marks import LEFT
+from flexor.draw.items.ground.mesh import flat_within, ground_faces
+from flexor.draw.items.ground.picture import GroundPicture, Plain, paint_ground
 from flexor.scene.stage.ground import Ground
 
 __all__ = [

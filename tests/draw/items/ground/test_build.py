@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 
 from flexor.draw.backend import open_backend
-from flexor.draw.items import ground_picture
-from flexor.draw.items.ground import (
+from flexor.draw.items.ground import picture as ground_picture
+from flexor.draw.items.ground.build import (
     build_ground,
     shade_colours,
     upload_ground,
 )
-from flexor.draw.items.ground_mesh import (
+from flexor.draw.items.ground.mesh import (
     EXACT,
     LOOSEST,
     flat_within,
     ground_faces,
 )
-from flexor.draw.items.ground_picture import COLOURS, MOST, paint_ground
+from flexor.draw.items.ground.picture import COLOURS, MOST, paint_ground
 from flexor.errors import SettingError
 from flexor.maths.colour import linear_from_srgb
 from flexor.scene.stage.ground import flat_ground, make_ground

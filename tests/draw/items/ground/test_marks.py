@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.draw.items.ground_marks import BRIGHT, LEFT, PAINTS, mark_ground
-from flexor.draw.items.ground_picture import paint_ground
+from flexor.draw.items.ground.marks import BRIGHT, LEFT, PAINTS, mark_ground
+from flexor.draw.items.ground.picture import paint_ground
 from flexor.draw.items.stonework import FOOT
 from flexor.draw.items.sunlight import (
     UPRIGHT,

@@ -12,7 +12,7 @@ import numpy as np
 
 from flexor.arrays import Doubles, Floats
 from flexor.draw.drawlist import RGB
-from flexor.draw.items.ground_picture import GroundPicture, levels_of, values_between
+from flexor.draw.items.ground.picture import GroundPicture, levels_of, values_between
 from flexor.draw.items.sunlight import Shades, in_shade
 from flexor.draw.scene.lighting import light_on
 from flexor.scene.character.light import Light

@@ -1,0 +1,1 @@
+"""The ground: its picture, what is painted on it, its triangles."""
