@@ -9,12 +9,11 @@ from dataclasses import replace
 import numpy as np
 
 from flexor.api.character import Character
+from flexor.api.stage_clips import on_the_spot
 from flexor.arrays import Doubles
-from flexor.pose.clips.mirror import mirror_clip
-from flexor.pose.clips.root_motion import extract_root_motion
 from flexor.scene.character.clip import Clip
 from flexor.scene.human.human import find_human
-from flexor.scene.runtime.packed_clip import PackedClip, unpacked
+from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.stage.moves import RATE, Move
 from flexor.scene.stage.plan import Actor
 from flexor.scene.stage.volumes import HitVolumes
@@ -94,15 +93,12 @@ def _add(
     ways: dict[str, Doubles],
 ) -> None:
     """A role by a clip whose way over the ground is taken out of it."""
-    own = f"{name} (mirrored, on the spot)" if is_turned else f"{name} (on the spot)"
+    still, motion = on_the_spot(hero, name, is_turned)
     fade = 0.1 if role.startswith(("lie", "rise", "thrown")) else 0.06
-    roles[role] = Playing(own, "once", 1.0, 0.0, fade)
-    clip: Clip = unpacked(hero.clips[name])
-    if is_turned:
-        clip = mirror_clip(clip, hero.skeleton)
-    still, motion = extract_root_motion(clip, hero.skeleton, turn=False)
-    clips[own] = replace(still, name=own)
-    ticks = min(max(math.ceil(clip.duration * RATE), 1), MOST)
+    roles[role] = Playing(still.name, "once", 1.0, 0.0, fade)
+    clips[still.name] = still
+    duration = hero.clips[name].duration
+    ticks = min(max(math.ceil(duration * RATE), 1), MOST)
     moved = motion.at(np.arange(ticks + 1) / RATE)[:, [0, 2], 3]
     ways[role] = np.ascontiguousarray(moved - moved[0])
 
@@ -124,18 +120,16 @@ def find_thrown(
         name = actor.clips.get(move.thrown, move.thrown)
         left = move.total - move.start
         if name in hero.clips:
-            own = f"{name} (on the spot)"
-            clip = unpacked(hero.clips[name])
-            still, motion = extract_root_motion(clip, hero.skeleton, turn=False)
-            clips[own] = replace(still, name=own)
-            speed = clip.duration * RATE / move.total
+            still, motion = on_the_spot(hero, name)
+            own = still.name
+            clips[own] = still
+            speed = hero.clips[name].duration * RATE / move.total
             start, apart = move.start * speed / RATE, APART
             high = _heights(hero, name, start, speed, left)
         elif "down back" in roles:
             own, name = roles["down back"].clip, ""
-            clip = unpacked(clips[own])
             motion = None
-            speed, start, apart = clip.duration * RATE / left, 0.0, 0.0
+            speed, start, apart = clips[own].duration * RATE / left, 0.0, 0.0
             high = _heights(hero, "", start, speed, left)
         else:
             continue

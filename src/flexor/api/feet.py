@@ -26,7 +26,9 @@ __all__ = ["contacts_of", "soles_of"]
 
 FLAT = 0.015  # metres above the lowest of a foot that it stands on
 CORNERS = ((-1, -1), (1, -1), (-1, 1), (1, 1))
-_contacts: WeakKeyDictionary[Character, dict[str, ClipContacts]] = WeakKeyDictionary()
+# By name and whether it is a loop, with the clip that it was found for.
+_Known = dict[tuple[str, bool], tuple[Clip | PackedClip, ClipContacts]]
+_contacts: WeakKeyDictionary[Character, _Known] = WeakKeyDictionary()
 
 
 def soles_of(
@@ -121,14 +123,11 @@ def contacts_of(
     known = _contacts.setdefault(hero, {})
     found = {}
     for name, clip in clips.items():
-        is_own = hero.clips.get(name) is clip
-        own = known.get(name) if is_own else None
-        if own is None:
+        key = name, name in loops
+        if key not in known or known[key][0] is not clip:
             way = _way_of(hero, clip, soles)
-            own = find_contacts(way, loops=name in loops)
-            if is_own:
-                known[name] = own
-        found[name] = own
+            known[key] = clip, find_contacts(way, loops=key[1])
+        found[name] = known[key][1]
     return found
 
 

@@ -18,6 +18,7 @@ from flexor.api.falling import FALLS, find_falls, find_leans, find_reaches, find
 from flexor.api.feet import contacts_of, soles_of
 from flexor.api.load_save import load
 from flexor.api.reaching import LIMBS, Limbs
+from flexor.api.stage_clips import mirrored, motions_of
 from flexor.arrays import Doubles, Ints
 from flexor.convert.shape.hit_volumes import make_volumes
 from flexor.draw.scene.build import part_names
@@ -25,12 +26,11 @@ from flexor.draw.scene.style import Style
 from flexor.errors import FlexorError, SettingError
 from flexor.files.text.toml_text import Keys, name_key, say_known
 from flexor.maths import exact
-from flexor.pose.clips.mirror import mirror_clip
 from flexor.pose.ik.two_bone import Limb
 from flexor.scene.character.clip import Clip
 from flexor.scene.checks import check_kind
 from flexor.scene.human.human import find_human
-from flexor.scene.runtime.packed_clip import PackedClip, unpacked
+from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.stage.effect_settings import AfterimageSettings
 from flexor.scene.stage.layout import ROLES
 from flexor.scene.stage.moves import HELD, NO_PARTS, RATE, Move
@@ -73,7 +73,6 @@ MOMENTS = 24  # of a clip, to see how fast it goes over the ground
 MOMENT = 1 / 120  # seconds
 ROUND = 0.21  # of a human's height: the radius of the circle that it is for others
 FEET = ("leftFoot", "rightFoot")
-MIRRORED = "right (mirrored)"
 Refuse = Callable[[Keys, str], FlexorError]
 
 
@@ -278,7 +277,7 @@ def _plan_body(
     soles = soles_of(hero, limbs, feet) if plan.look.feet else None
     return BodyPlan(
         hero.layout,
-        tuple(clips.values()),
+        motions_of(hero, clips.values()),
         roles,
         playing,
         limbs,
@@ -391,10 +390,9 @@ def _find_roles(
     if "walk" in roles and "back" not in roles:
         roles["back"] = replace(roles["walk"], speed=-1.0)
     if "left" in roles and "right" not in roles:
-        own = clips[roles["left"].clip]
-        turned = mirror_clip(unpacked(own), hero.skeleton)
-        clips[MIRRORED] = replace(turned, name=MIRRORED)
-        roles["right"] = replace(roles["left"], clip=MIRRORED)
+        turned = mirrored(hero, roles["left"].clip)
+        clips[turned.name] = turned
+        roles["right"] = replace(roles["left"], clip=turned.name)
     travels = find_falls(hero, found, roles, clips)
     for role in ROLES:
         # Who has guarded goes on with its guard; who lies is in its last pose.

@@ -19,10 +19,8 @@ from flexor.maths import threads
 from flexor.pose.ik.two_bone import Limb, TwoBoneState, init_two_bone
 from flexor.pose.layout import Layout
 from flexor.pose.model_space import WorldState, init_world
-from flexor.pose.play.motion_set import make_motion_set
+from flexor.pose.play.motion_set import MotionSet
 from flexor.pose.play.player import PlayerState, init_player
-from flexor.scene.character.clip import Clip
-from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.stage.effect_settings import AfterimageSettings
 from flexor.scene.stage.layout import ROLES
 from flexor.scene.stage.moves import Move
@@ -111,22 +109,22 @@ NO_LEANS = Leans(np.zeros((0, 2), np.int32), np.zeros((0, 3)))
 class BodyPlan:
     """What bodies of one kind are made of.
 
-    clips: that are played; roles: how, by role; moves: how, by the number of a move;
-    what is not there shows what was before; limbs: by the part that ends each, such as
-    "rightHand"; feet: those that are put on the ground, and how high the end node is
-    above the floor at rest, metres; volumes: that hit and are hit; binds: its surfaces;
-    parts: of its shadow, None for none; columns: of morph weights by node; checked:
-    int32 (8,), nodes of the parts of CHECKED, -1 where there is none; groups: of parts
-    that leave afterimages; moved: by the number of a move, that of its group;
-    limb_groups: by limb; travels: by role, float64 (T, 2), metres to the left and ahead
-    that its clip carries who plays it, a row for each tick; reaches: by the number of a
-    move, metres within which it meets one who stands; can_fall: whether there is a clip
-    of going down; thrown: how it is thrown, by the number of a throw of anybody;
-    leans: joints by which it is thrown back.
+    motions: its clips, laid out; roles: how they are played, by role; moves: how, by
+    the number of a move; what is not there shows what was before; limbs: by the part
+    that ends each, such as "rightHand"; feet: those that are put on the ground, and how
+    high the end node is above the floor at rest, metres; volumes: that hit and are hit;
+    binds: its surfaces; parts: of its shadow, None for none; columns: of morph weights
+    by node; checked: int32 (8,), nodes of the parts of CHECKED, -1 where there is none;
+    groups: of parts that leave afterimages; moved: by the number of a move, that of its
+    group; limb_groups: by limb; travels: by role, float64 (T, 2), metres to the left
+    and ahead that its clip carries who plays it, a row for each tick; reaches: by the
+    number of a move, metres within which it meets one who stands; can_fall: whether
+    there is a clip of going down; thrown: how it is thrown, by the number of a throw of
+    anybody; leans: joints by which it is thrown back.
     """
 
     layout: Layout
-    clips: tuple[Clip | PackedClip, ...]
+    motions: MotionSet
     roles: Mapping[str, Playing]
     moves: Mapping[int, Playing]
     limbs: Mapping[str, Limb]
@@ -238,7 +236,6 @@ def init_body(
     moves: of all tables of the stage, by their numbers.
     """
     count = len(rows)
-    motions = make_motion_set(plan.clips, plan.layout)
     names = list(plan.limbs)
     limbs = [plan.limbs[name] for name in names]
     state = init_two_bone(plan.layout, limbs, count) if limbs else None
@@ -254,7 +251,7 @@ def init_body(
     ]
     vertices = sum(bind.vertex_count for bind in plan.binds)
     is_joined = plan.parts is not None and len(plan.binds) > 1
-    player, world = init_player(motions, count), init_world(plan.layout, count)
+    player, world = init_player(plan.motions, count), init_world(plan.layout, count)
     kept = None
     if plan.groups:
         morphs = player.weights.shape[1]
