@@ -357,7 +357,8 @@ class Rival:
     # What it wants
 
     def _make_wish(self, option: Option, ticks: int) -> Wish:
-        off = float(self.chance.normal(0.0, self.traits.misjudge))
+        # Of four numbers from 0 to 1, the sum less 2 is off by 0.58 about.
+        off = (sum(self.chance.random(4).tolist()) - 2.0) * self.traits.misjudge / 0.58
         return Wish(option, ticks, off)
 
     def _strike(self, stage: Stage, other: int) -> bool:
