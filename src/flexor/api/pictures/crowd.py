@@ -109,9 +109,12 @@ class CrowdPainter:
         )
 
     def _ground(self, camera: Camera, style: DrawStyle) -> list[DrawItem]:
-        places = self._state.place[:, 1]
-        places = places[np.isfinite(places)]
-        floor = float(places.min(initial=0.0)) if len(places) else 0.0
+        soles = self._state.soles()
+        stands = self._state.place[:, 1] + soles
+        stands = stands[np.isfinite(stands)]
+        floor = float(stands.min()) if len(stands) else 0.0
+        # All may jump at once: then it stays where they stand as they are put at 0.
+        floor = min(floor, max(float(soles.min()), 0.0) if len(soles) else 0.0)
         shown = [self._state.place[own.who] for own in self._state.shown]
         every = np.concatenate([np.zeros((0, 3)), *shown])
         return self._field.items(camera, style, floor, every)
@@ -127,19 +130,24 @@ class CrowdPainter:
                 for own in state.shown
             ]
         )
-        places = np.concatenate([self._feet(own) for own in state.shown])
+        places = np.concatenate([self._below(own) for own in state.shown])
         if style.floor is not None:
             places[:, 1] = style.floor
         reaches = (wide * state.size[who]).astype(np.float32)
         return [build_shadows(self._disc, places, reaches)]
 
-    def _feet(self, own: Shown) -> Floats:
-        """Where characters (n, 3) are over the ground: in the middle of their clips."""
-        state, who = self._state, own.who
-        centres = state.kinds[own.kind].centres[state.clip[who]]
-        c, s = np.cos(state.heading[who]), np.sin(state.heading[who])
-        x, z = centres[:, 0] * state.size[who], centres[:, 2] * state.size[who]
-        there = state.place[who] + np.stack(
-            [c * x + s * z, np.zeros(len(who)), c * z - s * x], 1
-        )
-        return there.astype(np.float32)
+    def _below(self, own: Shown) -> Floats:
+        """Places (n, 3) on the floor under the bodies of characters as they are now.
+
+        Their middles count, not their places: a clip may show them beside those.
+        """
+        state, kind = self._state, self._state.kinds[own.kind]
+        below = np.zeros((len(own.who), 3), np.float32)
+        with np.errstate(all="ignore"):  # what is not finite is not drawn
+            for points, shares in zip(
+                own.positions, kind.shares[own.level], strict=True
+            ):
+                below += (points.swapaxes(1, 2) @ shares).reshape(-1, 3)
+        soles = kind.soles[state.clip[own.who]] * state.size[own.who]
+        below[:, 1] = state.place[own.who, 1] + soles
+        return below

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexor.api.pictures.drawable import Drawable
 from flexor.api.pictures.kit import (
-    bounds,
     dressed,
     find_floor,
     many,
@@ -49,6 +48,7 @@ from flexor.output.formats.png import encode_png
 from flexor.pose.pose import Pose
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.light import Light
+from flexor.scene.character.standing import bounds
 from flexor.scene.finding import Finding
 
 __all__ = ["Drawer", "contact_sheet", "draw", "picture_png"]

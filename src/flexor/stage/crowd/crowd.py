@@ -109,6 +109,15 @@ class CrowdState:
         """The rows of a kind."""
         return slice(self.firsts[kind], self.firsts[kind + 1])
 
+    def soles(self) -> Doubles:
+        """Metres from the place of each up to the floor its clip stands on: (N,)."""
+        return np.concatenate(
+            [
+                own.soles[self.clip[self.rows(kind)]] * self.size[self.rows(kind)]
+                for kind, own in enumerate(self.kinds)
+            ]
+        )
+
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays: of the state, of motion and of the last frames."""
