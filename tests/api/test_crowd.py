@@ -351,3 +351,12 @@ def test_words_are_refused_that_are_not_there() -> None:
     for who in ([3], [-1], [0.5], np.ones(2, bool), "x"):
         with pytest.raises(ShapeError, match="who"):
             crowd.play("bend", who=who)
+
+
+def test_rows_of_a_kind_are_rows_to_play() -> None:
+    crowd = Crowd([levelled(), levelled(5)], [3, 2])
+    crowd.play("bend", who=crowd.rows(1), time=[0.1, 0.2])
+    assert crowd.clip.tolist() == [-1, -1, -1, 0, 0]
+    assert crowd.time.tolist() == [0, 0, 0, 0.1, 0.2]
+    crowd.play("bend", who=slice(None, 2))
+    assert crowd.clip.tolist() == [0, 0, -1, 0, 0]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexor.api.character import Character
 from flexor.api.playing import Travel, check_clips, find_travels
-from flexor.arrays import Doubles, Floats, Ints
+from flexor.arrays import Doubles, Floats, Ints, RowsLike, spell_out
 from flexor.errors import SettingError, ShapeError
 from flexor.pose.crowd.level_choice import LevelRule
 from flexor.scene.character.camera import Camera
@@ -229,11 +229,12 @@ class Crowd:
         time: ArrayLike = 0.0,
         speed: ArrayLike = 1.0,
         loop: bool = True,
-        who: ArrayLike | None = None,
+        who: RowsLike | None = None,
     ) -> None:
         """Let characters play a clip, None for the rest pose, from `time` seconds on.
 
-        time, speed: one number, or one for each; who: rows, or a mask; None: all.
+        time, speed: one number, or one for each; who: rows, a slice of
+        them such as `crowd.rows(0)`, or a mask; None: all.
         """
         rows = _rows(who, len(self))
         times = _numbers(time, len(rows), "time")
@@ -397,10 +398,10 @@ def _counts(given: Any, kinds: int) -> list[int]:
 
 
 def _rows(who: Any, count: int) -> NDArray[np.intp]:
-    """Rows that are named by numbers or by a mask; all of them for None."""
+    """Rows that are named by numbers, a slice or a mask; all of them for None."""
     if who is None:
         return np.arange(count)
-    rows = np.atleast_1d(np.asarray(who))
+    rows = np.atleast_1d(np.asarray(spell_out(who, count, "who")))
     if rows.dtype == bool:
         if rows.shape != (count,):
             raise ShapeError(f"who: a mask of {rows.shape}, expected ({count},)")
