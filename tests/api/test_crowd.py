@@ -186,7 +186,7 @@ def test_pictures_of_many_sizes_and_floors_keep_little() -> None:
     for number in range(10):
         style = DrawStyle(samples=1, floor=0.1 * number, ground=True)
         crowd.draw(CAMERA, (32 + number, 18), style)
-    assert len(crowd.painter._targets) <= 4
+    assert len(crowd.painter.targets) <= 4
     assert len(crowd.painter.backend._meshes) == meshes  # type: ignore[attr-defined]
 
 
@@ -293,7 +293,7 @@ def test_draw_lists_can_be_drawn_by_the_painter() -> None:
     wanted = crowd.painter.draw(CAMERA, SIZE, DrawStyle(samples=1)).copy()
     draw_list = crowd.draw_list(CAMERA, DrawStyle(samples=1))
     assert sum(len(item.positions) for item in draw_list.items) == 4 + 4
-    target = crowd.painter._targets.take(SIZE, flexor.DrawStyle(samples=1))
+    target = crowd.painter.targets.take(SIZE, flexor.DrawStyle(samples=1))
     got = crowd.painter.backend.draw(draw_list, target)
     np.testing.assert_array_equal(got, wanted)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from flexor.api.pictures.crowd import CrowdPainter
     from flexor.draw.drawlist import DrawList
     from flexor.draw.scene.style import DrawStyle
+    from flexor.draw.target import Target
     from flexor.stage.crowd.crowd import CrowdCounts, CrowdState
     from flexor.stage.crowd.kind import CrowdKind
 
@@ -343,6 +344,13 @@ class Crowd:
         points = np.concatenate([low, top])
         way = THREE_QUARTER if direction is None else direction
         return fit_camera(points, size, direction=way, **settings)
+
+    @property
+    def target(self) -> Target | None:
+        """Where the last picture is, with the buffers ("depth", "normal") that its
+        style asked for; None before the first.
+        """
+        return None if self._painter is None else self._painter.targets.last
 
     @property
     def painter(self) -> CrowdPainter:

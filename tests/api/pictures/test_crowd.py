@@ -15,6 +15,7 @@ from flexor.api.crowd import Crowd
 from flexor.api.pictures.field import CHALK, GRASS, NEAREST
 from flexor.draw.drawlist import DrawItem, DrawList
 from flexor.draw.scene.style import DrawStyle
+from flexor.errors import SettingError
 from flexor.pose.crowd.level_choice import LevelRule
 from flexor.scene.character.clip import Clip, Track
 from tests.api.test_crowd import CAMERA, SIZE, levelled
@@ -251,3 +252,19 @@ def test_a_picture_without_paper_is_empty_at_the_horizon() -> None:
     assert (alpha[:44] == 0).all()
     assert (np.diff(alpha[46:]) >= 0).all()
     assert ((alpha > 0) & (alpha < 255)).any()
+
+
+def test_buffers_are_given_or_refused() -> None:
+    crowd = Crowd(levelled(), 1)
+    assert crowd.target is None
+    crowd.draw(CAMERA, SIZE, DrawStyle(samples=1, buffers=("depth", "normal")))
+    target = crowd.target
+    assert target is not None
+    assert target.depth is not None
+    assert target.normal is not None
+    assert np.isfinite(target.depth).any()
+    picture = crowd.draw(CAMERA, (20, 10))
+    assert crowd.target is not None
+    assert crowd.target.colour is picture
+    with pytest.raises(SettingError, match="part: pictures of many have depth and"):
+        crowd.draw(CAMERA, SIZE, DrawStyle(buffers=("depth", "part")))

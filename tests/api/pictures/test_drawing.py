@@ -440,3 +440,34 @@ def test_a_picture_casts_its_shadow_once(
     monkeypatch.setattr(drawing, "cast_shadow", count)
     assert (drawer.draw(pose, camera) == plain).all()
     assert len(calls) == 1
+
+
+# What is asked for in vain
+
+
+def test_several_characters_are_told_what_draws_them(hero: Character) -> None:
+    for wrong in ([hero, hero], (hero,), []):
+        with pytest.raises(SettingError, match=r"flexor\.Crowd draws many"):
+            flexor.draw(wrong)  # type: ignore[arg-type]
+        with pytest.raises(SettingError, match=f"of {len(wrong)}, expected one"):
+            flexor.Drawer(wrong)  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match="character: str, expected a Character"):
+        flexor.contact_sheet("hero.glb")  # type: ignore[arg-type]
+    for pose in ("walk", [hero.pose()]):
+        with pytest.raises(SettingError, match=r"pose: .*, expected a Pose"):
+            flexor.draw(hero, pose)  # type: ignore[arg-type]
+
+
+def test_without_a_pose_it_is_at_rest(hero: Character) -> None:
+    picture = flexor.draw(hero, size=(40, 30))
+    assert (picture == flexor.draw(hero, hero.pose(), size=(40, 30))).all()
+
+
+def test_buffers_that_nobody_would_get_are_refused(hero: Character) -> None:
+    style = DrawStyle(buffers=("depth", "part"))
+    with pytest.raises(SettingError, match="depth, part: draw gives colours alone"):
+        flexor.draw(hero, hero.pose(), style=style)
+    with pytest.raises(SettingError, match="contact_sheet gives colours alone"):
+        flexor.contact_sheet(hero, style=style)
+    with pytest.raises(SettingError, match='"heat": say of which joint'):
+        DrawStyle(buffers=("heat",))

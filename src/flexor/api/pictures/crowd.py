@@ -63,7 +63,7 @@ class CrowdPainter:
         ]
         self._disc = upload_shadow_disc(self.backend)
         self._field = Field(self.backend)
-        self._targets = Targets()
+        self.targets = Targets()
         self._style: DrawStyle | None = None  # of the last picture
         self._dresses: list[Dress] = []
 
@@ -72,7 +72,7 @@ class CrowdPainter:
     ) -> NDArray[np.uint8]:
         """A picture of what was deformed last."""
         style = style_of(style)
-        target = self._targets.take(size, style)
+        target = self.targets.take(size, style)
         draw_list = self.draw_list(camera, style.for_height(size[1]))
         return self.backend.draw(draw_list, target)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexor.api.pictures.drawable import Drawable
+from flexor.api.pictures.drawable import Drawable, check_one
 from flexor.api.pictures.kit import (
     dressed,
     find_floor,
@@ -91,6 +91,7 @@ class Drawer:
         weights: Weights | WeightRule = "multi",
         method: Method = "linear",
     ) -> None:
+        check_one(character)
         self.character = character
         check_method(method)
         self._method: Method = method
@@ -171,6 +172,10 @@ class Drawer:
 
         camera: None for one fitted to the pose.
         """
+        if not isinstance(pose, Pose):
+            raise SettingError(
+                f"pose: {type(pose).__name__}, expected a Pose, such as hero.pose(...)"
+            )
         positions, normals = self._deform(pose, self._choose(pose, camera))
         style, kit = self.style, self._kit
         seen = positions if kit.has_skin else [self._sticks(pose)]
@@ -279,7 +284,7 @@ class Drawer:
 
 def draw(
     character: Drawable,
-    pose: Pose,
+    pose: Pose | None = None,
     camera: Camera | None = None,
     size: tuple[int, int] = (640, 480),
     *,
@@ -289,10 +294,10 @@ def draw(
 ) -> NDArray[np.uint8]:
     """A picture of a character in a pose: uint8 (H, W, 4), sRGB and alpha.
 
-    camera: None for one fitted to the pose; size: width and height in pixels; style:
-    a name such as "cel", or a DrawStyle; weights, method: as of a Drawer. Several
-    threads may call it at once. To draw many pictures of one character, a Drawer is
-    quicker.
+    pose: None for the rest pose; camera: None for one fitted to the pose; size: width
+    and height in pixels; style: a name such as "cel", or a DrawStyle; weights, method:
+    as of a Drawer. Several threads may call it at once. To draw many pictures of one
+    character, a Drawer is quicker, and has buffers beside the colours.
 
     Examples
     --------
@@ -301,8 +306,10 @@ def draw(
     >>> flexor.draw(hero, hero.pose("walk", 0.4)).shape
     (480, 640, 4)
     """
+    check_one(character)
+    style = _colours_alone(style, "draw")
     drawer = Drawer(character, size, style, weights=weights, method=method)
-    return drawer.draw(pose, camera)
+    return drawer.draw(character.pose() if pose is None else pose, camera)
 
 
 def contact_sheet(
@@ -328,6 +335,8 @@ def contact_sheet(
     """
     if count < 1:
         raise SettingError(f"count: {count}, expected 1 or more")
+    check_one(character)
+    style = _colours_alone(style, "contact_sheet")
     if clip is None and character.clips:
         clip = next(iter(character.clips))
     times = [0.0] if clip is None else _spread(character, clip, count)
@@ -357,6 +366,17 @@ def picture_png(
         return encode_png(draw(character, character.pose(), size=size))
     except Exception:  # a notebook shows the text instead; an odd file is no reason
         return None
+
+
+def _colours_alone(style: DrawStyle | str, name: str) -> DrawStyle:
+    """A style of pictures that come without anything beside them."""
+    style = style_of(style)
+    if style.buffers:
+        raise SettingError(
+            f"buffers: {', '.join(style.buffers)}: {name} gives colours alone; a "
+            "flexor.Drawer keeps buffers in its `target`"
+        )
+    return style
 
 
 def _spread(character: Drawable, clip: str, count: int) -> list[float]:
