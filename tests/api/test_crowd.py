@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -360,3 +361,15 @@ def test_rows_of_a_kind_are_rows_to_play() -> None:
     assert crowd.time.tolist() == [0, 0, 0, 0.1, 0.2]
     crowd.play("bend", who=slice(None, 2))
     assert crowd.clip.tolist() == [0, 0, -1, 0, 0]
+
+
+def test_a_crowd_that_was_drawn_can_be_pickled() -> None:
+    crowd = Crowd(levelled(), 2)
+    crowd.place[:, 0] = -1, 1
+    crowd.play("bend", time=(0.1, 0.3))
+    style = DrawStyle(samples=1)
+    crowd.draw(CAMERA, SIZE, style)
+    other = pickle.loads(pickle.dumps(crowd))
+    for one in (crowd, other):
+        one.advance(0.05)
+    assert (other.draw(CAMERA, SIZE, style) == crowd.draw(CAMERA, SIZE, style)).all()

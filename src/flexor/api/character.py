@@ -56,12 +56,15 @@ class Character:
         self._again = Again()
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # Solvers go by which layout it is: one that is pickled with them is theirs.
+        state = {key: self.__dict__[key] for key in ("layout",) if key in self.__dict__}
+        source: Scene | Package = self.scene
         # Envelopes are large and can be made again; levels as they are cannot.
-        if self.given_levels is None:
-            return Character, (self.scene,)
-        from flexor.scene.runtime.package import Package
+        if self.given_levels is not None:
+            from flexor.scene.runtime.package import Package
 
-        return Character, (Package(self.scene, _make_envelopes, self.given_levels),)
+            source = Package(self.scene, _make_envelopes, self.given_levels)
+        return Character, (source,), state
 
     def __repr__(self) -> str:
         return (

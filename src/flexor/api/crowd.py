@@ -109,6 +109,10 @@ class Crowd:
     def __repr__(self) -> str:
         return f"Crowd({len(self)} of {len(self.characters)} kinds)"
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What draws it is made again where it is needed.
+        return {**self.__dict__, "_painter": None}
+
     def __len__(self) -> int:
         return len(self.state)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import threading
 import weakref
 from dataclasses import replace
@@ -471,3 +472,19 @@ def test_buffers_that_nobody_would_get_are_refused(hero: Character) -> None:
         flexor.contact_sheet(hero, style=style)
     with pytest.raises(SettingError, match='"heat": say of which joint'):
         DrawStyle(buffers=("heat",))
+
+
+def test_a_drawer_can_be_pickled(hero: Character) -> None:
+    style = DrawStyle(style="cel", samples=1, ground=True, buffers=("depth",))
+    drawer = Drawer(hero, (60, 40), style, weights="one")
+    camera = drawer.fit("walk")
+    drawer.draw(hero.pose("walk", 0.1), camera)
+    other = pickle.loads(pickle.dumps(drawer))
+    assert (other.target.colour == drawer.target.colour).all()
+    assert (other.floor, other.findings) == (drawer.floor, drawer.findings)
+    pose = hero.pose("walk", 0.4)
+    assert (other.draw(pose, camera) == drawer.draw(pose, camera)).all()
+    assert (other.target.depth == drawer.target.depth).all()
+    # One that has not drawn yet finds its floor itself.
+    fresh = pickle.loads(pickle.dumps(Drawer(hero, (60, 40))))
+    assert (fresh.draw(pose) == Drawer(hero, (60, 40)).draw(pose)).all()

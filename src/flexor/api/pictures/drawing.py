@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -105,14 +106,28 @@ class Drawer:
         self.style = style.for_height(self.target.size[1])
         self.floor = self.style.floor
         self.names = 0, 0
-        self._kit, self._dress = dressed(character, self.style, backend)
+        self._backend = backend
+        self._size: float | None = None
+        self._most_skipped = 0
+        self._dress_up()
+
+    def _dress_up(self) -> None:
+        """Make what draws, or take it where others have made it."""
+        self._kit, self._dress = dressed(self.character, self.style, self._backend)
         self._views = views_of(self._kit, self.style)
         self._skins: list[SkinnedPrimitive] | None = None
         self._shadow: ShadowState | None = None
-        self._size: float | None = None
-        self._most_skipped = 0
         self._key: tuple[Camera | None, float | None, float | None] = None, None, None
         self._lights_grid: Around = (), ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What draws is in a backend, which stays where it is.
+        made = "_kit", "_dress", "_views", "_skins", "_shadow", "_key", "_lights_grid"
+        return {name: own for name, own in self.__dict__.items() if name not in made}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._dress_up()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
