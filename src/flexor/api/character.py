@@ -56,14 +56,13 @@ class Character:
         self._again = Again()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Solvers go by which layout it is: one that is pickled with them is theirs.
         state = {key: self.__dict__[key] for key in ("layout",) if key in self.__dict__}
         source: Scene | Package = self.scene
         # Envelopes are large and can be made again; levels as they are cannot.
         if self.given_levels is not None:
             from flexor.scene.runtime.package import Package
 
-            source = Package(self.scene, _make_envelopes, self.given_levels)
+            source = Package(source, _make_envelopes, self.given_levels)
         return Character, (source,), state
 
     def __repr__(self) -> str:
@@ -105,7 +104,7 @@ class Character:
 
     @once
     def layout(self) -> Layout:
-        """The skeleton as the pose kernels see it."""
+        """The skeleton as the pose kernels see it; solvers go by which layout it is."""
         return make_layout(self.scene)
 
     @once
