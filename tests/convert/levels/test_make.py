@@ -17,10 +17,9 @@ from flexor.convert.levels.make import (
     LevelChoice,
     LevelReport,
     LevelSettings,
-    _says_enough,
     make_levels,
 )
-from flexor.convert.levels.poses import level_poses
+from flexor.convert.levels.poses import level_poses, says_enough
 from flexor.errors import BackendMissing, SettingError
 from flexor.maths import quaternions
 from flexor.pose.layout import make_layout
@@ -152,7 +151,7 @@ def test_a_joint_that_is_flattened_turns_nothing(degrees: float) -> None:
         way = quaternions.about([0, 0, 1], np.radians(step * degrees))
         clips[1, node, :, :3] = quaternions.to_matrix(way)
     clips[:, table.nodes[-1], :, :3] = 0
-    assert _says_enough(clips, table, used) == (degrees > 0)
+    assert says_enough(clips, table, used) == (degrees > 0)
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flexor.api.one_weight import one_weight_error
 from flexor.api.pictures.drawable import Drawable, check_one
 from flexor.api.pictures.kit import (
     dressed,
@@ -223,14 +224,19 @@ class Drawer:
             return self._weights
         if camera is None or pose.is_many or not len(pose.world):
             return "multi"
+        errors = None
+        if self._weights.small is None:
+            errors = np.array([one_weight_error(self.character)])
+        places = pose.world[self._kit.nodes, :, 3]
         choose_weights(
             self._weights,
             camera,
             self.target.size,
-            pose.world[:, :, 3].mean(0, keepdims=True),
+            (places.min(0, keepdims=True) + places.max(0, keepdims=True)) / 2,
             np.array([self._kit.size / 2], np.float32),
             np.array([self.is_behind]),
             is_one=self._is_one,
+            errors=errors,
         )
         return "one" if self._is_one[0] else "multi"
 

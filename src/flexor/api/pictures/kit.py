@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from flexor.api.pictures.drawable import Drawable
 from flexor.api.pictures.views import ViewAssets, Views, check_views
+from flexor.arrays import Ints
+from flexor.deform.bind import pulling_nodes
 from flexor.draw.backend import Backend, open_backend
 from flexor.draw.items.bones import BoneAssets, bone_points, upload_bones
 from flexor.draw.items.floor_shadow import (
@@ -40,8 +42,9 @@ class Kit:
 
     samples: points on its surface; shadow_mesh: number of the grid for shadows; size:
     metres, the longest side of its bounds at rest; low: metres, where it stands at
-    rest; has_skin: whether there is a surface, or lines, to draw; views: what is known
-    of how the skin hangs; dresses: by what a style says about looks.
+    rest; has_skin: whether there is a surface, or lines, to draw; nodes: int32 (P,),
+    those that the surface hangs on, all where there is none; views: what is known of
+    how the skin hangs; dresses: by what a style says about looks.
     """
 
     backend: Backend
@@ -53,6 +56,7 @@ class Kit:
     size: float
     low: float
     has_skin: bool
+    nodes: Ints
     views: ViewAssets
     dresses: dict[tuple[Any, ...], Dress] = field(default_factory=dict)
 
@@ -147,6 +151,7 @@ def _make_kit(character: Drawable, name: str) -> Kit:
     points = np.concatenate(positions) if has_skin else bone_points(bones, rest.world)
     lows, size = standing.bounds(points)
     samples = sample_surface(positions, faces)
+    nodes = pulling_nodes(character.scene)
     return Kit(
         backend,
         assets,
@@ -157,5 +162,6 @@ def _make_kit(character: Drawable, name: str) -> Kit:
         size,
         standing.stands_at(sample_points(samples, positions), float(lows[0]), size),
         has_skin,
+        nodes if len(nodes) else np.arange(len(rest.world), dtype=np.int32),
         ViewAssets(character.scene, backend, assets.parts),
     )
