@@ -137,13 +137,13 @@ class Character:
         """The character with fewer nodes, influences and triangles, level by level.
 
         A package may bring them; otherwise they are made when first asked for, in some
-        seconds, which needs the extra "codecs".
+        seconds, which needs the extra "codecs", and kept for later programs.
         """
         if self.given_levels is not None:
             return self.given_levels
-        from flexor.convert.levels.make import make_levels
+        from flexor.api.kept_levels import kept_levels
 
-        return make_levels(self.scene)[0]
+        return kept_levels(self.scene)
 
     def with_envelopes(self, envelopes: Envelopes) -> Character:
         """The same character with envelopes that were made in another way."""
