@@ -62,7 +62,7 @@ class Character:
         if self.given_levels is not None:
             from flexor.scene.runtime.package import Package
 
-            source = Package(source, _make_envelopes, self.given_levels)
+            source = Package(self.scene, _make_envelopes, self.given_levels)
         return Character, (source,), state
 
     def __repr__(self) -> str:

@@ -51,7 +51,8 @@ def surface_shares(
     ):
         a, b, c = points[0][bind.faces].astype(np.float64).swapaxes(0, 1)
         with np.errstate(all="ignore"):  # what is not finite has no area
-            areas = np.sqrt((np.cross(b - a, c - a) ** 2).sum(1))
+            across = np.cross(b - a, c - a)
+            areas = np.sqrt((across * across).sum(1))
         areas = np.where(np.isfinite(areas), areas, 0.0)
         for corner in bind.faces.T:
             np.add.at(own, corner, areas)
