@@ -104,6 +104,8 @@ def test_times_that_are_refused(dt: Any) -> None:
         ("places", math.nan, "places: .* of character 0, expected numbers"),
         ("places", -1e300, "places: .* of character 0"),
         ("headings", math.inf, "headings: inf of character 0"),
+        ("energy", math.nan, "energy: nan of character 0, expected numbers"),
+        ("energy", math.inf, "energy: inf of character 0"),
     ],
 )
 def test_what_is_written_is_looked_at(name: str, value: Any, text: str) -> None:

@@ -17,7 +17,8 @@ from flexor.scene.stage.moves import Move, MoveTable
 from flexor.scene.stage.plan import Actor, StagePlan
 from flexor.scene.stage.settings import FightSettings
 from flexor.scene.stage.structure import Structure
-from flexor.stage.movement.layout import BROKEN, HELD, LYING, THROWN, UP
+from flexor.stage.movement.layout import BROKEN, GUARDED, HELD, LYING, THROWN, UP
+from flexor.stage.movement.parry import push_back
 
 GRIP, LANDS = 17, 80  # ticks of the throw
 MOVES = MoveTable(
@@ -156,6 +157,75 @@ def test_a_parry_pressed_soon_breaks_a_throw_and_later_does_not() -> None:
             assert [stage.doing(row) for row in range(2)] == ["stance", "stance"]
 
 
+def thrown_at(ticks: int, stage: Stage, hook: Any = None) -> tuple[Any, int]:
+    """Where hips of who is thrown are, seen from the thrower, so many ticks after a
+    throw can take hold, and the phase in which its victim is when the throw is over.
+    """
+    body, seen = stage.state.bodies[0], np.zeros(3)
+    hips = body.plan.layout.skeleton.names.index("hips")
+    for tick in range(GRIP + 95):
+        if hook is not None:
+            hook(stage, tick)
+        stage.step(["C" if tick == 0 else "", ""])
+        if tick == GRIP + ticks:
+            seen = body.world.matrices[1, hips, :, 3] - stage.places[0]
+    return seen, int(stage.state.fight.falls.phase[1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("late", [2, 5])
+def test_who_comes_into_reach_late_is_thrown_in_step_and_lies(late: int) -> None:
+    def come(stage: Stage, tick: int) -> None:
+        if tick == GRIP + late:
+            stage.places[1, 0] = stage.places[0, 0] + 0.95
+
+    expected, phase = thrown_at(40, fight(), None)
+    assert phase == LYING
+    found, phase = thrown_at(40, fight(1.6), come)
+    assert phase == LYING, "it is not on its feet where the throw ends"
+    np.testing.assert_allclose(found, expected, atol=0.03)
+
+
+@pytest.mark.slow
+def test_who_is_thrown_while_its_time_runs_slower_is_in_step() -> None:
+    """As somebody is who was parried."""
+
+    def slow(stage: Stage, tick: int) -> None:
+        stage.state.clocks[1] = 0.5
+
+    expected, _ = thrown_at(55, fight())
+    found, phase = thrown_at(55, fight(), slow)
+    assert phase == LYING
+    np.testing.assert_allclose(found, expected, atol=0.03)
+
+
+@pytest.mark.slow
+def test_who_runs_into_a_throw_does_not_glide_on() -> None:
+    def run_in(stage: Stage, tick: int) -> None:
+        if tick == GRIP:
+            stage.state.velocities[1] = 0.0, 3.0
+
+    expected, _ = thrown_at(30, fight())
+    found, _ = thrown_at(30, fight(), run_in)
+    np.testing.assert_allclose(found, expected, atol=0.08)
+
+
+@pytest.mark.slow
+def test_a_push_that_a_throw_has_ended_does_not_come_with_a_later_one() -> None:
+    stage = fight()
+    recoil = stage.state.fight.recoil
+
+    def push(stage: Stage, tick: int) -> None:
+        if tick == GRIP:
+            push_back(recoil, 1, (0.0, 1.0), 1.0, 60)
+
+    thrown_at(0, stage, push)
+    before = stage.places[1].copy()
+    push_back(recoil, 1, (0.0, 1.0), 0.2, 10)
+    run(stage, 12, {})
+    assert stage.places[1, 2] - before[2] == pytest.approx(0.2, abs=1e-9)
+
+
 @pytest.mark.slow
 def test_two_throws_at_once_break_each_other() -> None:
     stage = fight()
@@ -216,3 +286,11 @@ def test_who_has_no_clips_for_it_still_plays() -> None:
     stage.places[:, 0] = -0.4, 0.4
     run(stage, 100, {0: ["B", ""]})
     assert stage.doing("blue") == "beaten back"
+
+
+@pytest.mark.slow
+def test_who_has_no_clip_of_being_thrown_is_seen_to_be_hit() -> None:
+    stage = fight(who=walker())
+    stage.state.fight.struck[1] = GUARDED  # of a blow before
+    done = run(stage, GRIP + 8, {0: ["C", ""]})
+    assert {one for _, one in done} == {"stance", "hit"}

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Masks
 from flexor.errors import ShapeError
 from flexor.scene.stage.layout import JUMP, THROW
+from flexor.scene.stage.settings import MOST_ENERGY
 from flexor.stage.attack import (
     end_parries,
     run_attack,
@@ -130,19 +131,20 @@ def _check_written(state: StageState) -> None:
     others, count = state.opponents, len(state)
     if count and not -1 <= others.min() <= others.max() < count:
         raise ShapeError(f"opponents: {others.tolist()}, expected -1 to {count - 1}")
-    for values, name in (
-        (state.places, "places"),
-        (state.headings, "headings"),
-        (state.asked, "asked"),
-        (state.slides, "slides"),
-        (state.clocks, "clocks"),
+    for values, name, most in (
+        (state.places, "places", FARTHEST),
+        (state.headings, "headings", FARTHEST),
+        (state.asked, "asked", FARTHEST),
+        (state.slides, "slides", FARTHEST),
+        (state.clocks, "clocks", FARTHEST),
+        (state.fight.energy, "energy", MOST_ENERGY),
     ):
-        if not np.abs(values).max(initial=0.0) <= FARTHEST:
-            is_wrong = ~(np.abs(values).reshape(count, -1).max(1) <= FARTHEST)
+        if not np.abs(values).max(initial=0.0) <= most:
+            is_wrong = ~(np.abs(values).reshape(count, -1).max(1) <= most)
             row = int(is_wrong.argmax())
             raise ShapeError(
                 f"{name}: {values[row].tolist()} of character {row}, expected numbers "
-                f"of at most {FARTHEST:g}"
+                f"of at most {most:g}"
             )
 
 

@@ -3,9 +3,11 @@
 In the tick in which a throw can take hold it does, of the opponent if that one is in
 reach, else of the nearest: in front, on its feet and on the ground, as high as the
 thrower, with no wall between. Who crouches or is in a jump passes it, and who presses a
-parry within some ticks of the grip breaks it; a guard does not help. The place of who
-is thrown goes with its clip, in the frame of the thrower, as far as walls let it; hands
-are put on its body by inverse kinematics. It lands as one that was struck down.
+parry within some ticks of the grip breaks it; a guard does not help. Who comes into
+reach only then is thrown from there on: the two are in step, whenever it takes hold,
+and however fast their own times run. The place of who is thrown goes with its clip, in
+the frame of the thrower, as far as walls let it; hands are put on its body by inverse
+kinematics. It lands as one that was struck down.
 """
 
 from __future__ import annotations
@@ -27,11 +29,12 @@ from flexor.stage.movement.layout import (
     BROKEN,
     GUARDED,
     HELD,
+    HIT,
     HITTING,
     THROWN,
 )
-from flexor.stage.movement.moves import stop_moves
-from flexor.stage.movement.parry import is_in_front, push_back
+from flexor.stage.movement.moves import since_hit, stop_moves
+from flexor.stage.movement.parry import end_push, is_in_front, push_back
 from flexor.stage.movement.zones import keep_in_zones
 from flexor.stage.state import StageState
 
@@ -130,6 +133,7 @@ def _grip(state: StageState, row: int, victim: int) -> None:
     if thrown is None:  # it has no clip for it, and nothing to fall by: it is hit
         _hurt(state, row, victim)
         fight.stun[victim] = state.plan.fight.stun
+        fight.struck[victim] = HIT
         fight.is_new[victim] = True
         stop_moves(state.moves, _only(victim, len(state)))
         return
@@ -137,8 +141,8 @@ def _grip(state: StageState, row: int, victim: int) -> None:
     hold(fight.falls, victim, row)
     fight.stun[victim] = 0
     stop_moves(state.moves, _only(victim, len(state)))
-    state.slides[victim] = 0.0
-    fight.recoil.left[victim] = 0
+    state.slides[victim] = state.velocities[victim] = 0.0
+    end_push(fight.recoil, victim)
     # What is left to where the clips have the two, as metres and a turn.
     dx, _, dz = (state.places[victim] - state.places[row]).tolist()
     away = exact.hypot(dx, dz)
@@ -151,11 +155,15 @@ def _grip(state: StageState, row: int, victim: int) -> None:
         facing - float(state.headings[row]), math.tau
     )
     apart = thrown.apart if thrown.apart > 0 else away
+    # Who comes into reach late is where its clip has it by then.
+    x0, z0 = travelled(thrown.way, 0.0)
+    x1, z1 = travelled(thrown.way, since_hit(state.tables, state.moves, row))
     s, c = exact.sin(facing), exact.cos(facing)
-    fight.falls.ease[victim, 0] = state.places[row, 0] + apart * s
-    fight.falls.ease[victim, 0] -= state.places[victim, 0]
-    fight.falls.ease[victim, 1] = state.places[row, 2] + apart * c
-    fight.falls.ease[victim, 1] -= state.places[victim, 2]
+    left, ahead = x1 - x0, apart - (z1 - z0)
+    fight.falls.ease[victim, 0] = state.places[row, 0] + ahead * s
+    fight.falls.ease[victim, 0] -= state.places[victim, 0] + left * c
+    fight.falls.ease[victim, 1] = state.places[row, 2] + ahead * c
+    fight.falls.ease[victim, 1] -= state.places[victim, 2] - left * s
 
 
 def _go_on(state: StageState, victim: int) -> None:
@@ -176,22 +184,25 @@ def _go_on(state: StageState, victim: int) -> None:
         _push_apart(state, row, victim)
         _push_apart(state, victim, row)
         return
-    after = before + float(state.clocks[row])
+    tick = float(state.clocks[row])
+    after = before + tick
     falls.at[victim] = after
+    then = since_hit(state.tables, state.moves, row)
+    now = then + tick
     part = min(after / EASE, 1.0) - min(before / EASE, 1.0)
     ease = falls.ease[victim]
     state.headings[victim] += ease[2] * part
     state.headings[row] += ease[3] * part
-    x0, z0 = travelled(thrown.way, before)
-    x1, z1 = travelled(thrown.way, after)
+    x0, z0 = travelled(thrown.way, then)
+    x1, z1 = travelled(thrown.way, now)
     s, c = exact.sin(state.headings[victim]), exact.cos(state.headings[victim])
     left, ahead = x1 - x0, z1 - z0
     state.places[victim, 0] += ease[0] * part + c * left + s * ahead
     state.places[victim, 2] += ease[1] * part + c * ahead - s * left
-    if before < thrown.lands <= after:
+    if then < thrown.lands <= now:
         _hurt(state, row, victim)
     _put_hands(state, row, victim, after)
-    if after >= len(thrown.way) - 1:
+    if now >= len(thrown.way) - 1:
         lie_down(falls, victim)
 
 

@@ -20,6 +20,7 @@ __all__ = [
 ]
 
 LONGEST_WINDOW = 30  # ticks
+MOST_ENERGY = 1e9  # points
 MOST_MARGIN, LONGEST_FADE = 100.0, 60.0  # metres, seconds
 
 
@@ -175,7 +176,7 @@ class FightSettings:
     parry: ParrySettings = USUAL_PARRY
 
     def __post_init__(self) -> None:
-        check_number(self.energy, "energy", 0, 1e9, is_above=True)
+        check_number(self.energy, "energy", 0, MOST_ENERGY, is_above=True)
         check_number(self.guard_share, "guard_share", 0, 1)
         check_number(self.nearest_share, "nearest_share", 0, 1)
         check_kind(self.friendly, bool, "friendly")

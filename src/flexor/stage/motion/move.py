@@ -21,6 +21,7 @@ from flexor.stage.motion.goals import forget
 from flexor.stage.motion.lean import lean, step_leans
 from flexor.stage.motion.reach import reach_goals
 from flexor.stage.motion.touch import find_stays, keep_limbs_out
+from flexor.stage.movement.moves import since_hit
 from flexor.stage.state import StageState
 
 __all__ = ["TICK", "move_bodies"]
@@ -54,11 +55,15 @@ def move_bodies(state: StageState) -> None:
     np.logical_and(wanted, ~state.flying, out=state.stands)
     state.stands &= ~_OFF_FEET[np.minimum(state.roles, len(ROLES))]
     is_leaning = step_leans(state)
+    clocks = state.clocks
+    if state.fight.is_throwing.any():  # who is held is in step with who holds it
+        holder = state.fight.falls.holder
+        clocks = np.where(holder >= 0, clocks[holder], clocks)
     for body in state.bodies:
         if is_changed:
             _play_changed(state, body)
         rows, player = body.rows, body.player
-        np.multiply(state.clocks[rows], state.rates[rows], out=player.speeds)
+        np.multiply(clocks[rows], state.rates[rows], out=player.speeds)
         _place(state, body)
         advance(player, TICK if state.tick else 0.0)
         follow_links(body.plan.layout, player.local)
@@ -108,6 +113,7 @@ def _play_thrown(state: StageState, body: Body, who: NDArray[np.intp]) -> None:
         thrown = body.plan.thrown.get(int(state.moves.move[holder]))
         if holder >= 0 and thrown is not None:
             own = thrown.playing
+            late = since_hit(state.tables, state.moves, holder) / RATE
             play(
                 body.player,
                 own.clip,
@@ -115,7 +121,7 @@ def _play_thrown(state: StageState, body: Body, who: NDArray[np.intp]) -> None:
                 fade=own.fade,
                 mode=own.mode,
                 speed=own.speed,
-                start=thrown.start,
+                start=thrown.start + late * own.speed,
             )
 
 

@@ -57,6 +57,7 @@ __all__ = [
     "go_ahead",
     "init_moves",
     "lay_out_moves",
+    "since_hit",
     "step_moves",
     "stop_moves",
 ]
@@ -252,6 +253,11 @@ def stop_moves(state: MoveState, who: Bools) -> None:
         values[who] = -1
     for others in (state.at, state.left, state.phase, state.step, state._marks):
         others[who] = 0
+
+
+def since_hit(tables: MoveTables, state: MoveState, who: int) -> float:
+    """Ticks of its own clock since the move of somebody could hit first."""
+    return float(state.at[who]) - int(tables.phases[state.move[who], 0])
 
 
 def step_moves(
