@@ -13,11 +13,23 @@ import pytest
 from flexor.api.character import Character
 from flexor.api.stage import Stage
 from flexor.samples import fighter
+from flexor.scene.stage.ground_shapes import Patch, shape_ground
+from flexor.scene.stage.layout import RISE_BACK
 from flexor.scene.stage.moves import Move, MoveTable
 from flexor.scene.stage.plan import Actor, StagePlan
 from flexor.scene.stage.settings import FightSettings
 from flexor.scene.stage.structure import Structure
-from flexor.stage.movement.layout import BROKEN, GUARDED, HELD, LYING, THROWN, UP
+from flexor.stage.attack import solid_parts
+from flexor.stage.movement.layout import (
+    BROKEN,
+    GUARDED,
+    HELD,
+    LYING,
+    NOTHING,
+    RISING,
+    THROWN,
+    UP,
+)
 from flexor.stage.movement.parry import push_back
 
 GRIP, LANDS = 17, 80  # ticks of the throw
@@ -294,3 +306,100 @@ def test_who_has_no_clip_of_being_thrown_is_seen_to_be_hit() -> None:
     stage.state.fight.struck[1] = GUARDED  # of a blow before
     done = run(stage, GRIP + 8, {0: ["C", ""]})
     assert {one for _, one in done} == {"stance", "hit"}
+    assert stage.state.changed[1] == stage.state.fight.is_new[1] == 0
+    stage = fight(who=walker())
+    run(stage, GRIP, {0: ["C", ""]})
+    stage.step()
+    assert stage.state.fight.is_new[1], "its clip begins anew"
+
+
+@pytest.mark.slow
+def test_nobody_takes_hold_of_two_who_are_in_a_throw() -> None:
+    cast = (
+        *fight().plan.cast,
+        Actor(name="green", place=(-1.4, 0), heading=math.pi / 2, opponent="red"),
+    )
+    stage = fight(cast=cast)
+    for tick in range(GRIP + 40):
+        stage.step(["C" if tick == 0 else "", "", "C" if tick == 8 else ""])
+        assert stage.state.fight.falls.phase[0] == UP
+        assert not stage.state.fight.is_throwing[2]
+
+
+@pytest.mark.slow
+def test_a_thrower_turns_to_whom_it_has_taken_hold_of() -> None:
+    stage = fight()
+    for tick in range(GRIP + 20):
+        if tick <= GRIP:
+            stage.headings[0] = math.pi / 2 + 0.6
+        stage.step(["C" if tick == 0 else "", ""])
+    assert stage.state.fight.falls.phase[1] == HELD
+    assert stage.headings[0] == pytest.approx(math.pi / 2, abs=0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("high", [0.2, 0.5])
+def test_nobody_is_thrown_from_another_level(high: float) -> None:
+    ground = shape_ground((10, 10), 0.1, [Patch(area=(0.1, -5, 5, 5), height=high)])
+    stage = fight(ground=ground)
+    run(stage, GRIP + 4, {0: ["C", ""]})
+    assert stage.state.standing.grounded.all()
+    assert stage.places[1, 1] == pytest.approx(high)
+    assert stage.state.fight.falls.phase[1] == (HELD if high < 0.35 else UP)
+
+
+@pytest.mark.slow
+def test_who_is_broken_off_throws_no_more_and_who_is_beaten_lets_go() -> None:
+    stage = fight()
+    run(stage, GRIP + 6, {0: ["C", ""], GRIP + 4: ["", "X"]})
+    assert stage.state.fight.outcomes[0] == NOTHING
+    assert stage.state.moves.move[0] == -1
+    stage = fight()
+    run(stage, GRIP + 10, {0: ["C", ""]})
+    assert stage.state.fight.falls.phase[1] == HELD
+    stage.energy[0] = 0
+    run(stage, 2, {})
+    assert stage.state.fight.falls.phase[1] == UP
+    assert not stage.state.fight.is_throwing.any()
+    assert stage.energy[1] == 100
+
+
+@pytest.mark.slow
+def test_who_is_thrown_goes_where_its_clip_does_seen_from_where_it_looks() -> None:
+    """Also to the side: here by a centimetre more in each tick."""
+    ends, turn = [], 2.0
+    for more in (0.0, 0.01):
+        stage = fight()
+        thrown = cast_dict(stage.state.bodies[0].plan.thrown)
+        ((number, own),) = thrown.items()
+        way = own.way + np.outer(np.arange(len(own.way)) * more, (1, 0))
+        thrown[number] = replace(own, way=way)
+        s, c = math.sin(turn), math.cos(turn)
+        stage.places[:, [0, 2]] = (0, 0), (0.95 * s, 0.95 * c)
+        stage.headings[:] = turn, turn + math.pi
+        run(stage, GRIP + 30, {0: ["C", ""]})
+        ends.append(stage.places[1, [0, 2]].copy())
+    left = math.cos(turn + math.pi), -math.sin(turn + math.pi)
+    np.testing.assert_allclose(ends[1] - ends[0], np.multiply(left, 0.3), atol=0.01)
+
+
+def cast_dict(own: Any) -> dict[int, Any]:
+    """A mapping of a body's plan, to be changed."""
+    assert isinstance(own, dict)
+    return own
+
+
+@pytest.mark.slow
+def test_who_gets_up_comes_to_be_in_the_way_bit_by_bit() -> None:
+    stage = fight(3.0)
+    state = stage.state
+    state.fight.falls.phase[1] = RISING
+    span = state.fall_table.spans[0, RISE_BACK]
+    state.upright[1] = False
+    for share in (0.0, 0.25, 1.0):
+        state.fight.falls.at[1] = share * span
+        radii, is_solid = solid_parts(state)
+        assert is_solid.tolist() == [True, True]
+        assert radii.tolist() == [state.radii[0], share * state.radii[1]]
+    state.fight.falls.phase[1] = LYING
+    assert solid_parts(state)[1].tolist() == [True, False]

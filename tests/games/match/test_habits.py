@@ -75,3 +75,19 @@ def test_who_throws_is_known(moves: tuple[int, ...], share: float) -> None:
     play(habits, *((30 * number, moves[0]) for number in range(9)))
     assert habits.throws(1) >= share
     assert habits.throws(1) <= 1 if share else habits.throws(1) == 0
+
+
+def test_who_is_never_free_between_two_strikes_has_not_waited() -> None:
+    """However long its strikes are."""
+    chained = Habits(2)
+    play(chained, *((LASTS * number, PUNCH) for number in range(8)))
+    assert chained.pressure(1) > 0.9
+
+
+def test_a_round_begins_with_nobody_known_to_wait() -> None:
+    calm = Habits(2)
+    play(calm, *((70 * number, PUNCH) for number in range(1, 8)))
+    before = calm.pressure(1)
+    calm.set_back()
+    play(calm, (70, PUNCH))
+    assert calm.pressure(1) <= before

@@ -15,6 +15,8 @@ from flexor.maths.records import check_record
 from flexor.samples import mannequin
 from flexor.scene.stage.moves import Move, MoveTable
 from flexor.scene.stage.plan import Actor, StagePlan
+from flexor.stage.motion import touch
+from flexor.stage.motion.kernels import link as kernel_link
 from flexor.stage.motion.kernels import touch as kernel_touch
 from flexor.stage.motion.layout import LOWER, NOTHING, TIP, TRUNK, Touch
 from tests.oracle import touch as oracle
@@ -153,3 +155,42 @@ def test_hands_of_two_who_stand_close_stay_out_of_each_other() -> None:
         look(watch)
     assert 0 < watch.found.deepest_limb < 0.03
     assert stage.state.touching.is_drawn, "they would be in each other"
+
+
+@pytest.mark.slow
+def test_feet_are_pushed_aside_but_not_into_the_ground() -> None:
+    stage = pair(3.0)
+    for _ in range(5):
+        stage.step()
+    body = stage.state.bodies[0]
+    pushes = np.zeros_like(stage.state.touching.drawn)
+    pushes[0, :] = 0.05, -0.1, 0.0
+    before = body.world.matrices[0, body.ends, :, 3].astype(np.float64)
+    touch._push(body, pushes)
+    moved = body.world.matrices[0, body.ends, :, 3] - before
+    is_foot = body.flats >= 0
+    np.testing.assert_allclose(moved[~is_foot, 1], -0.1, atol=0.01)
+    np.testing.assert_allclose(moved[is_foot, 1], 0.0, atol=0.01)
+    assert (moved[:, 0] > 0.03).all()
+
+
+@pytest.mark.slow
+def test_strikes_are_not_bent_into_the_ground(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Who stands on a foot goes on doing so, whatever its strike follows."""
+
+    def down(*given: Any) -> bool:
+        given[-1].bends[0] = 0.0, -0.25, 0.0
+        return True
+
+    stage = pair(3.0)
+    for _ in range(5):
+        stage.step()
+    body = stage.state.bodies[0]
+    is_foot = body.flats >= 0
+    monkeypatch.setattr(kernel_link, "bend_strikes", down)
+    for tick in range(30):
+        stage.step(["C" if tick == 0 else ""])
+        high = body.world.matrices[0, body.ends[is_foot], 1, 3] - body.flats[is_foot]
+        assert high.min() > -0.02

@@ -2,9 +2,9 @@
 they strike as soon as they can.
 
     habits = Habits(count)
-    habits.watch(sight, tick - age, is_strike)     # in every tick
-    habits.pressure(who, kind)                     # 0: waits, 1: strikes at once
-    habits.next_after(who, move, began)            # what it did after that, last time
+    habits.watch(sight, tick - age, strikes, throws)  # in every tick
+    habits.pressure(who)                    # 0: waits, 1: strikes at once
+    habits.next_after(who, move, began)     # what it did after that, last time
 """
 
 from __future__ import annotations
