@@ -212,6 +212,24 @@ def test_who_is_thrown_while_its_time_runs_slower_is_in_step() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("clocks", [(1, 0.3), (0.3, 1), (0.7, 0.7), (2.5, 2.5), (1, 3)])
+def test_a_throw_hurts_once_and_ends_whatever_clocks_do(
+    clocks: tuple[float, float],
+) -> None:
+    """As they do after a blow that ends a round: here, in turns of nine ticks."""
+    stage, phases = fight(), [UP]
+    for tick in range(400):
+        stage.state.clocks[:] = clocks[tick // 9 % 2]
+        stage.step(["C" if tick == 0 else "", ""])
+        phase = int(stage.state.fight.falls.phase[1])
+        phases += [phase] * (phase != phases[-1])
+        if phase == LYING:
+            break
+    assert phases == [UP, HELD, LYING]
+    assert stage.energy.tolist() == [100, 75]
+
+
+@pytest.mark.slow
 def test_who_runs_into_a_throw_does_not_glide_on() -> None:
     def run_in(stage: Stage, tick: int) -> None:
         if tick == GRIP:

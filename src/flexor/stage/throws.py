@@ -46,6 +46,7 @@ EASE = 12.0  # ticks in which the two come to where their clips have them
 GRIP = 8.0  # ticks in which hands come to their grip
 ARM = 0.6  # metres: hands let go of what is farther from where the clip has them
 WAIST = 0.16  # metres from the middle of the hips to where hands hold
+NEAR = 1e-6  # ticks: sums of parts of ticks that are nearer to a whole one are it
 HIPS = CHECKED.index("hips")
 HANDS = ("leftHand", "rightHand")
 APART, APART_TICKS = 0.35, 14  # metres and ticks that two are pushed whose throw broke
@@ -187,8 +188,9 @@ def _go_on(state: StageState, victim: int) -> None:
     tick = float(state.clocks[row])
     after = before + tick
     falls.at[victim] = after
-    then = since_hit(state.tables, state.moves, row)
-    now = then + tick
+    # Clips are a tick ahead of their moves, or what goes faster would not end.
+    now = since_hit(state.tables, state.moves, row) + max(tick, 1.0)
+    then = now - tick
     part = min(after / EASE, 1.0) - min(before / EASE, 1.0)
     ease = falls.ease[victim]
     state.headings[victim] += ease[2] * part
@@ -199,10 +201,10 @@ def _go_on(state: StageState, victim: int) -> None:
     left, ahead = x1 - x0, z1 - z0
     state.places[victim, 0] += ease[0] * part + c * left + s * ahead
     state.places[victim, 2] += ease[1] * part + c * ahead - s * left
-    if then < thrown.lands <= now:
+    if thrown.lands <= now and (then < thrown.lands or before == 0.0):
         _hurt(state, row, victim)
     _put_hands(state, row, victim, after)
-    if now >= len(thrown.way) - 1:
+    if now + NEAR >= len(thrown.way) - 1:
         lie_down(falls, victim)
 
 
