@@ -212,6 +212,21 @@ def test_who_is_thrown_while_its_time_runs_slower_is_in_step() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("early", [GRIP - 6, GRIP + 2, GRIP + 5])
+@pytest.mark.parametrize("buttons", ["B", "C", "A"])
+def test_what_a_thrower_types_does_not_let_go(early: int, buttons: str) -> None:
+    """A throw is carried out in the return phase of its move."""
+    stage = fight()
+    done = run(stage, GRIP + 90, {0: ["C", ""], early: [buttons, ""]})
+    assert {red for red, _ in done[: GRIP + 84]} == {"throw"}
+    assert stage.doing("blue") == "lie back"
+    assert stage.energy.tolist() == [100, 75]
+    stage = fight(3.0)  # who has nobody goes on to what it has typed
+    done = run(stage, GRIP + 60, {0: ["C", ""], GRIP - 6: ["B", ""]})
+    assert "punch" in {red for red, _ in done[: GRIP + 12]}
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("clocks", [(1, 0.3), (0.3, 1), (0.7, 0.7), (2.5, 2.5), (1, 3)])
 def test_a_throw_hurts_once_and_ends_whatever_clocks_do(
     clocks: tuple[float, float],

@@ -48,12 +48,21 @@ from flexor.scene.stage.moves import (
 )
 from flexor.scene.stage.settings import MoveSettings
 from flexor.stage.hashing import Hashed, Unhashed
-from flexor.stage.movement.layout import FASTEST, MARKS, Doing, MoveRules
+from flexor.stage.movement.layout import (
+    BEGUN,
+    FASTEST,
+    MARKS,
+    PENDING,
+    TYPED,
+    Doing,
+    MoveRules,
+)
 from flexor.stage.movement.sequences import NODE, lay_out_rows
 
 __all__ = [
     "MoveState",
     "MoveTables",
+    "drop_inputs",
     "go_ahead",
     "init_moves",
     "lay_out_moves",
@@ -253,6 +262,14 @@ def stop_moves(state: MoveState, who: Bools) -> None:
         values[who] = -1
     for others in (state.at, state.left, state.phase, state.step, state._marks):
         others[who] = 0
+
+
+def drop_inputs(state: MoveState, who: Bools) -> None:
+    """Let what characters have typed, and has not begun, be lost: bool (N,)."""
+    check_input(who, np.bool_, state.move.shape, "who")
+    state.buffered[who] = -1
+    for column in (PENDING, TYPED, BEGUN):
+        state._marks[who, column] = 0
 
 
 def since_hit(tables: MoveTables, state: MoveState, who: int) -> float:
