@@ -227,14 +227,19 @@ def test_what_a_thrower_types_does_not_let_go(early: int, buttons: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("clocks", [(1, 0.3), (0.3, 1), (0.7, 0.7), (2.5, 2.5), (1, 3)])
+@pytest.mark.parametrize(
+    "clocks", [(1, 0.35), (0.3, 1), (0.7, 0.7), (2.5, 2.5), (1, 3)]
+)
 def test_a_throw_hurts_once_and_ends_whatever_clocks_do(
     clocks: tuple[float, float],
 ) -> None:
-    """As they do after a blow that ends a round: here, in turns of nine ticks."""
+    """From the tick on in which it hurts, as after a blow that ends a round; or in turns
+    of nine ticks.
+    """
     stage, phases = fight(), [UP]
     for tick in range(400):
-        stage.state.clocks[:] = clocks[tick // 9 % 2]
+        turn = tick // 9 % 2 if clocks[0] != 1 else int(stage.energy[1] < 100)
+        stage.state.clocks[:] = clocks[turn]
         stage.step(["C" if tick == 0 else "", ""])
         phase = int(stage.state.fight.falls.phase[1])
         phases += [phase] * (phase != phases[-1])

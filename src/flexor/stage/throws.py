@@ -201,7 +201,8 @@ def _go_on(state: StageState, victim: int) -> None:
     left, ahead = x1 - x0, z1 - z0
     state.places[victim, 0] += ease[0] * part + c * left + s * ahead
     state.places[victim, 2] += ease[1] * part + c * ahead - s * left
-    if thrown.lands <= now and (then < thrown.lands or before == 0.0):
+    lands = thrown.lands - NEAR
+    if lands <= now and (then < lands or before == 0.0):
         _hurt(state, row, victim)
     _put_hands(state, row, victim, after)
     if now + NEAR >= len(thrown.way) - 1:
