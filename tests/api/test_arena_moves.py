@@ -106,3 +106,12 @@ def test_blue_has_combinations_of_its_own(
     arena: Stage, held: str, moves: list[str], apart: float
 ) -> None:
     assert play(arena, held, apart, 95, who=1) == (moves, len(moves))
+
+
+def test_reaches_have_the_way_that_a_move_carries_ahead(arena: Stage) -> None:
+    tables = arena.state.tables
+    number = {move.name: row for row, move in enumerate(tables.tables[0].moves)}
+    reaches = arena.state.fights.reaches[0]
+    kick, step = reaches[number["kick"]], reaches[number["step-kick"]]
+    assert step - kick == pytest.approx(0.6)
+    assert 0.8 < kick < 1.6

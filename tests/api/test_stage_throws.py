@@ -233,8 +233,8 @@ def test_what_a_thrower_types_does_not_let_go(early: int, buttons: str) -> None:
 def test_a_throw_hurts_once_and_ends_whatever_clocks_do(
     clocks: tuple[float, float],
 ) -> None:
-    """From the tick on in which it hurts, as after a blow that ends a round; or in turns
-    of nine ticks.
+    """From the tick on in which it hurts, as after a blow that ends a round, or in
+    turns of nine ticks.
     """
     stage, phases = fight(), [UP]
     for tick in range(400):
@@ -441,3 +441,11 @@ def test_who_gets_up_comes_to_be_in_the_way_bit_by_bit() -> None:
         assert radii.tolist() == [state.radii[0], share * state.radii[1]]
     state.fight.falls.phase[1] = LYING
     assert solid_parts(state)[1].tolist() == [True, False]
+
+
+@pytest.mark.slow
+def test_who_has_a_collapse_to_one_side_has_it_mirrored_to_the_other() -> None:
+    assert "collapse-right" not in hero().clips
+    roles = fight().state.bodies[0].plan.roles
+    assert roles["beaten left"].clip == "collapse-left (on the spot)"
+    assert "mirrored" in roles["beaten right"].clip

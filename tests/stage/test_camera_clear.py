@@ -269,6 +269,46 @@ def test_every_step_is_that_of_the_twin(rng: Rng) -> None:
     assert min(moved, turned, risen) > 5
 
 
+def test_ways_around_structures_are_those_of_the_twin(rng: Rng) -> None:
+    """An eye on its way to the other side of something; over or under it, too."""
+    arch = Structure(name="arch", middle=(0, 0), radius=1.0, low=4.2, high=6.0)
+    around = under = 0
+    for case in range(60):
+        own = replace(RING[0], middle=(0, 0), high=1.2 if case % 3 == 2 else 4.0)
+        blocks = make_blocks((arch if case % 3 == 1 else own,), level)
+        state = init_camera(CameraRule(rule="side", ease=0.25), 0, blocks)
+        turn = rng.uniform(0, 2 * math.pi)
+        way = np.array([math.sin(turn), 0, math.cos(turn)])
+        places = np.array([-8 * way + (0.6, 0, 0), -8 * way - (0.6, 0, 0)])
+        headings, opponents = np.zeros(2), np.array([1, 0], np.int32)
+        boxes = spans_of(places)
+        step_camera(state, DT, places, headings, opponents, boxes, at_once=True)
+        aside = rng.uniform(-0.4, 0.4)
+        state.eye[:] = 2.1 * way + aside * way[[2, 1, 0]] * (1, 0, -1) + (0, 1.9, 0)
+        state.speeds[0] = -6.0 * way
+        assert state.shot is not None
+        twin = oracle.Eye(
+            state.eye.copy(),
+            state.target.copy(),
+            state.aim.copy(),
+            state.look.copy(),
+            state.speeds[0].copy(),
+            state.speeds[1].copy(),
+            state.swing.copy(),
+        )
+        words = 0, blocks, places, headings, opponents, boxes
+        oracle.step(twin, DT, state.shot, *words)
+        step_camera(state, DT, places, headings, opponents, boxes)
+        np.testing.assert_allclose(state.eye, twin.eye, atol=1e-9)
+        np.testing.assert_allclose(state.speeds[0], twin.speed, atol=1e-7)
+        beside = way[[2, 1, 0]] * (1, 0, -1)
+        if case % 3 == 0:
+            around += bool((state.speeds[0] @ beside) * aside > 0.01)
+        under += case % 3 == 1 and state.speeds[0] @ way < -4
+    assert around > 5
+    assert under == 20
+
+
 def test_spans_are_those_of_the_twin(rng: Rng) -> None:
     world = rng.normal(size=(3, 20, 3, 4)).astype(np.float32)
     found = np.full((5, 6), 9.0)
