@@ -341,3 +341,14 @@ def test_a_parry_after_one_that_was_broken_off_lasts_as_long_as_any() -> None:
     done = run(stage, 60, {3: ["", "X"]})
     (parry,) = (move for move in MOVES.moves if move.name == "parry")
     assert [blue for _, blue in done].count("parry") == parry.total
+
+
+@pytest.mark.slow
+def test_whom_a_program_beats_in_a_move_does_no_more_of_it() -> None:
+    stage = play(fighters())
+    run(stage, PUNCH_LANDS - 2, {0: ["B", ""]})
+    stage.energy[0] = 0
+    done = run(stage, 40)
+    assert {red for red, _ in done} == {"beaten"}
+    assert (stage.state.moves.move == -1).all()
+    assert stage.energy.tolist() == [0, 100]

@@ -42,7 +42,12 @@ from flexor.stage.movement.buttons import find_pressed, record
 from flexor.stage.movement.circling import walk
 from flexor.stage.movement.ground import find_footing, slide_down
 from flexor.stage.movement.layout import CONTROLS, HITTING, RETURN, UP
-from flexor.stage.movement.moves import drop_inputs, go_ahead, step_moves
+from flexor.stage.movement.moves import (
+    drop_inputs,
+    go_ahead,
+    step_moves,
+    stop_moves,
+)
 from flexor.stage.movement.pads import read_pads
 from flexor.stage.movement.zones import keep_in_zones
 from flexor.stage.opponents import choose_opponents, run_opponents
@@ -122,6 +127,7 @@ def read_input(state: StageState, buttons: Masks) -> None:
         choose_opponents(state)
         np.equal(state.fight.falls.phase, UP, out=state.upright)
         state.upright &= alive
+        stop_moves(state.moves, ~alive)  # also of whom a program has beaten
     np.equal(state.fight.stun, 0, out=state.can_act)
     state.can_act &= state.upright
 
