@@ -125,6 +125,15 @@ def test_names_that_are_refused() -> None:
         stage.row("bleu")
     with pytest.raises(SettingError, match="nobody is called"):
         stage.doing("green")
+    assert stage.doing(-1) == stage.doing("blue") == stage.doing(np.int32(1))
+    for who in (2, -3):
+        with pytest.raises(SettingError, match=f"who: {who}, expected less than 2"):
+            stage.doing(who)
+    for what in (1.0, None, [0], np.array([1, 2])):
+        with pytest.raises(SettingError, match=r"who: .*, expected str or Integral"):
+            stage.doing(what)  # type: ignore[arg-type]
+        with pytest.raises(SettingError, match=r"name: .*, expected str"):
+            stage.row(what)  # type: ignore[arg-type]
     rule = stage.state.camera.rule
     with pytest.raises(SettingError, match="nobody is called"):
         stage.set_camera(CameraRule(rule="behind"), of="green")

@@ -31,6 +31,7 @@ import numpy as np
 
 from flexor.errors import AssetError, SettingError, ShapeError, VersionError
 from flexor.files.replace import replace_file
+from flexor.scene.checks import check_kind
 from flexor.scene.stage.camera_rule import CameraChange, CameraRule
 from flexor.scene.stage.input_log import InputLog
 from flexor.scene.stage.sticks import ALL_STICK, pad_mask, pad_text
@@ -81,6 +82,7 @@ def _read_camera(file: Path, place: str, words: list[str]) -> CameraChange:
 
 def write_log(path: str | Path, log: InputLog) -> None:
     """Write a log of buttons, all of it or nothing."""
+    check_kind(log, InputLog, "log")
     replace_file(Path(path), log_text(log).encode("ascii"))
 
 
