@@ -91,6 +91,12 @@ class Structure:
             self._refuse(f"high: {self.high:g}, expected more than low, {self.low:g}")
         for name, value in numbers.items():
             object.__setattr__(self, name, value)
+        farthest = float(np.abs(self.footprint).max())
+        if not farthest <= FARTHEST:
+            self._refuse(
+                f"{given[1]}: it reaches to {farthest:g} m, expected {FARTHEST:g} m or "
+                "less along x and z"
+            )
 
     @property
     def is_long(self) -> bool:
