@@ -14,8 +14,7 @@ from flexor.errors import SettingError, ShapeError
 from flexor.maths import exact
 from flexor.scene.checks import check_number, check_word
 from flexor.scene.stage.fits import SMALLEST, Fit, Spot, circle_of, segment_of
-from flexor.scene.stage.layout import FARTHEST
-from flexor.scene.stage.zone import Zone
+from flexor.scene.stage.zone import FARTHEST, Zone
 
 __all__ = ["Fit", "Mode", "Spot", "Structure", "circle_of"]
 
