@@ -95,7 +95,7 @@ def test_a_square_has_no_segment_and_keeps_a_circle() -> None:
         ({"corners": HUT, "radius": 1}, "radius, expected middle and radius, or ends"),
         ({}, "nothing, expected middle and radius, or ends and thickness, or corners"),
         ({"middle": (0, 0), "radius": 9999}, "radius: it reaches to"),
-        ({"ends": ((0, -9999), (0, 9999)), "thickness": 9}, "thickness: it reaches"),
+        ({"ends": ((9998, 0), (9998, 9)), "thickness": 9}, "thickness: it reaches"),
     ],
 )
 def test_polygons_that_are_refused(more: dict[str, Any], words: str) -> None:
