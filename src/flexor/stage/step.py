@@ -41,13 +41,8 @@ from flexor.stage.movement.bodies import hold_at_steps, push_apart, stand
 from flexor.stage.movement.buttons import find_pressed, record
 from flexor.stage.movement.circling import walk
 from flexor.stage.movement.ground import find_footing, slide_down
-from flexor.stage.movement.layout import CONTROLS, HITTING, RETURN, UP
-from flexor.stage.movement.moves import (
-    drop_inputs,
-    go_ahead,
-    step_moves,
-    stop_moves,
-)
+from flexor.stage.movement.layout import CONTROLS, HITTING, UP
+from flexor.stage.movement.moves import go_ahead, step_moves, stop_moves
 from flexor.stage.movement.pads import read_pads
 from flexor.stage.movement.zones import keep_in_zones
 from flexor.stage.opponents import choose_opponents, run_opponents
@@ -155,12 +150,8 @@ def _check_written(state: StageState) -> None:
 
 
 def run_moves(state: StageState) -> None:
-    """Single moves, chords and combinations; who holds somebody does not let go of it
-    for what it has typed meanwhile.
-    """
-    holds = state.fight.is_throwing
-    if holds.any():
-        drop_inputs(state.moves, holds & (state.moves.phase < RETURN))
+    """Single moves, chords and combinations; who throws has no hand free for others."""
+    state.pressed[state.fight.is_throwing] = 0
     step_moves(
         state.tables,
         state.moves,

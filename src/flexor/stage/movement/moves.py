@@ -62,7 +62,7 @@ from flexor.stage.movement.sequences import NODE, lay_out_rows
 __all__ = [
     "MoveState",
     "MoveTables",
-    "drop_inputs",
+    "forget_inputs",
     "go_ahead",
     "init_moves",
     "lay_out_moves",
@@ -264,12 +264,12 @@ def stop_moves(state: MoveState, who: Bools) -> None:
         others[who] = 0
 
 
-def drop_inputs(state: MoveState, who: Bools) -> None:
-    """Let what characters have typed, and has not begun, be lost: bool (N,)."""
-    check_input(who, np.bool_, state.move.shape, "who")
-    state.buffered[who] = -1
-    for column in (PENDING, TYPED, BEGUN):
-        state._marks[who, column] = 0
+def forget_inputs(state: MoveState, row: int) -> None:
+    """Let one forget what it has pressed and typed; its move goes on, and so does its
+    combination.
+    """
+    state.buffered[row] = -1
+    state._marks[row, [PENDING, TYPED, BEGUN]] = 0
 
 
 def since_hit(tables: MoveTables, state: MoveState, who: int) -> float:
