@@ -21,7 +21,7 @@ from flexor.arrays import Doubles
 from flexor.maths import exact
 from flexor.scene.stage.buttons import ALL_BUTTONS
 from flexor.scene.stage.layout import CROUCH, JUMP, PARRY, THROW
-from flexor.stage.cast import Body, Thrown
+from flexor.stage.cast import Thrown
 from flexor.stage.effects.layout import CHECKED
 from flexor.stage.motion.goals import ask_on
 from flexor.stage.motion.touch import place_touch
@@ -37,7 +37,7 @@ from flexor.stage.movement.layout import (
 from flexor.stage.movement.moves import forget_inputs, since_hit, stop_moves
 from flexor.stage.movement.parry import end_push, is_in_front, push_back
 from flexor.stage.movement.zones import keep_in_zones
-from flexor.stage.state import StageState
+from flexor.stage.state import StageState, body_of
 
 __all__ = ["run_throws"]
 
@@ -246,8 +246,8 @@ def _put_hands(state: StageState, row: int, victim: int, ticks: float) -> None:
     """
     from flexor.stage.motion.kernels import touch as kernel_touch
 
-    mine, at = _body_of(state, row)
-    theirs, there = _body_of(state, victim)
+    mine, at = body_of(state, row)
+    theirs, there = body_of(state, victim)
     hips = int(theirs.plan.checked[HIPS])
     if hips < 0:
         return
@@ -279,12 +279,6 @@ def _into(frame: Doubles, way: Doubles) -> list[float]:
     square = float((frame[:, 0] * frame[:, 0]).sum())
     found: list[float] = (exact.multiply(frame[:, :3].T, way) / square).tolist()
     return found
-
-
-def _body_of(state: StageState, row: int) -> tuple[Body, int]:
-    """The body of a character, and its row in it."""
-    body = state.bodies[int(state.kinds[row])]
-    return body, int(np.flatnonzero(body.rows == row)[0])
 
 
 def _only(row: int, count: int) -> NDArray[np.bool_]:

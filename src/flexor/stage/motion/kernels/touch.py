@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from flexor.maths.kernels.jit import inline, jit
 from flexor.maths.kernels.numbers import int64
+from flexor.stage.kernels.segments import between
 from flexor.stage.motion.layout import LOWER, TRUNK, Touch
 
 if TYPE_CHECKING:
@@ -95,46 +96,13 @@ def place_near(
 
 
 @inline
-def _clamp(value: float) -> float:
-    return min(max(value, 0.0), 1.0)
-
-
-@inline
-def _between(
-    ends: Doubles, n: int, h: int, m: int, k: int
-) -> tuple[float, float, float]:
-    """The shortest way from one segment to another, from that of m to that of n."""
-    ux = ends[n, h, 1, 0] - ends[n, h, 0, 0]
-    uy = ends[n, h, 1, 1] - ends[n, h, 0, 1]
-    uz = ends[n, h, 1, 2] - ends[n, h, 0, 2]
-    vx = ends[m, k, 1, 0] - ends[m, k, 0, 0]
-    vy = ends[m, k, 1, 1] - ends[m, k, 0, 1]
-    vz = ends[m, k, 1, 2] - ends[m, k, 0, 2]
-    wx = ends[n, h, 0, 0] - ends[m, k, 0, 0]
-    wy = ends[n, h, 0, 1] - ends[m, k, 0, 1]
-    wz = ends[n, h, 0, 2] - ends[m, k, 0, 2]
-    a = ux * ux + uy * uy + uz * uz
-    b = ux * vx + uy * vy + uz * vz
-    c = vx * vx + vy * vy + vz * vz
-    d = ux * wx + uy * wy + uz * wz
-    e = vx * wx + vy * wy + vz * wz
-    cross = a * c - b * b
-    s = _clamp((b * e - c * d) / cross) if cross > 1e-12 * a * c else 0.0
-    t = (b * s + e) / c if c > 0.0 else 0.0
-    if t < 0.0 or t > 1.0 or c == 0.0:
-        t = _clamp(t)
-        s = _clamp((b * t - d) / a) if a > 0.0 else 0.0
-    return wx + s * ux - t * vx, wy + s * uy - t * vy, wz + s * uz - t * vz
-
-
-@inline
 def _push(
     touch: Touch, n: int, h: int, m: int, k: int, limb: int, deepest: float
 ) -> float:
     """Take the push that brings one capsule out of another, if it is the deepest of its
     limb; gives how deep the deepest is.
     """
-    x, y, z = _between(touch.ends, n, h, m, k)
+    _, _, x, y, z = between(touch.ends, n, h, m, k)
     away = math.sqrt(x * x + y * y + z * z)
     both = touch.radii[n, h] + touch.radii[m, k]
     deep = both - away
@@ -207,7 +175,7 @@ def find_grip(touch: Touch, n: int, limb: int, m: int, way: Doubles) -> bool:
         for k in range(most):
             if touch.parts[m, k] != TRUNK:
                 continue
-            x, y, z = _between(touch.ends, n, h, m, k)
+            _, _, x, y, z = between(touch.ends, n, h, m, k)
             away = math.sqrt(x * x + y * y + z * z)
             gap = away - touch.radii[n, h] - touch.radii[m, k] + 0.5 * LEFT
             if gap >= nearest or (is_lower and gap >= 0.0):
@@ -271,7 +239,7 @@ def _shove(touch: Touch, n: int, m: int, dx: float, dz: float) -> float:
         for k in range(most):
             if touch.parts[m, k] != TRUNK:
                 continue
-            x, y, z = _between(touch.ends, n, h, m, k)
+            _, _, x, y, z = between(touch.ends, n, h, m, k)
             both = touch.radii[n, h] + touch.radii[m, k] - LEFT
             square = x * x + y * y + z * z
             if square < both * both:

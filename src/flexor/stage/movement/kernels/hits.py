@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from flexor.maths.kernels.jit import inline, jit
 from flexor.maths.kernels.numbers import float64, int64
 from flexor.scene.stage.layout import ATTACK, CROUCH, JUMP
+from flexor.stage.kernels.segments import between
 from flexor.stage.movement.layout import (
     CROUCHES,
     HELD,
@@ -155,42 +156,6 @@ def place_volumes(
 
 
 @inline
-def _clamp(value: float) -> float:
-    return min(max(value, 0.0), 1.0)
-
-
-@inline
-def closest(
-    ends: Doubles, n: int, h: int, m: int, k: int
-) -> tuple[float, float, float]:
-    """Where two segments are nearest: shares of each, and their distance."""
-    ux = ends[n, h, 1, 0] - ends[n, h, 0, 0]
-    uy = ends[n, h, 1, 1] - ends[n, h, 0, 1]
-    uz = ends[n, h, 1, 2] - ends[n, h, 0, 2]
-    vx = ends[m, k, 1, 0] - ends[m, k, 0, 0]
-    vy = ends[m, k, 1, 1] - ends[m, k, 0, 1]
-    vz = ends[m, k, 1, 2] - ends[m, k, 0, 2]
-    wx = ends[n, h, 0, 0] - ends[m, k, 0, 0]
-    wy = ends[n, h, 0, 1] - ends[m, k, 0, 1]
-    wz = ends[n, h, 0, 2] - ends[m, k, 0, 2]
-    a = ux * ux + uy * uy + uz * uz
-    b = ux * vx + uy * vy + uz * vz
-    c = vx * vx + vy * vy + vz * vz
-    d = ux * wx + uy * wy + uz * wz
-    e = vx * wx + vy * wy + vz * wz
-    cross = a * c - b * b
-    s = _clamp((b * e - c * d) / cross) if cross > 1e-12 * a * c else 0.0
-    t = (b * s + e) / c if c > 0.0 else 0.0
-    if t < 0.0 or t > 1.0 or c == 0.0:
-        t = _clamp(t)
-        s = _clamp((b * t - d) / a) if a > 0.0 else 0.0
-    x = wx + s * ux - t * vx
-    y = wy + s * uy - t * vy
-    z = wz + s * uz - t * vz
-    return s, t, math.sqrt(x * x + y * y + z * z)
-
-
-@inline
 def may_be_nearer(ends: Doubles, n: int, h: int, m: int, k: int, far: float) -> bool:
     """Whether two segments may be nearer than this, by the boxes around them."""
     for row in range(3):
@@ -217,7 +182,8 @@ def least_gap(
                 continue
             if not may_be_nearer(ends, n, h, m, k, gap + radii[n, h] + radii[m, k]):
                 continue
-            _, _, away = closest(ends, n, h, m, k)
+            _, _, x, y, z = between(ends, n, h, m, k)
+            away = math.sqrt(x * x + y * y + z * z)
             own = away - radii[n, h] - radii[m, k]
             if own < gap:
                 gap, one, other = own, int64(h), int64(k)
@@ -272,7 +238,8 @@ def find_hits(
         if pairs[n, 0] < 0:
             continue
         m, h, k = int64(targets[n]), int64(pairs[n, 0]), int64(pairs[n, 1])
-        s, t, away = closest(ends, n, h, m, k)
+        s, t, x, y, z = between(ends, n, h, m, k)
+        away = math.sqrt(x * x + y * y + z * z)
         share = radii[m, k] / away if away > 0.0 else 0.0
         for row in range(3):
             mine = ends[n, h, 0, row] + s * (ends[n, h, 1, row] - ends[n, h, 0, row])
