@@ -112,6 +112,17 @@ def test_in_a_window(
     assert made == [cli.Choice("arena")]
 
 
+def test_a_stage_that_is_not_there_is_said_before_a_window_is(
+    run: Any, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SDL_VIDEODRIVER", "DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    done = run("play", "nowhere.toml")
+    assert done.code == 2
+    assert done.err == "flexor: nowhere.toml: No such file or directory\n"
+    assert made == []
+
+
 def test_no_display(run: Any, made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pygame")
     for name in ("SDL_VIDEODRIVER", "DISPLAY", "WAYLAND_DISPLAY"):
