@@ -167,6 +167,7 @@ spectators = 12
 [pads]
 chord_ticks = 3
 late_ticks = 4
+repeats = true
 
 [view]
 fade = 0.5

@@ -145,7 +145,7 @@ def test_all_settings_of_a_stage(tmp_path: Path) -> None:
             step=0.8,
         ),
     )
-    assert plan.pads == MoveSettings(chord_ticks=3, late_ticks=4)
+    assert plan.pads == MoveSettings(chord_ticks=3, late_ticks=4, repeats=True)
     assert plan.view == ViewSettings(fade=0.5, margin=0.2)
     assert plan.look == StageLook(
         style="bones",
