@@ -11,7 +11,7 @@ import typer
 
 from flexor.cli.progress import show_progress, show_status, tidy_when_ended
 from flexor.cli.texts import parse_size, say_lost_links, say_names
-from flexor.errors import SettingError
+from flexor.errors import AssetError, SettingError
 from flexor.files.text.moves import read_log
 from flexor.output.frames import check_size
 from flexor.output.movie import MOVIES, is_folder
@@ -210,6 +210,9 @@ def make_game(choice: Choice) -> Game:
         moves=choice.moves,
         skill=cast(Skill | None, choice.skill),
     )
+    if not match.plan.cast:
+        fault = "nobody is on this stage, expected a [[character]] or more"
+        raise AssetError(choice.game, "", fault)
     for body in match.stage.cast:
         who = match.plan.cast[body.rows[0]].file
         is_said = choice.character is not None and who == "mannequin"
