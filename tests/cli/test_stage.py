@@ -83,6 +83,19 @@ def test_what_is_seldom_meant_is_told(file: Path) -> None:
 
 
 @pytest.mark.slow
+def test_an_attack_that_meets_nobody_is_told(file: Path) -> None:
+    """As its clip is fitted to all of its ticks, and not to each phase."""
+    move = "[move.whirl]\nclip = 'spin-kick'\nparts = ['rightFoot']\n"
+    for start, is_told in ((16, True), (26, False)):
+        file.write_text(f"{TEXT}{move}start = {start}\nhit = 9\nback = 31\n")
+        said = run(file)
+        text = f"?  whirl: meets nobody from tick {start} to {start + 9} of"
+        assert said.count(text) == is_told
+        assert said.count("?") == is_told
+    assert "?" not in run("arena")
+
+
+@pytest.mark.slow
 def test_the_arena_needs_no_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

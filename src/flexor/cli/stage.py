@@ -154,10 +154,30 @@ def _say_odd(own: Stage) -> None:
                 f"{actor.name}: against {actor.opponent}, whom it cannot hit: "
                 f"both are of team {actor.team}"
             )
+    odd += _name_short_attacks(own)
     if plan.light[1] >= 0:
         odd.append("light: comes from below; nothing casts a shadow on the ground")
     for text in odd:
         typer.echo(f"?  {text}")
+
+
+def _name_short_attacks(own: Stage) -> list[str]:
+    """Attacks that meet nobody who stands, as near as two can stand: once each."""
+    state, found = own.state, dict[str, None]()
+    tables, reaches = state.tables, state.fights.reaches
+    for row in range(len(own)):
+        kind, near = int(state.kinds[row]), 2 * float(state.radii[row])
+        for number in tables.numbers(int(state.moves.table[row])):
+            move = tables.moves[number]
+            if move.kind != "attack" or move.hits_down:
+                continue
+            if float(reaches[kind, number]) + move.advance < near:
+                found[
+                    f"{move.name}: meets nobody from tick {move.start} to "
+                    f"{move.until_back} of {move.total}: its parts do not strike then "
+                    f"in the clip {move.clip!r}, which is fitted to all of its ticks"
+                ] = None
+    return list(found)
 
 
 def _play(
