@@ -140,7 +140,7 @@ def see_figures(
     """
     kind, count = state.kind, len(state)
     check_input(world, np.float32, (count, None, 3, 4), "world")
-    places = world[:, kind.levels.slots, :, 3]
+    places = world[..., 3][:, kind.levels.slots]
     away = kind.reaches.astype(np.float32)[None, :, None]
     low, high = (places - away).min(1), (places + away).max(1)
     state.middles[:] = (low + high) / 2

@@ -13,6 +13,7 @@ from flexor.arrays import Floats
 from flexor.draw.backend import Backend, open_backend
 from flexor.draw.drawlist import DrawItem, DrawList
 from flexor.draw.items.crowds import (
+    DARKER,
     CrowdSurface,
     HeightAt,
     build_shadows,
@@ -64,6 +65,7 @@ class CrowdPainter:
             for assets, kind in zip(self._assets, state.kinds, strict=True)
         ]
         self._disc = upload_shadow_disc(self.backend)
+        self._darker = upload_shadow_disc(self.backend, DARKER)
         self._field = Field(self.backend)
         self._targets = Targets()
         self._style: DrawStyle | None = None  # of the last picture
@@ -146,7 +148,8 @@ class CrowdPainter:
         if floor is not None:
             places[:, 1] = floor
         reaches = (wide * state.size[who]).astype(np.float32)
-        return [build_shadows(self._disc, places, reaches, height)]
+        disc = self._disc if height is None else self._darker
+        return [build_shadows(disc, places, reaches, height)]
 
     def _feet(self, own: Shown) -> Floats:
         """Where characters (n, 3) are over the ground: in the middle of their clips."""

@@ -11,6 +11,7 @@ from flexor.arrays import Floats
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import DrawItem
 from flexor.draw.items.crowds import (
+    DARKER,
     CrowdSurface,
     build_shadows,
     build_surface,
@@ -56,7 +57,7 @@ class FigurePainter:
         self._shadow = upload_cast_shadow(
             backend, self._parts.faces, len(self._parts.sources)
         )
-        self._disc = upload_shadow_disc(backend)
+        self._disc = upload_shadow_disc(backend, DARKER)
         self._shadows: Shadows | None = None
         self._style: DrawStyle | None = None  # of the last picture
         self._dress: Dress | None = None

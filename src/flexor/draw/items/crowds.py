@@ -16,6 +16,7 @@ from flexor.draw.scene.upload import SceneAssets
 from flexor.errors import ShapeError
 
 __all__ = [
+    "DARKER",
     "CrowdSurface",
     "HeightAt",
     "build_field",
@@ -29,7 +30,7 @@ __all__ = [
 HeightAt = Callable[[NDArray[np.floating], NDArray[np.floating]], NDArray[np.float64]]
 
 RIM = 12  # corners of a shadow
-DARK = 0.38  # of a shadow in its middle
+DARK, DARKER = 0.38, 0.65  # of a shadow in its middle; beside cast shadows
 LIFT = 0.004  # of a character's reach: how far its shadow is above the floor
 BULGE = 0.03  # the same on ground that is not flat
 FIELD = 48  # quads across
@@ -112,12 +113,14 @@ def upload_surface(
     return CrowdSurface(number, first)
 
 
-def upload_shadow_disc(backend: Backend) -> int:
-    """A soft disc, uploaded; `build_shadows` puts it under characters."""
+def upload_shadow_disc(backend: Backend, dark: float = DARK) -> int:
+    """A soft disc, uploaded; `build_shadows` puts it under characters; dark: in its
+    middle.
+    """
     rim = np.arange(RIM, dtype=np.int32)
     faces = np.stack([np.zeros_like(rim), 1 + rim, 1 + (rim + 1) % RIM], 1)
     colours = np.zeros((1 + RIM, 4), np.float32)
-    colours[0, 3] = DARK
+    colours[0, 3] = dark
     return backend.upload(DrawMesh(1 + RIM, faces, colours=colours))
 
 
