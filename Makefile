@@ -20,7 +20,7 @@ run: $(VENV)/.run
 	$(MAKE) --no-print-directory -j2 arena goal
 
 arena:
-	$(BIN)/flexor play arena --seed 2 --record out/arena.mp4 --seconds 20 --size 640x480
+	$(BIN)/flexor play arena --seed 12 --record out/arena.mp4 --seconds 20 --size 640x480
 
 goal:
 	$(BIN)/flexor play goal --record out/goal.mp4 --seconds 10 --size 640x480

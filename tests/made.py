@@ -43,7 +43,7 @@ MAKERS = (
 )
 # Functions of a clip and what it is for, both frozen.
 CLIP_MAKERS = (
-    ("flexor.api.stage_clips", "mirror_clip"),
+    ("flexor.api.made_clips", "mirror_clip"),
     ("flexor.pose.play.motion_set", "pack_clip"),
 )
 _ROOMS = ("maths", "scene", "pose", "deform", "convert")

@@ -12,6 +12,7 @@ import pytest
 
 from flexor.api.character import Character
 from flexor.api.stage import Stage
+from flexor.bench.played.faults import init_watch, look
 from flexor.samples import fighter
 from flexor.scene.stage.moves import Move, MoveTable
 from flexor.scene.stage.plan import Actor, StagePlan
@@ -77,8 +78,10 @@ def run(stage: Stage, ticks: int, script: dict[int, Any]) -> list[list[str]]:
 @pytest.mark.parametrize("apart", [0.8, 0.95, 1.08])
 def test_a_throw_carries_the_other_over_and_puts_it_on_its_back(apart: float) -> None:
     stage, hands, waist = fight(apart), [], []
+    watch = init_watch(stage)
     for tick in range(150):
         stage.step(["C", "A"] if tick == 0 else ["", "A"])  # a guard does not help
+        look(watch)
         falls = stage.state.fight.falls
         if tick == GRIP:
             assert falls.phase.tolist() == [UP, HELD]
@@ -94,7 +97,8 @@ def test_a_throw_carries_the_other_over_and_puts_it_on_its_back(apart: float) ->
         if tick < LANDS - 5:
             assert stage.energy[1] == 100, "it hurts when it lands"
     gaps = np.linalg.norm(np.array(hands) - waist, axis=1)
-    assert gaps.max() < 0.2, "hands are on the other's body"
+    assert gaps.max() < 0.35, "hands are on the other's body"
+    assert watch.found.deepest_limb < 0.05, "and not in it"
     assert stage.energy.tolist() == [100, 75]
     assert falls.phase[1] == LYING
     assert stage.doing("blue") == "lie back"
@@ -102,6 +106,32 @@ def test_a_throw_carries_the_other_over_and_puts_it_on_its_back(apart: float) ->
     head = names.index("head")
     assert body.world.matrices[1, head, 1, 3] < 0.4
     assert stage.doing("red") == "stance"
+
+
+@pytest.mark.slow
+def test_who_throws_does_nothing_else_until_it_has_let_go() -> None:
+    stage = fight()
+    for tick in range(120):
+        stage.step(["C" if tick % 5 == 0 else "", ""])
+        if tick == GRIP:
+            assert stage.state.fight.is_throwing.tolist() == [True, False]
+        if stage.state.fight.is_throwing[0]:
+            assert stage.state.moves.at[0] == tick, "it is not begun again"
+    assert stage.energy.tolist() == [100, 75]
+
+
+@pytest.mark.slow
+def test_who_is_taken_hold_of_from_aside_is_thrown_as_from_in_front() -> None:
+    ends = []
+    for turn in (0.0, 1.4, -1.4):
+        stage = fight()
+        run(stage, GRIP - 2, {0: ["C", ""]})
+        stage.opponents[1] = -1  # it looks elsewhere
+        stage.headings[1] += turn
+        while stage.state.fight.falls.phase[1] != LYING:
+            stage.step()
+        ends.append(stage.places[1].copy())
+    np.testing.assert_allclose(ends[1:], [ends[0]] * 2, atol=0.02)
 
 
 @pytest.mark.slow

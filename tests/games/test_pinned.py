@@ -60,9 +60,7 @@ print("crowd", digest.hexdigest())
 """
 SCRIPTS = {
     "arena": GAME.format(
-        module="match.match",
-        make="make_match",
-        words='seed=2, versus="watch", skill="high"',  # who parry what they see
+        module="match.match", make="make_match", words='seed=12, versus="watch"'
     ),
     "goal": GAME.format(module="goal.game", make="make_goal_game", words=""),
     "stage": STAGE,

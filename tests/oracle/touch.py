@@ -1,6 +1,6 @@
 """Slow twins of the kernels by which limbs stop at trunks: one limb at a time.
 
-Kernels: `find_near`, `place_near`, `push_limbs`.
+Kernels: `find_near`, `place_near`, `push_limbs`, `find_grip`, `shove_trunks`.
 """
 
 from __future__ import annotations
@@ -76,3 +76,43 @@ def push_limb(
             if part == LOWER:
                 push = push / 0.65
     return push, deepest
+
+
+def find_grip(
+    capsules: Any, radii: Any, parts: Any, trunk: Any, thick: Any, span: Any
+) -> Any:
+    """Metres (3,) by which the end of a limb comes to lie on a trunk; None if one of
+    them has no capsules. As for `push_limb`.
+    """
+    nearest, way = np.inf, None
+    for own, thin, part in zip(capsules, radii, parts, strict=True):
+        for other, wide in zip(trunk, thick, strict=True):
+            apart = way_between(other, own)
+            away = float(np.linalg.norm(apart))
+            gap = away - thin - wide + 0.006
+            if gap < nearest and (part != LOWER or gap < 0):
+                nearest = gap
+                way = -gap * apart / away / (0.65 if part == LOWER else 1.0)
+    return way
+
+
+def shove(mine: Any, thin: Any, theirs: Any, thick: Any, way: Any) -> float:
+    """Metres along a unit way (2,) over the ground by which capsules (A, 2, 3) have to
+    go until none is deeper than 1.2 cm in capsules (B, 2, 3): by trying.
+    """
+
+    def is_in(metres: float) -> bool:
+        step = metres * np.array([way[0], 0.0, way[1]])
+        return any(
+            np.linalg.norm(way_between(other, own + step)) < a + b - 0.012
+            for own, a in zip(mine, thin, strict=True)
+            for other, b in zip(theirs, thick, strict=True)
+        )
+
+    low, high = 0.0, 1.0
+    if not is_in(0.0):
+        return 0.0
+    while high - low > 1e-4:
+        middle = (low + high) / 2
+        low, high = (middle, high) if is_in(middle) else (low, middle)
+    return high

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from flexor.api.character import Character
-from flexor.api.stage_clips import on_the_spot
+from flexor.api.made_clips import on_the_spot
 from flexor.arrays import Doubles
 from flexor.scene.character.clip import Clip
 from flexor.scene.human.human import find_human

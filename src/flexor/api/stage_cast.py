@@ -17,8 +17,8 @@ from flexor.api.character import Character
 from flexor.api.falling import FALLS, find_falls, find_leans, find_reaches, find_thrown
 from flexor.api.feet import contacts_of, soles_of
 from flexor.api.load_save import load
+from flexor.api.made_clips import mirrored, motions_of
 from flexor.api.reaching import LIMBS, Limbs
-from flexor.api.stage_clips import mirrored, motions_of
 from flexor.arrays import Doubles, Ints
 from flexor.convert.shape.hit_volumes import make_volumes
 from flexor.draw.scene.build import part_names

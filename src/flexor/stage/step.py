@@ -147,7 +147,8 @@ def _check_written(state: StageState) -> None:
 
 
 def run_moves(state: StageState) -> None:
-    """Single moves, chords and combinations."""
+    """Single moves, chords and combinations; who throws has no hand free for others."""
+    state.pressed[state.fight.is_throwing] = 0
     step_moves(
         state.tables,
         state.moves,

@@ -22,6 +22,7 @@ from flexor.scene.stage.layout import CROUCH, JUMP, PARRY, THROW
 from flexor.stage.cast import Body, Thrown
 from flexor.stage.effects.layout import CHECKED
 from flexor.stage.motion.goals import ask_on
+from flexor.stage.motion.touch import place_touch
 from flexor.stage.movement.falls import hold, lie_down, stand_up, travelled
 from flexor.stage.movement.layout import (
     BROKEN,
@@ -30,7 +31,7 @@ from flexor.stage.movement.layout import (
     HITTING,
     THROWN,
 )
-from flexor.stage.movement.moves import stop_moves
+from flexor.stage.movement.moves import forget_inputs, stop_moves
 from flexor.stage.movement.parry import is_in_front, push_back
 from flexor.stage.movement.zones import keep_in_zones
 from flexor.stage.state import StageState
@@ -42,7 +43,6 @@ LEVEL = 0.35  # metres by which one may stand higher than the other
 EASE = 12.0  # ticks in which the two come to where their clips have them
 GRIP = 8.0  # ticks in which hands come to their grip
 ARM = 0.6  # metres: hands let go of what is farther from where the clip has them
-WAIST = 0.16  # metres from the middle of the hips to where hands hold
 HIPS = CHECKED.index("hips")
 HANDS = ("leftHand", "rightHand")
 APART, APART_TICKS = 0.35, 14  # metres and ticks that two are pushed whose throw broke
@@ -134,6 +134,7 @@ def _grip(state: StageState, row: int, victim: int) -> None:
         stop_moves(state.moves, _only(victim, len(state)))
         return
     fight.is_throwing[row] = True
+    forget_inputs(state.moves, row)
     hold(fight.falls, victim, row)
     fight.stun[victim] = 0
     stop_moves(state.moves, _only(victim, len(state)))
@@ -184,7 +185,9 @@ def _go_on(state: StageState, victim: int) -> None:
     state.headings[row] += ease[3] * part
     x0, z0 = travelled(thrown.way, before)
     x1, z1 = travelled(thrown.way, after)
-    s, c = exact.sin(state.headings[victim]), exact.cos(state.headings[victim])
+    # Its way is that of one who is turned already.
+    heading = state.headings[victim] + ease[2] * (1.0 - min(after / EASE, 1.0))
+    s, c = exact.sin(heading), exact.cos(heading)
     left, ahead = x1 - x0, z1 - z0
     state.places[victim, 0] += ease[0] * part + c * left + s * ahead
     state.places[victim, 2] += ease[1] * part + c * ahead - s * left
@@ -224,24 +227,34 @@ def _push_apart(state: StageState, who: int, other: int) -> None:
 
 
 def _put_hands(state: StageState, row: int, victim: int, ticks: float) -> None:
-    """Ask the hands of a thrower to be on the hips of who is thrown."""
+    """Ask the hands of a thrower to lie on the trunk of who is thrown, from tick to
+    tick where they lie; the frame is that of its hips.
+    """
+    from flexor.stage.motion.kernels import touch as kernel_touch
+
     mine, at = _body_of(state, row)
     theirs, there = _body_of(state, victim)
     hips = int(theirs.plan.checked[HIPS])
     if hips < 0:
         return
+    both = _only(row, len(state)) | _only(victim, len(state))
+    for body in {id(own): own for own in (mine, theirs)}.values():
+        place_touch(state, body, both)
     frame = theirs.world.matrices[there, hips].astype(np.float64)
+    way = np.zeros(3)
     for name in HANDS:
         column = mine.goals.columns.get(name, -1)
         if column < 0:
             continue
         end = mine.world.matrices[at, int(mine.ends[column]), :, 3].astype(np.float64)
-        way = end - frame[:, 3]
-        away = exact.norm(way)
+        off = end - frame[:, 3]
+        away = exact.norm(off)
         weight = min(ticks / GRIP, 1.0) * min(max(2.0 * (1.0 - away / ARM), 0.0), 1.0)
         if weight <= 0.0:
             continue
-        point = _into(frame, way * (min(WAIST, away) / max(away, 1e-6)))
+        if not kernel_touch.find_grip(state.touching.touch, row, column, victim, way):
+            continue
+        point = _into(frame, off + way)
         ask_on(
             mine.goals, at, name, other=victim, node=hips, point=point, weight=weight
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from flexor.maths.records import check_record
 from flexor.samples import mannequin
 from flexor.scene.stage.moves import Move, MoveTable
 from flexor.scene.stage.plan import Actor, StagePlan
+from flexor.scene.stage.zone import Zone
 from flexor.stage.motion.kernels import touch as kernel_touch
 from flexor.stage.motion.layout import LOWER, NOTHING, TIP, TRUNK, Touch
 from tests.oracle import touch as oracle
@@ -105,6 +107,76 @@ def test_limbs_are_pushed_as_by_the_twin(rng: Rng) -> None:
     assert pushed > 10
 
 
+def test_hands_come_to_lie_on_trunks_as_by_the_twin(rng: Rng) -> None:
+    moved = 0
+    for _ in range(12):
+        touch = random_touch(rng, 2, 6, 2)
+        touch.ends[:] = rng.uniform(-0.4, 0.4, touch.ends.shape)
+        touch.spans[:] = rng.uniform(-0.4, 0.4, touch.spans.shape)
+        for limb in range(2):
+            mine = touch.limbs[0] == limb
+            trunk = touch.parts[1] == TRUNK
+            wanted = oracle.find_grip(
+                touch.ends[0][mine], touch.radii[0][mine], touch.parts[0][mine],
+                touch.ends[1][trunk], touch.radii[1][trunk], touch.spans[0, limb],
+            )  # fmt: skip
+            way = np.zeros(3)
+            is_any = kernel_touch.find_grip(touch, 0, limb, 1, way)
+            assert is_any == (wanted is not None)
+            if wanted is not None:
+                np.testing.assert_allclose(way, wanted, atol=2e-4)
+                moved += 1
+    assert moved > 6
+
+
+def test_a_hand_in_the_middle_of_a_trunk_comes_back_toward_its_shoulder() -> None:
+    touch = random_touch(np.random.default_rng(0), 2, 1, 1)
+    touch.parts[:, 0], touch.limbs[:, 0] = (TIP, TRUNK), (0, -1)
+    touch.radii[:] = 0.1
+    touch.ends[:] = 0.0
+    touch.spans[0, 0] = (0.0, 1.0, 0.0), (0.0, 0.0, 0.0)
+    way = np.zeros(3)
+    assert kernel_touch.find_grip(touch, 0, 0, 1, way)
+    np.testing.assert_allclose(way, (0.0, 0.194, 0.0), atol=1e-9)
+
+
+def test_trunks_are_pushed_apart_as_by_the_twin(rng: Rng) -> None:
+    pushed = 0
+    for _ in range(15):
+        touch = random_touch(rng, 2, 4, 1)
+        touch.parts[:, 1:3] = TRUNK
+        places = rng.uniform(-0.15, 0.15, (2, 3))
+        ends = rng.uniform(-0.1, 0.1, touch.ends.shape)
+        touch.ends[:] = ends + places[:, None, None]
+        order = places[:, 0].argsort().astype(np.int32)
+        shoves, free = np.ones((2, 2)), np.full(2, -1, np.int32)
+        near = np.ones(2, bool)
+        own = [touch.parts[n] == TRUNK for n in range(2)]
+        way = (places[0] - places[1])[[0, 2]]
+        way /= np.linalg.norm(way)
+        wanted = oracle.shove(
+            touch.ends[0][own[0]], touch.radii[0][own[0]],
+            touch.ends[1][own[1]], touch.radii[1][own[1]], way,
+        )  # fmt: skip
+        is_any = kernel_touch.shove_trunks(order, near, places, free, touch, shoves)
+        # The nearest points of two capsules are others when they have moved: the rest
+        # is left to the next tick.
+        size = 2 * float(np.linalg.norm(shoves[0]))
+        assert 0.7 * min(wanted, 0.06) - 1e-4 <= size <= min(wanted, 0.06) + 1e-4
+        np.testing.assert_allclose(shoves[0], 0.5 * size * way, atol=1e-9)
+        np.testing.assert_array_equal(shoves[1], -shoves[0])
+        assert is_any == shoves.any()
+        pushed += is_any
+        # Not those of a throw, nor who is in nobody's way.
+        held = np.array([-1, 0], np.int32)
+        args = touch, shoves
+        assert not kernel_touch.shove_trunks(order, near, places, held, *args)
+        near[0] = False
+        assert not kernel_touch.shove_trunks(order, near, places, free, *args)
+        assert not shoves.any()
+    assert pushed > 4
+
+
 PUNCH = Move("punch", 15, 5, 30, parts=("rightHand", "rightLowerArm"), damage=5)
 KICK = Move("kick", 24, 7, 38, parts=("rightFoot", "rightLowerLeg"), damage=5)
 
@@ -153,3 +225,23 @@ def test_hands_of_two_who_stand_close_stay_out_of_each_other() -> None:
         look(watch)
     assert 0 < watch.found.deepest_limb < 0.03
     assert stage.state.touching.is_drawn, "they would be in each other"
+
+
+@pytest.mark.slow
+def test_who_leans_into_another_is_pushed_off_but_not_through_a_wall() -> None:
+    corners = np.array([(-0.2, -1), (0.6, -1), (0.6, 1), (-0.2, 1)])
+    stage = pair(0.7)
+    plan = replace(stage.plan, zones=(Zone(corners),))
+    stage = Stage(plan, characters={"mannequin": hero()})
+    stage.state.radii[:] = 0.1  # much less than their heads and chests take
+    stage.places[:, 0] = -0.1, 0.08
+    watch = init_watch(stage)
+    for tick in range(40):
+        stage.step()
+        look(watch)
+        if tick == 3:
+            watch.found.deepest_trunk = 0.0
+    assert watch.found.deepest_trunk < 0.02
+    assert stage.places[0, 0] == pytest.approx(-0.1, abs=1e-6), "there is a wall"
+    assert stage.places[1, 0] > 0.12
+    assert watch.found.strayed == 0

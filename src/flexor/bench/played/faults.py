@@ -41,6 +41,7 @@ SIGHT = 64  # places between the eye and what is looked at
 HIDES = 0.6  # how much of a structure has to be seen, for it to hide what is behind
 PICTURE = (640, 480)
 SIDES = 24  # of a round structure
+DEEP = 0.03  # metres: who is deeper in another is seen to be
 OUT = 1e-4  # metres: who is farther outside of walls is outside
 TRUNK = ("hips", "spine", "chest", "upperChest", "neck", "head")
 LIMB = ("Hand", "LowerArm", "Foot", "LowerLeg")
@@ -62,7 +63,8 @@ class Found:
     outside: ticks with a head or a chest outside of the picture; hidden: ticks with one
     hidden by a structure;
     deepest_limb: metres of one's limb in another's trunk, by capsules; deep_limbs:
-    ticks with more than 3 cm; deepest_foot: metres under the ground; deep_feet: ticks
+    ticks with more than 3 cm; deepest_trunk, deep_trunks: the same of one's trunk in
+    another's; deepest_foot: metres under the ground; deep_feet: ticks
     with more than 2 cm; strayed: pairs of ticks and characters outside of walls;
     broken: ticks with a number that is not finite.
     """
@@ -81,6 +83,8 @@ class Found:
     hidden: int = 0
     deepest_limb: float = 0.0
     deep_limbs: int = 0
+    deepest_trunk: float = 0.0
+    deep_trunks: int = 0
     deepest_foot: float = 0.0
     deep_feet: int = 0
     strayed: int = 0
@@ -289,9 +293,9 @@ def _capsules(watch: Watch, who: int) -> tuple[Doubles, Doubles, _Parts] | None:
 
 
 def _look_at_limbs(watch: Watch) -> None:
-    """How deep limbs are in the trunks of others."""
+    """How deep limbs and trunks are in the trunks of others."""
     found, state = watch.found, watch.stage.state
-    deepest = 0.0
+    deepest = {"limb": 0.0, "trunk": 0.0}
     reach = 2.5  # metres: who is farther away touches nobody
     for one in range(len(state)):
         for other in range(len(state)):
@@ -303,13 +307,15 @@ def _look_at_limbs(watch: Watch) -> None:
                 continue
             ends, radii, parts = mine
             others, thick, trunk = theirs[0], theirs[1], theirs[2].trunk
-            limbs = parts.limbs
-            gaps = _distances(ends[limbs], others[trunk])
-            gaps -= radii[limbs][:, None] + thick[trunk]
-            # One in the middle of the other cannot be deeper than that is thick.
-            deepest = max(deepest, float(-gaps.min(initial=0.0)))
-    found.deepest_limb = max(found.deepest_limb, deepest)
-    found.deep_limbs += deepest > 0.03
+            for name, rows in (("limb", parts.limbs), ("trunk", parts.trunk)):
+                gaps = _distances(ends[rows], others[trunk])
+                gaps -= radii[rows][:, None] + thick[trunk]
+                # One in the middle of the other cannot be deeper than that is thick.
+                deepest[name] = max(deepest[name], float(-gaps.min(initial=0.0)))
+    found.deepest_limb = max(found.deepest_limb, deepest["limb"])
+    found.deep_limbs += deepest["limb"] > DEEP
+    found.deepest_trunk = max(found.deepest_trunk, deepest["trunk"])
+    found.deep_trunks += deepest["trunk"] > DEEP
 
 
 def _distances(one: Doubles, other: Doubles) -> Doubles:

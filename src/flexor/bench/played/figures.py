@@ -100,6 +100,13 @@ def figures(found: Found, note: str) -> Iterator[Result]:
         f"in {found.deep_limbs} ticks",
     )
     yield one(
+        "trunk_depth",
+        100 * found.deepest_trunk,
+        "cm",
+        "the deepest that a trunk was in another's, by capsules; more than 3 cm in "
+        f"{found.deep_trunks} ticks",
+    )
+    yield one(
         "foot_depth",
         100 * found.deepest_foot,
         "cm",

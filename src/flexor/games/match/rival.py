@@ -43,7 +43,7 @@ PATIENCE = 50  # ticks in which it wants to strike before it thinks again
 CLOSE = 0.15  # metres: how much nearer than its reach it wants to be
 NEAR = 0.35  # metres beyond others' reach in which it is wary of them
 AGAIN = 0.35  # how likely the same attack is twice, beside others
-GUESS = 0.4  # of how often it parries what it sees, without seeing anything
+GUESS = 0.5  # of how often it parries what it sees, without seeing anything
 SURE = 0.4  # of a habit from which on it is counted on
 NEVER = 1 << 30  # a tick
 
@@ -357,7 +357,8 @@ class Rival:
     # What it wants
 
     def _make_wish(self, option: Option, ticks: int) -> Wish:
-        off = float(self.chance.normal(0.0, self.traits.misjudge))
+        # Of four numbers from 0 to 1, the sum less 2 is off by 0.58 about.
+        off = (sum(self.chance.random(4).tolist()) - 2.0) * self.traits.misjudge / 0.58
         return Wish(option, ticks, off)
 
     def _strike(self, stage: Stage, other: int) -> bool:
@@ -410,13 +411,12 @@ class Rival:
             return
         if self._expect(stage, other, apart, think):
             return
-        roll = chance.random()
-        if self._attacks and roll < traits.attack:
+        if chance.random() < GUESS * traits.parry and self._guess(stage, other, apart):
+            return
+        if self._attacks and chance.random() < traits.attack:
             self._want(apart)
             return
         roll = chance.random()
-        if roll < GUESS * traits.parry and self._guess(stage, other, apart):
-            return
         if self._guards and roll < traits.wary:
             self._hold(self._guards[0].presses[0][0], think + 8)
         elif roll < 0.5:
@@ -453,6 +453,8 @@ class Rival:
             hit, move = self._next_hit(stage, felt)
             if hit < NEVER and self._await(stage, hit, move):
                 return True
+        if self.chance.random() < traits.parry and self._guess(stage, other, apart):
+            return True
         if self._guards:
             self._hold(self._guards[0].presses[0][0], 2 * think + 10)
             return True
@@ -462,9 +464,10 @@ class Rival:
         """Parry before anything is seen, where a strike like the last may come."""
         assert self._habits is not None
         last = int(self._habits.strikes[other])
-        if last < 0 or not self._parries or apart > self._farthest[other]:
+        if not self._parries or apart > self._farthest[other] + NEAR:
             return False
-        if not stage.state.tables.can_be_parried[last]:
+        likely = [last] if last >= 0 else list(self._reaches[other])
+        if not any(stage.state.tables.can_be_parried[move] for move in likely):
             return False
         self._begin(self._parries[0])
         return True

@@ -20,7 +20,7 @@ from flexor.stage.layout import ground_table
 from flexor.stage.motion.goals import forget
 from flexor.stage.motion.lean import lean, step_leans
 from flexor.stage.motion.reach import reach_goals
-from flexor.stage.motion.touch import find_stays, keep_limbs_out
+from flexor.stage.motion.touch import find_stays, keep_limbs_out, keep_trunks_apart
 from flexor.stage.state import StageState
 
 __all__ = ["TICK", "move_bodies"]
@@ -65,15 +65,18 @@ def move_bodies(state: StageState) -> None:
         world_from_local(body.world, player.local)
         if is_leaning:
             lean(state, body)
-    # Limbs when all are posed: some reach for others.
     touching = state.touching
+    can_touch = touching.touch.parts.size > 0 and len(state) > 1
+    if can_touch:
+        keep_trunks_apart(state)
+    # Limbs when all are posed: some reach for others.
     for body in state.bodies:
         if body.limbs is not None:
             _move_limbs(state, body)
             find_stays(state, body)
             forget(body.goals)
     touching.is_bent = bool(touching.is_bent and touching.bends.any())
-    if touching.touch.parts.size and len(state) > 1:
+    if can_touch:
         keep_limbs_out(state)
 
 

@@ -30,7 +30,8 @@ class Touching:
     back from others; is_drawn: whether any is; aims: of strikes: whom: int32 (N,), -1
     for nobody; marks: float64 (N, H, 3), where parts of that one's trunk were when the
     strike began, seen from the attacker, metres; bends: float64 (N, L, 3), metres that
-    limbs are bent toward where they are now; is_bent: whether any is.
+    limbs are bent toward where they are now; is_bent: whether any is. shoves: float64
+    (N, 2), metres that trunks are pushed apart in this tick.
     """
 
     touch: Unhashed[Touch]
@@ -40,6 +41,7 @@ class Touching:
     whom: Hashed[Ints]
     marks: Hashed[Doubles]
     bends: Hashed[Doubles]
+    shoves: Unhashed[Doubles]
     is_drawn: Unhashed[bool] = False
     is_bent: Unhashed[bool] = False
     aims: Unhashed[Aims] = field(init=False, repr=False)
@@ -60,6 +62,7 @@ def init_touching(bodies: Sequence[Body], count: int) -> Touching:
         np.full(count, -1, np.int32),
         np.zeros((*touch.parts.shape, 3)),
         np.zeros(shape),
+        np.zeros((count, 2)),
     )
 
 

@@ -48,12 +48,21 @@ from flexor.scene.stage.moves import (
 )
 from flexor.scene.stage.settings import MoveSettings
 from flexor.stage.hashing import Hashed, Unhashed
-from flexor.stage.movement.layout import FASTEST, MARKS, Doing, MoveRules
+from flexor.stage.movement.layout import (
+    BEGUN,
+    FASTEST,
+    MARKS,
+    PENDING,
+    TYPED,
+    Doing,
+    MoveRules,
+)
 from flexor.stage.movement.sequences import NODE, lay_out_rows
 
 __all__ = [
     "MoveState",
     "MoveTables",
+    "forget_inputs",
     "go_ahead",
     "init_moves",
     "lay_out_moves",
@@ -252,6 +261,14 @@ def stop_moves(state: MoveState, who: Bools) -> None:
         values[who] = -1
     for others in (state.at, state.left, state.phase, state.step, state._marks):
         others[who] = 0
+
+
+def forget_inputs(state: MoveState, row: int) -> None:
+    """Let one forget what it has pressed and typed; its move goes on, and so does its
+    combination.
+    """
+    state.buffered[row] = -1
+    state._marks[row, [PENDING, TYPED, BEGUN]] = 0
 
 
 def step_moves(

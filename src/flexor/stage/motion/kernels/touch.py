@@ -1,4 +1,4 @@
-"""Limbs that stop at the trunks of others.
+"""Limbs that stop at the trunks of others, and trunks that keep apart.
 
 Capsules are as in `movement.kernels.hits`. A limb that is in a trunk is drawn back
 toward where it begins and out of the trunk, so that a fist that has come through the
@@ -23,6 +23,7 @@ TALL = 2.5  # metres: nor who is higher by this
 LEFT = 0.012  # metres that a limb may be in a trunk: it touches, and can hit
 HALF = 0.65  # of what its end is moved, a lower arm or leg moves
 LEAST = 0.3  # of a push that goes out of the trunk, at least
+FASTEST = 0.06  # metres that two are pushed apart in a tick, at most
 
 
 @jit("bool(i4[::1], f8[:, ::1], out bool[::1])")
@@ -191,6 +192,38 @@ def _look_into(touch: Touch, n: int, limb: int, m: int, deepest: float) -> float
     return deepest
 
 
+@jit("bool(Touch, i8, i8, i8, out f8[::1])")
+def find_grip(touch: Touch, n: int, limb: int, m: int, way: Doubles) -> bool:
+    """Metres (3,) that the end of a limb of one is to be moved so that it lies on the
+    trunk of another: nearer if it is off, out if it, or the bone above it, is in it.
+    Gives whether there is anything to lie on.
+    """
+    nearest = 1e30
+    most = touch.parts.shape[1]
+    for h in range(most):
+        if touch.limbs[n, h] != limb or touch.parts[n, h] == TRUNK:
+            continue
+        is_lower = touch.parts[n, h] == LOWER
+        for k in range(most):
+            if touch.parts[m, k] != TRUNK:
+                continue
+            x, y, z = _between(touch.ends, n, h, m, k)
+            away = math.sqrt(x * x + y * y + z * z)
+            gap = away - touch.radii[n, h] - touch.radii[m, k] + 0.5 * LEFT
+            if gap >= nearest or (is_lower and gap >= 0.0):
+                continue
+            nearest = gap
+            if away < 1e-6:  # in the middle: back to where the limb begins
+                for row in range(3):
+                    way[row] = touch.spans[n, limb, 0, row]
+                    way[row] -= touch.spans[n, limb, 1, row]
+                x, y, z = way[0], way[1], way[2]
+                away = max(math.sqrt(x * x + y * y + z * z), 1e-9)
+            part = -gap / (away * (HALF if is_lower else 1.0))
+            way[0], way[1], way[2] = x * part, y * part, z * part
+    return nearest < 1e30
+
+
 @jit("bool(i4[::1], bool[::1], f8[:, ::1], bool[:, ::1], Touch)")
 def push_limbs(
     order: Ints, near: Bools, places: Doubles, stays: Bools, touch: Touch
@@ -223,4 +256,70 @@ def push_limbs(
                     if near[m] and dx * dx + dz * dz < WIDE * WIDE:
                         deepest = _look_into(touch, n, limb, m, deepest)
             is_any = is_any or deepest > 0.0
+    return is_any
+
+
+@inline
+def _shove(touch: Touch, n: int, m: int, dx: float, dz: float) -> float:
+    """Metres along a unit way (dx, dz) that one has to go until its trunk is out of
+    another's.
+    """
+    most, found = touch.parts.shape[1], 0.0
+    for h in range(most):
+        if touch.parts[n, h] != TRUNK:
+            continue
+        for k in range(most):
+            if touch.parts[m, k] != TRUNK:
+                continue
+            x, y, z = _between(touch.ends, n, h, m, k)
+            both = touch.radii[n, h] + touch.radii[m, k] - LEFT
+            square = x * x + y * y + z * z
+            if square < both * both:
+                along = x * dx + z * dz
+                way = math.sqrt(along * along + both * both - square) - along
+                found = max(found, way)
+    return found
+
+
+@jit("bool(i4[::1], bool[::1], f8[:, ::1], i4[::1], Touch, out f8[:, ::1])")
+def shove_trunks(
+    order: Ints,
+    near: Bools,
+    places: Doubles,
+    holders: Ints,
+    touch: Touch,
+    shoves: Doubles,
+) -> bool:
+    """Metres (N, 2) over the ground that trunks are to be pushed out of each other,
+    each of two by half, and at most some in a tick; whether any is.
+
+    order: (N,), rows by their x; near: (N,), who is near somebody and in the way;
+    places: (N, 3); holders: (N,), who holds each by a throw, -1: those two touch.
+    """
+    is_any = False
+    count = len(order)
+    for n in range(count):
+        shoves[n, 0] = shoves[n, 1] = 0.0
+    for i in range(count):
+        n = int64(order[i])
+        if not near[n]:
+            continue
+        for j in range(i + 1, count):
+            m = int64(order[j])
+            dx, dz = places[n, 0] - places[m, 0], places[n, 2] - places[m, 2]
+            if abs(dx) > REACH + 0.5:
+                break
+            size = math.sqrt(dx * dx + dz * dz)
+            if not near[m] or size > REACH or holders[n] == m or holders[m] == n:
+                continue
+            if size < 1e-9:
+                dx, dz, size = 1.0, 0.0, 1.0
+            dx, dz = dx / size, dz / size
+            half = 0.5 * min(_shove(touch, n, m, dx, dz), FASTEST)
+            if half > 0.0:
+                shoves[n, 0] += half * dx
+                shoves[n, 1] += half * dz
+                shoves[m, 0] -= half * dx
+                shoves[m, 1] -= half * dz
+                is_any = True
     return is_any

@@ -239,6 +239,26 @@ def phase_of(m: int, t: float, phases: Ints) -> int:
     return HITTING if t + NEAR < phases[m, BACK] else RETURN
 
 
+@inline
+def follows_itself(rules: MoveRules, m: int, waits: int, typed: int) -> bool:
+    """Whether a command that waits is the move m again, that may not follow on itself.
+
+    A step of what is typed may be the move before it; what is held ends when it is let
+    go.
+    """
+    if rules.repeats != 0 or waits < 0 or m < 0:
+        return False
+    return rules.nodes[typed, PARENT] <= 0 and rules.phases[m, HELD] == 0
+
+
+@inline
+def sees_opening(rules: MoveRules, typed: int, shown: int) -> bool:
+    """Whether what comes in a return phase may still count: a sequence goes on with it,
+    or the rules take late buttons.
+    """
+    return rules.late > 0 or (0 < typed == shown and rules.nodes[typed, OPENS] > 0)
+
+
 @jit(
     "i8(MoveRules, u4[::1], u4[::1], f8[::1], bool[::1], Doing, out i4[::1])",
 )
@@ -260,9 +280,7 @@ def step_all(
     if wrong >= 0:
         return wrong
     phases, firsts, commands = rules.phases, rules.firsts, rules.commands
-    late, marks = rules.late, doing.marks
-    nodes, edges = rules.nodes, rules.edges
-    moves = len(phases)
+    late, marks, nodes, edges = rules.late, doing.marks, rules.nodes, rules.edges
     for i in range(len(doing.move)):
         own = int64(doing.tables[i])
         singles = rules.singles[own]
@@ -318,8 +336,7 @@ def step_all(
                         mask, new = both, int64(0)
             elif turn == 2:
                 if new != 0:
-                    opens = 0 < typed == shown and nodes[typed, OPENS] > 0
-                    opens = opens or late > 0
+                    opens = sees_opening(rules, typed, shown)
                     came = int64(when_it_comes(m, t, c, s, opens, phases, firsts))
                     if came != 0:
                         mask = first = join(int64(0), new, chords)
@@ -341,15 +358,11 @@ def step_all(
                         waits, by = command, taken
                         wait = late - age if came == LATE and not ends else int64(-1)
                     typed = node
-            is_again = False
-            if rules.repeats == 0 and waits >= 0 and waits == of and m >= 0:
-                # A step of what is typed may be the move before it; what is held ends
-                # when it is let go.
-                is_again = nodes[typed, PARENT] <= 0 and phases[m, HELD] == 0
+            is_again = waits == of and follows_itself(rules, m, waits, typed)
             if waits >= 0 and may_begin(m, t, c, wait, is_again, phases):
                 of = waits
-                if waits >= moves:
-                    c, s, hold = waits - moves, int64(0), int64(0)
+                if waits >= len(phases):
+                    c, s, hold = waits - len(phases), int64(0), int64(0)
                     m = int64(commands[firsts[c], MOVE])
                     rest = float64(commands[firsts[c], TICKS])
                 else:
