@@ -15,7 +15,6 @@ from flexor.api.crowd import Crowd
 from flexor.api.goal import Goal
 from flexor.api.playing import Player
 from flexor.api.stage import Buttons, Stage
-from flexor.arrays import Floats
 from flexor.errors import SettingError
 from flexor.pose.crowd.level_choice import LevelRule
 from flexor.scene.character.camera import Camera
@@ -25,13 +24,12 @@ from flexor.stage.crowd.crowd import check_view
 
 if TYPE_CHECKING:
     from flexor.api.pictures.world import WorldPainter
-    from flexor.api.standing import Feet
+    from flexor.api.standing import Cast
     from flexor.draw.scene.style import DrawStyle
     from flexor.files.text.stage import StageFile
     from flexor.scene.runtime.levels import Levels
-    from flexor.stage.figures import FigureState
 
-__all__ = ["Cast", "World", "WorldCounts"]
+__all__ = ["World", "WorldCounts"]
 
 Rules = LevelRule | Sequence[LevelRule] | None
 T = TypeVar("T", Player, Crowd, Goal)
@@ -47,22 +45,6 @@ class WorldCounts:
     nodes: int = 0
     vertices: int = 0
     triangles: int = 0
-
-
-@dataclass(slots=True, eq=False)
-class Cast:
-    """The characters of a player as a world has them.
-
-    figures: at which level each is seen; tints: float32 (N, 4), linear; feet: what puts
-    them on the ground, None: clips have them; is_standing: whether places are brought
-    to the height of the ground.
-    """
-
-    player: Player
-    figures: FigureState
-    tints: Floats
-    feet: Feet | None
-    is_standing: bool
 
 
 class World:
@@ -177,7 +159,7 @@ class World:
     def _cast(
         self, player: Player, stand: bool, feet: bool | None, colour: ArrayLike
     ) -> Cast:
-        from flexor.api.standing import Feet, has_legs
+        from flexor.api.standing import Cast, Feet, has_legs
         from flexor.stage.figures import init_figures, make_figure_kind
 
         hero, count = player.hero, player.count
