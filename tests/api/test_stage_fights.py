@@ -50,6 +50,20 @@ def test_a_punch_from_afar_misses() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("phases", [(20, 7, 24), (16, 5, 19)])
+def test_a_kick_that_spins_fast_passes_through_nobody(
+    phases: tuple[int, int, int],
+) -> None:
+    """Its foot goes from one side of a body to the other within a tick."""
+    kick = Move("kick", *phases, "spin-kick", parts=("rightFoot", "rightLowerLeg"))
+    table = MoveTable((kick,), singles={"B": "kick"})
+    for apart in np.arange(0.84, 1.44, 0.06).tolist():
+        stage = play(fighters(apart=apart, moves=table))
+        run(stage, 40, {0: ["B"]})
+        assert stage.energy.tolist() == [100, 90], apart
+
+
+@pytest.mark.slow
 def test_a_guard_lets_a_part_through() -> None:
     stage = play(fighters())
     outcomes = []

@@ -171,6 +171,28 @@ def test_who_stands_before_the_two_hides_neither() -> None:
     assert np.abs(np.diff(walk)).max() < 0.5
 
 
+def test_who_breathes_before_the_two_lifts_no_eye_over_a_pillar() -> None:
+    """What it rises over is told by its rule, not by heads that lift it a little more
+    and a little less, or it would bob up and down for ever.
+    """
+    pillar = Structure(name="pillar", middle=(0.3, 4.3), radius=0.3, high=3.0)
+    blocks = make_blocks((pillar,), level)
+    places = np.array([[-0.35, 0.0, 0.0], [0.35, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    risen = []
+    for stretch in np.linspace(-0.8, 0.4, 25):  # from lower than the two to over them
+        state = init_camera(CameraRule(height=1.8, distance=5), 0, blocks)
+        state.eye[:] = 0.0, 1.8, 5.0
+        boxes = spans_of(places)
+        boxes[2, 4] += stretch
+        go(state, places, opponents=[1, 0, 0], spans=boxes, at_once=True)
+        eye = state.eye[[0, 2]]
+        assert oracle.gap(blocks, 0, eye)[0] > NEAR, "it goes around it, however high"
+        risen.append(float(state.eye[1]))
+    threshold = pillar.high + 1.38 - 1.6
+    assert risen[0] < threshold < risen[-1]
+    assert np.abs(np.diff(risen)).max() < 0.5, "no step where that is crossed"
+
+
 def test_behind_it_goes_around_two_who_change_sides() -> None:
     """As in a throw: not over their heads, nor through them."""
     ticks = np.arange(240)

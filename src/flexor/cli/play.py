@@ -212,6 +212,9 @@ def make_game(choice: Choice) -> Game:
         moves=choice.moves,
         skill=cast(Skill | None, choice.skill),
     )
+    if not match.plan.cast:
+        fault = "nobody is on this stage, expected a [[character]] or more"
+        raise AssetError(choice.game, "", fault)
     for body in match.stage.cast:
         who = match.plan.cast[body.rows[0]].file
         is_said = choice.character is not None and who == "mannequin"

@@ -139,6 +139,8 @@ def test_a_log_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
         ("other inputs 1", "line 1", "is no such log"),
         (LOG.replace("120 0 left", "12 left"), "line 3", "expected '120 0 B+left'"),
         (LOG + "140 0 B extra", "line 6", "expected '120 0 B+left'"),
+        (LOG + "140 0", "line 6", "or '131 0 -' for no button"),
+        (LOG + "140 0 none", "line 6", "there are: 'down', ...; or - for none"),
         (LOG + "ticks 700", "line 6", "expected '120 0 B+left'"),
         (LOG + "x 0 B", "line 6", "'x', expected a whole number"),
         (LOG + "-1 0 B", "line 6", "'-1', expected a whole number"),
