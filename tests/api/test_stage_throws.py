@@ -14,7 +14,7 @@ from flexor.api.character import Character
 from flexor.api.stage import Stage
 from flexor.bench.played.faults import init_watch, look
 from flexor.samples import fighter
-from flexor.scene.stage.moves import Move, MoveTable
+from flexor.scene.stage.moves import Combination, Move, MoveTable, read_commands
 from flexor.scene.stage.plan import Actor, StagePlan
 from flexor.scene.stage.settings import FightSettings
 from flexor.scene.stage.structure import Structure
@@ -41,6 +41,9 @@ MOVES = MoveTable(
         "Y": "jump",
     },
 )
+
+
+BOTH = Combination("throw and punch", "R", read_commands("C:120 B:40"))
 
 
 @functools.cache
@@ -169,6 +172,43 @@ def test_who_cannot_be_taken_hold_of(case: str, script: dict[int, Any]) -> None:
         stage.step(["C" if tick == 0 else buttons[0], buttons[1]])
         assert stage.state.fight.falls.phase[1] == UP
     assert stage.energy[1] == 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("apart", [0.62, 0.8, 1.0])
+def test_arms_of_the_two_neither_flail_nor_jump_when_hands_let_go(apart: float) -> None:
+    stage, before = fight(apart), None
+    (body,) = stage.state.bodies
+    names = body.plan.layout.skeleton.names
+    nodes = [
+        names.index(f"{side}-{part}") for side in "lr" for part in ("elbow", "wrist")
+    ]
+    fastest = 0.0
+    for tick in range(130):
+        stage.step(["C", ""] if tick == 0 else None)
+        now = body.world.matrices[:, nodes][..., 3] - stage.places[:, None]
+        if before is not None:
+            fastest = max(fastest, float(np.linalg.norm(now - before, axis=2).max()))
+        before = now
+    assert stage.state.fight.falls.phase[1] == LYING
+    assert fastest < 0.36, "metres in a tick"
+
+
+@pytest.mark.slow
+def test_a_throw_of_nobody_comes_back_soon_and_ends_its_combination() -> None:
+    moves = replace(MOVES, combinations=(BOTH,))
+    stage = fight(1.6, moves=moves)
+    (body,) = stage.state.bodies
+    hand = body.plan.layout.skeleton.names.index("r-wrist")
+    highest, done = 0.0, []
+    for tick in range(90):
+        stage.step(["R", ""] if tick == 0 else None)
+        highest = max(highest, float(body.world.matrices[0, hand, 1, 3]))
+        done.append(stage.doing("red"))
+    missed = stage.plan.fight.miss_ticks
+    assert done[GRIP : GRIP + 6 + missed - 1] == ["throw"] * (5 + missed)
+    assert set(done[GRIP + 6 + missed + 2 :]) == {"stance"}, "no punch follows"
+    assert highest < 1.6, "nobody is thrown over its head"
 
 
 @pytest.mark.slow

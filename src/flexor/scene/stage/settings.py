@@ -157,8 +157,8 @@ class FightSettings:
     0: only when there is none; nearest_share: another is chosen only if it is nearer
     than this part of the distance to the present one; lie_ticks: that one lies who was
     struck down; rise_after: ticks after which it gets up if a button is pressed;
-    break_ticks: after its grip in which a parry breaks a throw; parry: what a parry
-    does.
+    break_ticks: after its grip in which a parry breaks a throw; miss_ticks: that a
+    throw returns at most which takes hold of nobody; parry: what a parry does.
     """
 
     energy: float = 100.0
@@ -172,6 +172,7 @@ class FightSettings:
     lie_ticks: int = 50
     rise_after: int = 12
     break_ticks: int = 10
+    miss_ticks: int = 36
     parry: ParrySettings = USUAL_PARRY
 
     def __post_init__(self) -> None:
@@ -182,6 +183,7 @@ class FightSettings:
         for name, least in (
             *(("stun", 0), ("guard_stun", 0), ("push_ticks", 1), ("nearest_ticks", 0)),
             *(("lie_ticks", 1), ("rise_after", 0), ("break_ticks", 0)),
+            ("miss_ticks", 0),
         ):
             check_kind(getattr(self, name), int, name)
             check_number(getattr(self, name), name, least, 10_000)
