@@ -194,13 +194,18 @@ class FightSettings:
 class ViewSettings:
     """fade: seconds in which a structure vanishes or comes back, 0 for at once; margin:
     metres by which the region seen is larger all around, such as half the breadth of a
-    character.
+    character; keep: metres by which it is larger still for what has vanished, so that
+    nothing comes and goes with each step of somebody at its border.
     """
 
     fade: float = 0.25
     margin: float = 0.5
+    keep: float = 0.4
 
     def __post_init__(self) -> None:
-        for name, most in (("fade", LONGEST_FADE), ("margin", MOST_MARGIN)):
+        for name, most in (
+            *(("fade", LONGEST_FADE), ("margin", MOST_MARGIN)),
+            ("keep", MOST_MARGIN),
+        ):
             value = check_number(getattr(self, name), name, 0, most)
             object.__setattr__(self, name, value)
