@@ -8,7 +8,7 @@ import pytest
 
 import flexor
 from flexor.api.stage import Stage
-from flexor.stage.movement.layout import HIT, THROWN
+from flexor.stage.movement.layout import GUARDED, HIT, THROWN
 
 ARENA = Path(flexor.__file__).parent / "samples" / "arena" / "arena.toml"
 
@@ -64,6 +64,19 @@ def test_combinations_land_all_their_blows(
 )
 def test_moves_of_the_arena(arena: Stage, held: str, move: str) -> None:
     assert play(arena, held, 2.5, 20)[0] == [move]
+
+
+@pytest.mark.parametrize("apart", [0.62, 0.8, 1.0])
+def test_a_spin_kick_does_not_go_through_who_guards(arena: Stage, apart: float) -> None:
+    """Who is so near that the foot goes by behind is met by the thigh."""
+    stand(arena, apart)
+    met = []
+    for tick in range(60):
+        arena.step(["B+C" if tick < 4 else "", "A"])
+        met.append(int(arena.state.fight.outcomes[0]))
+    assert met.count(GUARDED) == 1
+    assert met.index(GUARDED) < 33
+    assert arena.energy[1] < 100
 
 
 @pytest.mark.parametrize("apart", [0.85, 1.0, 1.1])
