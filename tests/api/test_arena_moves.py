@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import flexor
@@ -119,3 +120,19 @@ def test_blue_has_combinations_of_its_own(
     arena: Stage, held: str, moves: list[str], apart: float
 ) -> None:
     assert play(arena, held, apart, 95, who=1) == (moves, len(moves))
+
+
+def test_who_is_hit_in_a_spin_comes_round_and_does_not_jump(arena: Stage) -> None:
+    stand(arena, 0.9)
+    (body,) = arena.state.bodies
+    toes = body.plan.layout.skeleton.names.index("r-toe")
+    fastest, before, done = 0.0, None, set()
+    for tick in range(60):
+        arena.step(["B+C" if tick < 4 else "", "B" if 10 <= tick < 14 else ""])
+        now = body.world.matrices[0, toes, :, 3] - arena.places[0]
+        if before is not None and arena.doing(0) == "hit":
+            fastest = max(fastest, float(np.linalg.norm(now - before)))
+        before = now
+        done.add(arena.doing(0))
+    assert done >= {"spin-kick", "hit"}
+    assert fastest < 0.7, "metres in a tick; the kick itself is as fast as 0.5"
