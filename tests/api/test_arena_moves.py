@@ -135,4 +135,4 @@ def test_who_is_hit_in_a_spin_comes_round_and_does_not_jump(arena: Stage) -> Non
         before = now
         done.add(arena.doing(0))
     assert done >= {"spin-kick", "hit"}
-    assert fastest < 0.7, "metres in a tick; the kick itself is as fast as 0.5"
+    assert fastest < 0.7, "metres in a tick, of which the kick is 0.3"
