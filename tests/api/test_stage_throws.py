@@ -1,8 +1,7 @@
-"""Throws, knock-downs and getting up on a stage."""
+"""Throws on a stage."""
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import replace
 from typing import Any
@@ -10,81 +9,33 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.api.character import Character
 from flexor.api.stage import Stage
 from flexor.bench.played.faults import init_watch, look
-from flexor.samples import fighter
 from flexor.scene.stage.ground_shapes import Patch, shape_ground
-from flexor.scene.stage.layout import RISE_BACK
-from flexor.scene.stage.moves import Move, MoveTable
-from flexor.scene.stage.plan import Actor, StagePlan
+from flexor.scene.stage.plan import Actor
 from flexor.scene.stage.settings import FightSettings
 from flexor.scene.stage.structure import Structure
-from flexor.stage.attack import solid_parts
 from flexor.stage.movement.layout import (
     BROKEN,
     GUARDED,
     HELD,
     LYING,
     NOTHING,
-    RISING,
     THROWN,
     UP,
 )
 from flexor.stage.movement.parry import push_back
-
-GRIP, LANDS = 17, 80  # ticks of the throw
-MOVES = MoveTable(
-    (
-        Move("punch", 14, 6, 20, parts=("rightHand",), damage=12, push=0.3),
-        Move("throw", GRIP, 6, 79, kind="throw", damage=25, reach=1.1),
-        Move("trip", 20, 6, 30, "low-kick", parts=("rightFoot",), knocks_down=True),
-        Move("guard", 2, 10, 6, kind="guard"),
-        Move("parry", 4, 14, 10, kind="parry"),
-        Move("crouch", 4, 1, 6, kind="crouch"),
-        Move("jump", 4, 40, 10, kind="jump"),
-    ),
-    singles={
-        "B": "punch",
-        "C": "throw",
-        "Z": "trip",
-        "A": "guard",
-        "X": "parry",
-        "L": "crouch",
-        "Y": "jump",
-    },
+from tests.api.throwing import (
+    BOTH,
+    GRIP,
+    LANDS,
+    MOVES,
+    cast_dict,
+    fight,
+    run,
+    thrown_at,
+    walker,
 )
-
-
-@functools.cache
-def hero() -> Character:
-    return fighter()
-
-
-@functools.cache
-def walker() -> Character:
-    """One that can stand and walk and do its moves, and nothing else."""
-    kept = ("stance", "walk", *{move.clip for move in MOVES.moves})
-    own = {name: hero().clips[name] for name in kept}
-    return Character(replace(hero().scene, clips=own))
-
-
-def fight(apart: float = 0.95, who: Character | None = None, **more: Any) -> Stage:
-    """Red and blue, face to face along x."""
-    cast = (
-        Actor(name="red", place=(-apart / 2, 0), heading=math.pi / 2),
-        Actor(name="blue", place=(apart / 2, 0), heading=-math.pi / 2),
-    )
-    plan = StagePlan(**{"cast": cast, "moves": MOVES, **more})
-    return Stage(plan, characters={"mannequin": who or hero()})
-
-
-def run(stage: Stage, ticks: int, script: dict[int, Any]) -> list[list[str]]:
-    done = []
-    for tick in range(ticks):
-        stage.step(script.get(tick))
-        done.append([stage.doing(row) for row in range(len(stage))])
-    return done
 
 
 @pytest.mark.slow
@@ -185,6 +136,43 @@ def test_who_cannot_be_taken_hold_of(case: str, script: dict[int, Any]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("apart", [0.62, 0.8, 1.0])
+def test_arms_of_the_two_neither_flail_nor_jump_when_hands_let_go(apart: float) -> None:
+    stage, before = fight(apart), None
+    (body,) = stage.state.bodies
+    names = body.plan.layout.skeleton.names
+    nodes = [
+        names.index(f"{side}-{part}") for side in "lr" for part in ("elbow", "wrist")
+    ]
+    fastest = 0.0
+    for tick in range(130):
+        stage.step(["C", ""] if tick == 0 else None)
+        now = body.world.matrices[:, nodes][..., 3] - stage.places[:, None]
+        if before is not None:
+            fastest = max(fastest, float(np.linalg.norm(now - before, axis=2).max()))
+        before = now
+    assert stage.state.fight.falls.phase[1] == LYING
+    assert fastest < 0.36, "metres in a tick"
+
+
+@pytest.mark.slow
+def test_a_throw_of_nobody_comes_back_soon_and_ends_its_combination() -> None:
+    moves = replace(MOVES, combinations=(BOTH,))
+    stage = fight(1.6, moves=moves)
+    (body,) = stage.state.bodies
+    hand = body.plan.layout.skeleton.names.index("r-wrist")
+    highest, done = 0.0, []
+    for tick in range(90):
+        stage.step(["R", ""] if tick == 0 else None)
+        highest = max(highest, float(body.world.matrices[0, hand, 1, 3]))
+        done.append(stage.doing("red"))
+    missed = stage.plan.fight.miss_ticks
+    assert done[GRIP : GRIP + 6 + missed - 1] == ["throw"] * (5 + missed)
+    assert set(done[GRIP + 6 + missed + 2 :]) == {"stance"}, "no punch follows"
+    assert highest < 1.6, "nobody is thrown over its head"
+
+
+@pytest.mark.slow
 def test_a_parry_pressed_soon_breaks_a_throw_and_later_does_not() -> None:
     for late, is_broken in ((4, True), (FightSettings().break_ticks + 5, False)):
         stage = fight()
@@ -197,21 +185,6 @@ def test_a_parry_pressed_soon_breaks_a_throw_and_later_does_not() -> None:
         if is_broken:
             assert math.dist(*stage.places[:, [0, 2]]) > 0.95, "they are pushed apart"
             assert [stage.doing(row) for row in range(2)] == ["stance", "stance"]
-
-
-def thrown_at(ticks: int, stage: Stage, hook: Any = None) -> tuple[Any, int]:
-    """Where hips of who is thrown are, seen from the thrower, so many ticks after a
-    throw can take hold, and the phase in which its victim is when the throw is over.
-    """
-    body, seen = stage.state.bodies[0], np.zeros(3)
-    hips = body.plan.layout.skeleton.names.index("hips")
-    for tick in range(GRIP + 95):
-        if hook is not None:
-            hook(stage, tick)
-        stage.step(["C" if tick == 0 else "", ""])
-        if tick == GRIP + ticks:
-            seen = body.world.matrices[1, hips, :, 3] - stage.places[0]
-    return seen, int(stage.state.fight.falls.phase[1])
 
 
 @pytest.mark.slow
@@ -325,50 +298,6 @@ def test_a_wall_stops_who_is_thrown() -> None:
 
 
 @pytest.mark.slow
-def test_who_is_struck_down_is_in_nobodys_way_gets_up_and_kicks() -> None:
-    stage = fight()
-    done = run(stage, 90, {0: ["Z", ""]})
-    blue = [one for _, one in done]
-    assert blue.index("down back") < blue.index("lie back")
-    assert stage.energy[1] == 90
-    hit = run(stage, 40, {0: ["B", ""]})
-    assert stage.energy[1] == 90, "ordinary moves pass over it"
-    assert all(one == "lie back" for _, one in hit[:10])
-    stage.places[0] = stage.places[1]
-    stage.step()
-    assert (stage.places[0] == stage.places[1]).all(), "one may stand where it lies"
-    stage.places[0] -= (1.5, 0, 0)
-    done = run(stage, 110, {0: ["", "Z"]})
-    blue = [one for _, one in done]
-    assert "rise back" in blue
-    after = blue[blue.index("rise back") :]
-    assert next(one for one in after if one != "rise back") == "trip", "at once"
-
-
-@pytest.mark.slow
-def test_from_behind_one_falls_on_its_front() -> None:
-    stage = fight(0.75)
-    for tick in range(60):
-        stage.headings[1] = math.pi / 2
-        stage.step(["Z" if tick == 0 else "", ""])
-    assert stage.doing("blue") == "down front"
-
-
-@pytest.mark.slow
-def test_who_has_no_clips_for_it_still_plays() -> None:
-    stage = fight(who=walker())
-    done = run(stage, 100, {0: ["Z", ""]})
-    assert {one for _, one in done} == {"stance", "hit"}
-    done = run(stage, 120, {0: ["C", ""]})
-    assert stage.energy[1] < 90, "a throw hits it where it stands"
-    assert np.isfinite(stage.places).all()
-    stage.energy[1] = 3
-    stage.places[:, 0] = -0.4, 0.4
-    run(stage, 100, {0: ["B", ""]})
-    assert stage.doing("blue") == "beaten back"
-
-
-@pytest.mark.slow
 def test_who_has_no_clip_of_being_thrown_is_seen_to_be_hit() -> None:
     stage = fight(who=walker())
     stage.state.fight.struck[1] = GUARDED  # of a blow before
@@ -449,33 +378,3 @@ def test_who_is_thrown_goes_where_its_clip_does_seen_from_where_it_looks() -> No
         ends.append(stage.places[1, [0, 2]].copy())
     left = math.cos(turn + math.pi), -math.sin(turn + math.pi)
     np.testing.assert_allclose(ends[1] - ends[0], np.multiply(left, 0.3), atol=0.01)
-
-
-def cast_dict(own: Any) -> dict[int, Any]:
-    """A mapping of a body's plan, to be changed."""
-    assert isinstance(own, dict)
-    return own
-
-
-@pytest.mark.slow
-def test_who_gets_up_comes_to_be_in_the_way_bit_by_bit() -> None:
-    stage = fight(3.0)
-    state = stage.state
-    state.fight.falls.phase[1] = RISING
-    span = state.fall_table.spans[0, RISE_BACK]
-    state.upright[1] = False
-    for share in (0.0, 0.25, 1.0):
-        state.fight.falls.at[1] = share * span
-        radii, is_solid = solid_parts(state)
-        assert is_solid.tolist() == [True, True]
-        assert radii.tolist() == [state.radii[0], share * state.radii[1]]
-    state.fight.falls.phase[1] = LYING
-    assert solid_parts(state)[1].tolist() == [True, False]
-
-
-@pytest.mark.slow
-def test_who_has_a_collapse_to_one_side_has_it_mirrored_to_the_other() -> None:
-    assert "collapse-right" not in hero().clips
-    roles = fight().state.bodies[0].plan.roles
-    assert roles["beaten left"].clip == "collapse-left (on the spot)"
-    assert "mirrored" in roles["beaten right"].clip

@@ -7,7 +7,9 @@ parry within some ticks of the grip breaks it; a guard does not help. Who comes 
 reach only then is thrown from there on: the two are in step, whenever it takes hold,
 and however fast their own times run. The place of who is thrown goes with its clip, in
 the frame of the thrower, as far as walls let it; hands are put on its body by inverse
-kinematics. It lands as one that was struck down.
+kinematics. It lands as one that was struck down. A throw that takes hold of nobody is
+not played to its end, which would throw the air: arms come back as they went out, and
+it returns sooner.
 """
 
 from __future__ import annotations
@@ -19,8 +21,10 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Doubles
 from flexor.maths import exact
+from flexor.pose.play.voices import play
 from flexor.scene.stage.buttons import ALL_BUTTONS
-from flexor.scene.stage.layout import CROUCH, JUMP, PARRY, THROW
+from flexor.scene.stage.layout import CROUCH, JUMP, PARRY, ROLES, THROW
+from flexor.scene.stage.moves import RATE
 from flexor.stage.cast import Thrown
 from flexor.stage.effects.layout import CHECKED
 from flexor.stage.motion.goals import ask_on
@@ -32,6 +36,7 @@ from flexor.stage.movement.layout import (
     HELD,
     HIT,
     HITTING,
+    RETURN,
     THROWN,
 )
 from flexor.stage.movement.moves import forget_inputs, since_hit, stop_moves
@@ -45,8 +50,9 @@ AHEAD = math.radians(60)  # to either side of a thrower's heading: who is in fro
 LEVEL = 0.35  # metres by which one may stand higher than the other
 EASE = 12.0  # ticks in which the two come to where their clips have them
 GRIP = 8.0  # ticks in which hands come to their grip
-ARM = 0.6  # metres: hands let go of what is farther from where the clip has them
 NEAR = 1e-6  # ticks: sums of parts of ticks that are nearer to a whole one are it
+ARM = 0.45  # metres: hands let go of what is farther from where the clip has them
+TURNS = 0.1  # seconds in which one who took hold of nobody turns back
 HIPS = CHECKED.index("hips")
 HANDS = ("leftHand", "rightHand")
 APART, APART_TICKS = 0.35, 14  # metres and ticks that two are pushed whose throw broke
@@ -59,6 +65,10 @@ def run_throws(state: StageState) -> None:
     is_trying &= state.tables.kinds[moves.move] == THROW
     if is_trying.any():
         _take_hold(state, is_trying)
+    has_missed = (moves.phase == RETURN) & ~fight.has_met & (moves.move >= 0)
+    has_missed &= state.tables.kinds[moves.move] == THROW
+    for row in np.flatnonzero(has_missed).tolist():
+        _give_up(state, row)
     if not fight.is_throwing.any():
         return
     for row in np.flatnonzero(falls.phase == HELD).tolist():
@@ -84,6 +94,28 @@ def _take_hold(state: StageState, is_trying: NDArray[np.bool_]) -> None:
         elif victim not in taken and row not in taken:
             taken |= {row, victim}
             _grip(state, row, victim)
+
+
+def _give_up(state: StageState, row: int) -> None:
+    """End a throw that took hold of nobody; of a combination, what would follow."""
+    moves, move = state.moves, int(state.moves.move[row])
+    state.fight.has_met[row] = True
+    gone, total = float(moves.at[row]), state.tables.moves[move].total
+    moves.combination[row] = -1
+    moves.at[row] = max(gone, float(total - state.plan.fight.miss_ticks))
+    body, at = body_of(state, row)
+    playing = body.playing[len(ROLES) + move]
+    if playing is not None:
+        own = playing.speed
+        play(
+            body.player,
+            playing.clip,
+            who=[at],
+            fade=TURNS,
+            mode="once",
+            speed=-own,
+            start=gone * own / RATE,
+        )
 
 
 def _find_victim(state: StageState, row: int) -> int:
@@ -262,15 +294,18 @@ def _put_hands(state: StageState, row: int, victim: int, ticks: float) -> None:
             continue
         end = mine.world.matrices[at, int(mine.ends[column]), :, 3].astype(np.float64)
         off = end - frame[:, 3]
-        away = exact.norm(off)
-        weight = min(ticks / GRIP, 1.0) * min(max(2.0 * (1.0 - away / ARM), 0.0), 1.0)
-        if weight <= 0.0:
-            continue
         if not kernel_touch.find_grip(state.touching.touch, row, column, victim, way):
             continue
         point = _into(frame, off + way)
         ask_on(
-            mine.goals, at, name, other=victim, node=hips, point=point, weight=weight
+            mine.goals,
+            at,
+            name,
+            other=victim,
+            node=hips,
+            point=point,
+            weight=min(ticks / GRIP, 1.0),
+            leash=ARM,
         )
 
 

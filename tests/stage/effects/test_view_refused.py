@@ -189,6 +189,7 @@ def test_footprints_that_are_refused(
         ({"fade": -1}, "fade: -1, expected 0 to 60"),
         ({"fade": np.nan}, "fade: nan, expected 0 to 60"),
         ({"margin": 1e3}, "margin: 1000.0, expected 0 to 100"),
+        ({"keep": -0.1}, "keep: -0.1, expected 0 to 100"),
     ],
 )
 def test_settings_that_are_refused(fields: Any, text: str) -> None:

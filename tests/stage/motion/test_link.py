@@ -49,6 +49,7 @@ def test_strikes_are_bent_as_by_the_twin(
                 np.full((count, most), -1, np.int32),
                 np.full((count, most), 0.1),
                 np.ones((count, limbs)),
+                np.zeros((count, limbs)),
                 rng.uniform(-1, 1, (count, most, 2, 3)),
                 np.zeros((count, limbs, 2, 3)),
                 np.zeros((count, limbs, 3)),

@@ -51,6 +51,7 @@ def random_touch(rng: Rng, count: int, most: int, limbs: int) -> Touch:
             of_limb,
             rng.uniform(0.02, 0.12, (count, most)),
             np.full((count, limbs), 2.0),
+            rng.uniform(0.05, 0.3, (count, limbs)),
             np.zeros((count, most, 2, 3)),
             np.zeros((count, limbs, 2, 3)),
             rng.normal(size=(count, limbs, 3)),
@@ -103,6 +104,7 @@ def test_limbs_are_pushed_as_by_the_twin(rng: Rng) -> None:
                     np.array([touch.ends[at] for at in trunk]).reshape(-1, 2, 3),
                     np.array([touch.radii[at] for at in trunk]),
                     touch.spans[n, limb],
+                    touch.folded[n, limb],
                 )
                 np.testing.assert_allclose(got, wanted, atol=2e-4)
                 pushed += bool(got.any())
@@ -177,6 +179,37 @@ def test_trunks_are_pushed_apart_as_by_the_twin(rng: Rng) -> None:
         assert not kernel_touch.shove_trunks(order, near, places, free, *args)
         assert not shoves.any()
     assert pushed > 4
+
+
+def test_limbs_are_drawn_back_as_by_the_twin(rng: Rng) -> None:
+    touch = random_touch(rng, 40, 1, 2)
+    ways = rng.normal(size=(40, 2, 3)) * 0.3
+    last, drawn = rng.normal(size=(2, 40, 2, 3)) * 0.1
+    touch.pushes[:] = rng.normal(size=(40, 2, 3)) * 0.2
+    last[0], drawn[0], touch.pushes[0] = 0.0, 0.0, 0.0
+    before, wanted = drawn.copy(), drawn + touch.pushes
+    assert kernel_touch.draw_back(ways, last, drawn, touch)
+    np.testing.assert_allclose(drawn, before + touch.pushes, atol=1e-12)
+    assert not drawn[0].any()
+    for n in range(1, 40):
+        for limb in range(2):
+            found = oracle.draw_back(
+                ways[n, limb], last[n, limb], wanted[n, limb], touch.folded[n, limb]
+            )
+            np.testing.assert_allclose(drawn[n, limb], found, atol=1e-9)
+            along = ways[n, limb] / np.linalg.norm(ways[n, limb])
+            left = (ways[n, limb] + drawn[n, limb]) @ along
+            least = min(np.linalg.norm(ways[n, limb]), touch.folded[n, limb])
+            assert left > least - 1e-9, "it folds no farther"
+
+
+def test_who_is_drawn_back_no_more_is_done(rng: Rng) -> None:
+    touch = random_touch(rng, 1, 1, 1)
+    ways = np.array([[[touch.folded[0, 0], 0.0, 0.0]]])
+    drawn = np.zeros((1, 1, 3))
+    touch.pushes[:] = (-0.1, 0.0, 0.0)
+    assert not kernel_touch.draw_back(ways, drawn.copy(), drawn, touch)
+    assert not drawn.any()
 
 
 PUNCH = Move("punch", 15, 5, 30, parts=("rightHand", "rightLowerArm"), damage=5)
