@@ -33,7 +33,7 @@ class Shot(NamedTuple):
 
 
 class GroundTable(NamedTuple):
-    """A ground: see `kernels.field`. Lengths in metres."""
+    """A ground: see `maths.kernels.field`. Lengths in metres."""
 
     heights: Annotated[Doubles, "[:, ::1]"]  # (R, C)
     surfaces: Annotated[Bytes, "[:, ::1]"]  # (R - 1, C - 1)

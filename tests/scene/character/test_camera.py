@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -142,3 +143,62 @@ def test_moved_takes_the_target_along() -> None:
     for way in ((1, 2), (1, 2, math.nan), "far"):
         with pytest.raises(SettingError, match="camera way"):
             SLANTED.moved(way)  # type: ignore[arg-type]
+
+
+def in_clip(camera: Camera, points: np.ndarray, far: float = math.inf) -> np.ndarray:
+    """Where points (n, 3) are after projection, each number from -1 to 1 if seen."""
+    view = np.vstack([camera.view(), (0, 0, 0, 1)])
+    clip = camera.projection(SIZE, far=far) @ view
+    put = np.column_stack([points, np.ones(len(points))]) @ clip.T
+    return np.asarray(put[:, :3] / put[:, 3:])
+
+
+@pytest.mark.parametrize("height", [None, 2.5])
+@pytest.mark.parametrize("far", [math.inf, 50.0])
+def test_projection_is_where_points_appear(height: float | None, far: float) -> None:
+    rng = np.random.default_rng(3)
+    camera = replace(SLANTED, height=height, near=0.05)
+    points = rng.normal(size=(100, 3))
+    pixels = camera.project(points, SIZE)
+    points, pixels = points[pixels[:, 2] > 0.1], pixels[pixels[:, 2] > 0.1]
+    assert len(points) > 80
+    seen = in_clip(camera, points, far)
+    across = (seen[:, 0] + 1) / 2 * SIZE[0]
+    down = (1 - seen[:, 1]) / 2 * SIZE[1]
+    np.testing.assert_allclose(across, pixels[:, 0], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(down, pixels[:, 1], rtol=0, atol=1e-9)
+    # What is farther away is deeper.
+    assert (np.diff(seen[np.argsort(pixels[:, 2]), 2]) >= 0).all()
+
+
+@pytest.mark.parametrize("height", [None, 2.5])
+def test_depth_goes_from_near_to_far(height: float | None) -> None:
+    camera = Camera((0, 0, 0), (0, 0, -1), height=height, near=0.25)
+    ends = np.array([(0, 0, -0.25), (0, 0, -40.0)])
+    np.testing.assert_allclose(in_clip(camera, ends, 40)[:, 2], (-1, 1), atol=1e-12)
+    last = 1000.0 if height else 1e12  # without an end, depth comes to 1 far away
+    ends[1, 2] = -last
+    np.testing.assert_allclose(in_clip(camera, ends)[:, 2], (-1, 1), atol=1e-9)
+
+
+def test_projection_is_the_usual_matrix() -> None:
+    camera = Camera(fov=math.radians(60), near=0.1)
+    f = 1 / math.tan(math.radians(30))
+    wanted = [[f * 48 / 64, 0, 0, 0], [0, f, 0, 0]]
+    wanted += [[0, 0, -100.1 / 99.9, -2 * 100 * 0.1 / 99.9], [0, 0, -1, 0]]
+    np.testing.assert_allclose(camera.projection(SIZE, far=100), wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("size", "far", "text"),
+    [
+        ((0, 48), 10, r"size: \(0, 48\), expected width and height in pixels"),
+        ((64,), 10, "size"),
+        ((64, math.nan), 10, "size"),
+        (SIZE, 0.01, "far: 0.01, expected metres beyond 0.01"),
+        (SIZE, math.nan, "far: nan"),
+    ],
+)
+def test_projections_that_are_refused(size: Any, far: float, text: str) -> None:
+    with pytest.raises(SettingError, match=text):
+        Camera().projection(size, far=far)

@@ -66,6 +66,15 @@ def roll(
     return places[0], slides[0]
 
 
+def test_the_ground_says_what_the_footing_finds(rng: Rng) -> None:
+    ground = hill(rng)
+    places = rng.uniform(-6, 6, (300, 3))
+    found = footing(ground, places)
+    x, z = places[:, 0], places[:, 2]
+    np.testing.assert_array_equal(ground.height(x, z), found.heights)
+    np.testing.assert_array_equal(ground.normal(x, z), found.normals)
+
+
 def test_heights_normals_and_surfaces_are_those_of_the_twin(rng: Rng) -> None:
     ground = hill(rng)
     places = rng.uniform((-3, 0, 0), (2.5, 1, 4.5), (500, 3))

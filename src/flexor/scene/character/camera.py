@@ -14,6 +14,8 @@ from flexor.scene.character.light import Vector, as_vector
 
 __all__ = ["Camera"]
 
+FLAT_FAR = 1000.0  # metres: how far depth goes without perspective, if not said
+
 
 @dataclass(frozen=True, slots=True)
 class Camera:
@@ -65,6 +67,40 @@ class Camera:
         """camera_from_world, float64 (3, 4); the camera looks along its -z."""
         rows = [(*axis, -_dot(axis, self.eye)) for axis in self._axes()]
         return np.array(rows)
+
+    def projection(
+        self, size: tuple[int, int], *, far: float = math.inf
+    ) -> NDArray[np.float64]:
+        """clip_from_camera, float64 (4, 4), for pictures of (width, height).
+
+        As OpenGL has it: it acts on column vectors (x, y, z, 1) of camera space (see
+        `view`); divided by its last number a point is in the picture where all three
+        are within -1 and 1, with x to the right, y up, and -1 at `near`, 1 at `far`.
+        far: metres; inf for none, which a camera without perspective cannot have: its
+        depth goes to 1000 m then.
+        """
+        try:
+            width, height = (float(side) for side in size)
+        except (TypeError, ValueError):
+            width = height = math.nan
+        if not (0 < width < math.inf and 0 < height < math.inf):
+            raise SettingError(f"size: {size!r}, expected width and height in pixels")
+        if not far > self.near:
+            raise SettingError(f"far: {far!r}, expected metres beyond {self.near:g}")
+        near, clip = self.near, np.zeros((4, 4))
+        if self.height is not None:
+            far = max(FLAT_FAR, 2 * near) if far == math.inf else far
+            clip[1, 1] = 2 / self.height
+            clip[2, 2:] = -2 / (far - near), -(far + near) / (far - near)
+            clip[3, 3] = 1
+        else:
+            clip[1, 1] = 1 / exact.tan(self.fov / 2)
+            # Of both divided by `far`, so that it may be infinite.
+            share = near / far
+            clip[2, 2:] = -(1 + share) / (1 - share), -2 * near / (1 - share)
+            clip[3, 2] = -1
+        clip[0, 0] = clip[1, 1] * height / width
+        return clip
 
     def scale(self, size: tuple[int, int]) -> float:
         """Pixels a metre in a picture of (width, height), at a distance of 1 m if the

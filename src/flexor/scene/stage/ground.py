@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from flexor.arrays import Doubles, freeze
 from flexor.errors import SettingError, ShapeError
@@ -60,6 +61,51 @@ class Ground:
             raise SettingError(f"corner: {self.corner}, expected metres")
         put(self, "corner", (x, z))
 
+    def height(self, x: ArrayLike, z: ArrayLike) -> Any:
+        """Metres above zero at places: a float, or float64 of the shape of x and z.
+
+        x, z: numbers or arrays, metres, which are broadcast. The numbers are those that
+        a stage puts its characters on, to the bit.
+        """
+        heights, _, shape = self._look(x, z)
+        return heights.reshape(shape) if shape else float(heights[0])
+
+    def normal(self, x: ArrayLike, z: ArrayLike) -> Doubles:
+        """Which way is straight away from the ground: float64 (..., 3), unit, with the
+        shape of x and z in front. Beyond an edge nothing rises across it.
+        """
+        _, normals, shape = self._look(x, z)
+        return normals.reshape(*shape, 3)
+
+    def _look(
+        self, x: ArrayLike, z: ArrayLike
+    ) -> tuple[Doubles, Doubles, tuple[int, ...]]:
+        """Heights (P,) and normals (P, 3) of places, and the shape of x and z."""
+        from flexor.maths.kernels import field as kernel_field
+
+        xs, zs = _metres(x, "x"), _metres(z, "z")
+        try:
+            shape = np.broadcast_shapes(xs.shape, zs.shape)
+        except ValueError:
+            raise ShapeError(
+                f"x, z: shapes {xs.shape} and {zs.shape} do not go together"
+            ) from None
+        places = np.zeros((*shape, 3))
+        places[..., 0], places[..., 2] = xs, zs
+        places = places.reshape(-1, 3)
+        heights, normals = np.empty(len(places)), np.empty((len(places), 3))
+        kernel_field.look_down(
+            self.heights,
+            self.surfaces,
+            *self.corner,
+            self.step,
+            places,
+            heights,
+            normals,
+            np.empty(len(places), np.uint8),
+        )
+        return heights, normals, shape
+
     def mesh(self) -> tuple[Doubles, NDArray[np.int32]]:
         """Its triangles: places (R * C, 3) and faces (2 cells, 3), seen from above
         counter-clockwise; those of a cell follow each other, cell by cell.
@@ -72,6 +118,20 @@ class Ground:
         c, d = first[1:, :-1], first[1:, 1:]
         faces = np.stack([a, c, d, a, d, b], -1).reshape(-1, 3)
         return places.reshape(-1, 3), faces.astype(np.int32)
+
+
+def _metres(values: ArrayLike, name: str) -> Doubles:
+    """Numbers as float64; refused where one is none."""
+    try:
+        found = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{name}: {values!r}, expected metres") from None
+    wrong = np.argwhere(~np.isfinite(found))
+    if len(wrong):
+        at = tuple(wrong[0].tolist())
+        where = f"{name}[{', '.join(map(str, at))}]" if at else name
+        raise ShapeError(f"{where}: {found[at]}, expected a finite number of metres")
+    return found
 
 
 def make_ground(

@@ -12,7 +12,7 @@ from flexor.deform.level_bind import LevelBind, bind_level, rest_vertices
 from flexor.errors import SettingError
 from flexor.maths import exact, transforms
 from flexor.pose.clips.root_motion import RootMotion
-from flexor.pose.crowd.layout import DEFINED
+from flexor.pose.crowd.layout import DEFINED, LANES
 from flexor.pose.crowd.node_motion import NodeMotion, make_node_motion
 from flexor.pose.layout import Layout
 from flexor.scene.character.clip import Clip
@@ -20,9 +20,9 @@ from flexor.scene.character.skeleton import rest_world
 from flexor.scene.runtime.levels import Levels
 from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.scene import Scene
-from flexor.stage.crowd.standing import find_soles, surface_shares
+from flexor.stage.crowd.standing import find_soles, rest_places, surface_shares
 
-__all__ = ["CrowdKind", "make_kind"]
+__all__ = ["CrowdKind", "footprint_of", "make_kind", "slot_reaches"]
 
 CLOSE = 1e-4  # seconds that a way may end before or after its clip
 
@@ -77,10 +77,14 @@ def make_kind(
     lanes = motion.lanes.slots
     rest = rest_world(scene.skeleton)[levels.slots[lanes], :, :3]
     sizes = exact.svd(rest)[1][:, 0]
-    reaches = _reaches(scene, levels)[lanes]
+    reaches = slot_reaches(scene, levels)[lanes]
     balls = np.array(
         [_ball(motion, row, reaches, sizes) for row in range(len(clips) + 1)]
     )
+    places = [
+        rest_places(scene, levels, lanes.reshape(-1, LANES)[groups].ravel(), own)
+        for groups, own in zip(motion.lanes.groups, binds, strict=True)
+    ]
     table, paths = _paths(clips, ways or {})
     return CrowdKind(
         levels,
@@ -88,15 +92,15 @@ def make_kind(
         binds,
         balls[:, :3].copy(),
         balls[:, 3].copy(),
-        _footprint(scene, levels),
-        find_soles(motion, binds[0]),
-        tuple(surface_shares(motion, level, own) for level, own in enumerate(binds)),
+        footprint_of(scene, levels),
+        find_soles(motion, binds[0], places[0]),
+        tuple(map(surface_shares, places, binds)),
         table,
         paths,
     )
 
 
-def _reaches(scene: Scene, levels: Levels) -> Doubles:
+def slot_reaches(scene: Scene, levels: Levels) -> Doubles:
     """How far from its node a slot pulls skin at any level: (S,), in node space."""
     found = np.zeros(len(levels.slots))
     for surface in levels.surfaces:
@@ -115,7 +119,7 @@ def _reaches(scene: Scene, levels: Levels) -> Doubles:
     return found
 
 
-def _footprint(scene: Scene, levels: Levels) -> float:
+def footprint_of(scene: Scene, levels: Levels) -> float:
     """Metres that the skin takes on the floor at rest, between length and width."""
     world = rest_world(scene.skeleton)[levels.slots]
     points = [np.zeros((0, 3))]

@@ -47,9 +47,9 @@ def find_footing(
     ground: Ground, places: Doubles, settings: FrictionSettings, *, out: Footing
 ) -> None:
     """Look at what is under places (N, 3)."""
-    from flexor.stage.movement.kernels import ground as kernel_movement
+    from flexor.maths.kernels import field as kernel_field
 
-    kernel_movement.look_down(
+    kernel_field.look_down(
         ground.heights,
         ground.surfaces,
         *ground.corner,

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from flexor.maths.kernels.field import find_cell_fast, ground_height_fast
 from flexor.maths.kernels.functions import cos, sin
 from flexor.maths.kernels.jit import inline, jit
 from flexor.maths.kernels.numbers import float32, int32, int64
@@ -27,7 +28,6 @@ from flexor.stage.effects.layout import (
     Drops,
     Parts,
 )
-from flexor.stage.kernels.field import find_cell_fast, ground_height_fast
 from flexor.stage.layout import GroundTable
 
 if TYPE_CHECKING:

@@ -23,11 +23,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from flexor.maths.kernels.field import ground_height_fast
 from flexor.maths.kernels.jit import inline, jit
 from flexor.maths.kernels.numbers import float32, float64, int32, int64, uint64
 from flexor.stage.effects.layout import LEAVES as BLOCK
 from flexor.stage.effects.layout import LeafRows
-from flexor.stage.kernels.field import ground_height_fast
 from flexor.stage.layout import GroundTable
 
 if TYPE_CHECKING:

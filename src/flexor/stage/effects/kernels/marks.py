@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from flexor.maths.kernels.field import find_cell_fast, ground_height_fast
 from flexor.maths.kernels.functions import cos, sin
 from flexor.maths.kernels.jit import inline, jit
 from flexor.maths.kernels.numbers import int64
@@ -25,7 +26,6 @@ from flexor.stage.effects.layout import (
     TOES,
     MarkRows,
 )
-from flexor.stage.kernels.field import find_cell_fast, ground_height_fast
 from flexor.stage.layout import GroundTable
 
 if TYPE_CHECKING:

@@ -22,9 +22,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from flexor.maths.kernels.field import plane_of
 from flexor.maths.kernels.jit import inline, jit
 from flexor.maths.kernels.numbers import float64, int64
-from flexor.stage.kernels.field import plane_of
 
 if TYPE_CHECKING:
     from flexor.arrays import Bools, Doubles, Floats, Ints

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from flexor.maths.kernels.field import ground_height, ground_slope
 from flexor.maths.kernels.functions import cos, sin
 from flexor.maths.kernels.jit import jit
 from flexor.maths.kernels.numbers import int64
 from flexor.maths.kernels.quaternions import turn_both, turn_vector
-from flexor.stage.kernels.field import ground_height, ground_slope
 from flexor.stage.layout import GroundTable
 from flexor.stage.motion.kernels.soles import sole_point
 from flexor.stage.motion.layout import LOCKED, OFF_TURN, OFF_X, OFF_Y, OFF_Z, Soles

@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from flexor.maths.kernels.field import ground_height
 from flexor.maths.kernels.jit import inline, jit
 from flexor.maths.kernels.numbers import int64
-from flexor.stage.kernels.field import ground_height
 from flexor.stage.movement.layout import TALL
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from flexor.maths.kernels.functions import atan2, cos, sin
 from flexor.maths.kernels.jit import inline, jit
 from flexor.maths.kernels.numbers import int64
-from flexor.stage.kernels.field import find_cell, ground_height, ground_slope
 from flexor.stage.movement.layout import NEAR_SPOT as NEAR
 from flexor.stage.movement.layout import Gait, Walkers
 
@@ -21,32 +20,6 @@ if TYPE_CHECKING:
 
 STEEP = 0.5  # metres that ground rises a metre along it: steeper is a step, and climbed
 SLOWEST, FASTEST = 0.3, 1.5  # factors of walking up and down
-
-
-@jit(
-    "void(f8[:, ::1], u1[:, ::1], f8, f8, f8, f8[:, ::1],"
-    " out f8[::1], out f8[:, ::1], out u1[::1])"
-)
-def look_down(
-    heights: Doubles,
-    surfaces: Bytes,
-    x0: float,
-    z0: float,
-    step: float,
-    places: Doubles,
-    below: Doubles,
-    normals: Doubles,
-    kinds: Bytes,
-) -> None:
-    """What is under places: heights (N,), unit normals (N, 3), surfaces (N,)."""
-    for n in range(len(places)):
-        x, z = places[n, 0], places[n, 2]
-        below[n] = ground_height(heights, x0, z0, step, x, z)
-        gx, gz = ground_slope(heights, x0, z0, step, x, z)
-        scale = 1.0 / math.sqrt(gx * gx + 1.0 + gz * gz)
-        normals[n, 0], normals[n, 1], normals[n, 2] = -gx * scale, scale, -gz * scale
-        r, c, _, _ = find_cell(heights, x0, z0, step, x, z)
-        kinds[n] = surfaces[r, c]
 
 
 @jit(

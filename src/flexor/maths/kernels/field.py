@@ -1,4 +1,4 @@
-"""The ground under a place: its cell, height, slope and triangles.
+"""A field of heights under a place: its cell, height, slope and triangles.
 
 heights: float64 (R, C), metres, at the corners of square cells; x0, z0: where the first
 of them is; step: metres from one to the next; inverse: 1 / step. A cell is two
@@ -17,13 +17,14 @@ held by steep ground get other last bits, since sums are then made in another or
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from flexor.maths.kernels.jit import inline
+from flexor.maths.kernels.jit import inline, jit
 from flexor.maths.kernels.numbers import int64, uint64
 
 if TYPE_CHECKING:
-    from flexor.arrays import Doubles
+    from flexor.arrays import Bytes, Doubles
 
 BEFORE = 1.0 - 2.0**-52
 
@@ -129,3 +130,29 @@ def ground_slope(
     if z < z0 or z > z0 + step * (rows - 1):
         gz = 0.0
     return gx, gz
+
+
+@jit(
+    "void(f8[:, ::1], u1[:, ::1], f8, f8, f8, f8[:, ::1],"
+    " out f8[::1], out f8[:, ::1], out u1[::1])"
+)
+def look_down(
+    heights: Doubles,
+    surfaces: Bytes,
+    x0: float,
+    z0: float,
+    step: float,
+    places: Doubles,
+    below: Doubles,
+    normals: Doubles,
+    kinds: Bytes,
+) -> None:
+    """What is under places: heights (N,), unit normals (N, 3), surfaces (N,)."""
+    for n in range(len(places)):
+        x, z = places[n, 0], places[n, 2]
+        below[n] = ground_height(heights, x0, z0, step, x, z)
+        gx, gz = ground_slope(heights, x0, z0, step, x, z)
+        scale = 1.0 / math.sqrt(gx * gx + 1.0 + gz * gz)
+        normals[n, 0], normals[n, 1], normals[n, 2] = -gx * scale, scale, -gz * scale
+        r, c, _, _ = find_cell(heights, x0, z0, step, x, z)
+        kinds[n] = surfaces[r, c]
