@@ -400,3 +400,10 @@ def test_stopped_in_the_middle(tmp_path: Path, sent: signal.Signals, code: int) 
     assert said == "flexor: stopped, nothing was written\n"
     assert os.listdir(tmp_path) == ["a.webp"]
     assert out.read_bytes() == b"old"
+
+
+def test_the_help_says_of_weights_what_they_do(run: Any) -> None:
+    """Nothing but a program's own rule draws by one weight: crowds have levels."""
+    said = " ".join(re.sub("[^a-z ]", " ", run("--help").out.lower()).split())
+    assert "largest alone" in said
+    assert "is used for" not in said

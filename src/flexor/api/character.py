@@ -56,12 +56,14 @@ class Character:
         self._again = Again()
 
     def __reduce__(self) -> tuple[Any, ...]:
+        state = {key: self.__dict__[key] for key in ("layout",) if key in self.__dict__}
+        source: Scene | Package = self.scene
         # Envelopes are large and can be made again; levels as they are cannot.
-        if self.given_levels is None:
-            return Character, (self.scene,)
-        from flexor.scene.runtime.package import Package
+        if self.given_levels is not None:
+            from flexor.scene.runtime.package import Package
 
-        return Character, (Package(self.scene, _make_envelopes, self.given_levels),)
+            source = Package(self.scene, _make_envelopes, self.given_levels)
+        return Character, (source,), state
 
     def __repr__(self) -> str:
         return (
@@ -102,7 +104,7 @@ class Character:
 
     @once
     def layout(self) -> Layout:
-        """The skeleton as the pose kernels see it."""
+        """The skeleton as the pose kernels see it; solvers go by which layout it is."""
         return make_layout(self.scene)
 
     @once
@@ -135,13 +137,13 @@ class Character:
         """The character with fewer nodes, influences and triangles, level by level.
 
         A package may bring them; otherwise they are made when first asked for, in some
-        seconds, which needs the extra "codecs".
+        seconds, which needs the extra "codecs", and kept for later programs.
         """
         if self.given_levels is not None:
             return self.given_levels
-        from flexor.convert.levels.make import make_levels
+        from flexor.api.kept_levels import kept_levels
 
-        return make_levels(self.scene)[0]
+        return kept_levels(self.scene)
 
     def with_envelopes(self, envelopes: Envelopes) -> Character:
         """The same character with envelopes that were made in another way."""

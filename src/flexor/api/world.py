@@ -191,7 +191,7 @@ class World:
 
     def _put_crowd(self, crowd: Crowd) -> None:
         places = crowd.place
-        places[:, 1] = self.ground.height(places[:, 0], places[:, 2])
+        places[:, 1] = self.ground.height(places[:, 0], places[:, 2]) - crowd.soles
 
     def advance(self, dt: float, buttons: Buttons = None) -> None:
         """Move all on by `dt` seconds; buttons: what the pads of the stage hold.

@@ -97,8 +97,8 @@ WeightsName = Annotated[
     str,
     typer.Option(
         "--weights",
-        help="multi: all weights of each vertex; one: the largest alone, as is used "
-        "for characters far away.",
+        help="multi: all weights of each vertex; one: the largest alone, which is "
+        "quicker, and will do where a character is small in the picture.",
     ),
 ]
 Skinning = Annotated[

@@ -120,7 +120,7 @@ class StagePainter:
             for assets, own in zip(self._assets, cast, strict=True)
         ]
         self._afterimages = plan.effects.afterimages
-        self._targets = Targets()
+        self.targets = Targets()
         self._style: DrawStyle | None = None  # of the last picture
         self._dresses: list[Dress] = []
 
@@ -138,7 +138,7 @@ class StagePainter:
         camera: None for the frame's own; more: items of the same backend.
         """
         own = self.style_of(style)
-        target = self._targets.take(size, own)
+        target = self.targets.take(size, own)
         if camera is not None:
             frame = self._seen_from(frame, camera)
         draw_list = self.draw_list(frame, own.for_height(size[1]), lines, more)

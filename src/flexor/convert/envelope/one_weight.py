@@ -23,7 +23,9 @@ def one_weight(part: EnvelopePart, trace: Sequence[int]) -> EnvelopePart:
     pulls = part_pulls(part, rank)
     by_weight = np.lexsort((pulls.ranks, -pulls.weights, pulls.rows))
     best = by_weight[pulls.first]  # the places of each vertex are its own in any order
-    row_of_rank = np.full(len(trace), -1, np.int32)
-    row_of_rank[rank[part.models]] = np.arange(len(part.models), dtype=np.int32)
-    joints = row_of_rank[pulls.ranks[best]][:, None]
+    # Of a model that is bound in several ways, the way with the largest weight.
+    is_used = (part.joints >= 0) & (part.weights > 0)
+    is_best = is_used & (rank[part.models[part.joints]] == pulls.ranks[best][:, None])
+    column = np.where(is_best, part.weights, -1).argmax(1)[:, None]
+    joints = np.take_along_axis(part.joints, column, 1)
     return replace(part, joints=joints, weights=np.ones((len(part), 1), np.float32))

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexor.arrays import Ints
+from flexor.arrays import Ints, RowsLike, spell_out
 from flexor.errors import SettingError
 from flexor.pose.play.kernels import player as at
 from flexor.pose.play.kernels.voice import FREE, KEPT, LOOP, ONCE
@@ -16,7 +16,7 @@ from flexor.pose.play.player import FASTEST, PlayerState
 __all__ = ["Mode", "choose", "play", "set_weight", "stop"]
 
 Mode = Literal["once", "loop", "ping-pong"]
-Who = ArrayLike | None
+Who = RowsLike | None
 LAST_ACT = np.iinfo(np.int32).max  # the highest number that a voice can note
 
 
@@ -40,7 +40,7 @@ def _layer_rows(state: PlayerState, layer: str | int, who: Who) -> tuple[int, In
 
 
 def choose(who: Who, count: int) -> NDArray[np.int64]:
-    """Numbers of characters (R,) of indices or a mask (N,); None: all.
+    """Numbers of characters (R,) of indices, a slice or a mask (N,); None: all.
 
     Indices stay in the order given, in which settings for each of them are; one that is
     there twice is refused, since it would have two.
@@ -48,7 +48,7 @@ def choose(who: Who, count: int) -> NDArray[np.int64]:
     if who is None:
         return np.arange(count)
     try:
-        given = np.asarray(who)
+        given = np.asarray(spell_out(who, count, "who"))
     except (TypeError, ValueError):  # rows of different lengths
         given = np.zeros((1, 1))
     if given.dtype == bool:
