@@ -81,7 +81,7 @@ def test_things_stand_on_the_ground() -> None:
     for _ in range(60):
         world.advance(1 / 60)
     wanted = world.ground.height(crowd.place[:, 0], crowd.place[:, 2])
-    np.testing.assert_allclose(crowd.place[:, 1], wanted)
+    np.testing.assert_allclose(crowd.place[:, 1] + crowd.soles, wanted)
     assert wanted.max() > 0.8
     # Ankles are where they are over flat ground, as far as legs reach.
     ankles = player.points(["l-ankle", "r-ankle"]).astype(float)
