@@ -198,6 +198,23 @@ def test_looks(run: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.jit
+def test_meshes_are_left_out(run: Any, hero_file: Path, tmp_path: Path) -> None:
+    still = ("--rest", "--time", 0, *SMALL, "-o")
+    hero = flexor.load(hero_file)
+    seen = []
+    for without in ((), ("rigid",), ("rig*", "pair")):
+        words = [word for one in without for word in ("--without", one)]
+        done = run(hero_file, *still, tmp_path / "a.png", *words)
+        assert (done.code, done.err) == (0, "")
+        seen.append((tmp_path / "a.png").read_bytes())
+    assert len(set(seen)) == 3
+    done = run(hero_file, *still, tmp_path / "b.png", "--without", "hat")
+    assert done.code == 2
+    assert done.err.startswith("flexor: --without: no mesh or node of one fits 'hat'")
+    assert hero.meshes[0].name in done.err
+
+
+@pytest.mark.jit
 def test_the_end_of_a_clip(run: Any, tmp_path: Path) -> None:
     out = tmp_path / "a.png"
     length = flexor.samples.mannequin().clips["walk"].duration

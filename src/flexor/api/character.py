@@ -17,6 +17,8 @@ from flexor.api.skins import (
     Weights,
     check_method,
     check_weights,
+    skin_dual,
+    skin_linear,
 )
 from flexor.arrays import Floats, check_array
 from flexor.errors import SettingError, ShapeError
@@ -180,6 +182,17 @@ class Character:
         return Character(
             Package(scene, lambda _: source.envelopes, lambda _: source.levels)
         )
+
+    def without(self, *patterns: str) -> Character:
+        """The same character without the meshes that patterns of names fit, of meshes
+        or of nodes that have one; skeleton, clips and links stay.
+
+        `*` and `?` stand for letters, such as "*Shield*". Envelopes and levels of what
+        is left are made when they are asked for.
+        """
+        from flexor.convert.leave_out import leave_out_meshes
+
+        return Character(leave_out_meshes(self.scene, patterns))
 
     def envelope_state(self, weights: Weights) -> EnvelopeState:
         """New work space for one of the envelopes, for one thread."""
@@ -419,7 +432,7 @@ class Character:
         method: Method,
     ) -> None:
         """Skin with all weights; world: (N, J, 3, 4); weights: (N, W)."""
-        skin_part = _skin_linear if method == "linear" else _skin_dual
+        skin_part = skin_linear if method == "linear" else skin_dual
 
         def work(rows: slice) -> None:
             for bind, skin in zip(self.binds, skins, strict=True):
@@ -478,21 +491,3 @@ def _make_envelopes(scene: Scene) -> Envelopes:
     from flexor.convert.envelope.make import convert_scene
 
     return convert_scene(scene)[0]
-
-
-def _skin_linear(
-    bind: Bind, world: Floats, weights: Floats, positions: Floats, normals: Floats
-) -> None:
-    from flexor.deform.vertices import init_skin, skin_vertices
-
-    state = init_skin(bind, len(world))
-    skin_vertices(state, world, weights, positions=positions, normals=normals)
-
-
-def _skin_dual(
-    bind: Bind, world: Floats, weights: Floats, positions: Floats, normals: Floats
-) -> None:
-    from flexor.deform.dual import init_dual, skin_vertices_dual
-
-    state = init_dual(bind, len(world))
-    skin_vertices_dual(state, world, weights, positions=positions, normals=normals)

@@ -108,6 +108,14 @@ Skinning = Annotated[
         "keep twisted limbs round."
     ),
 ]
+Without = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATTERN",
+        help="Leave out meshes, by patterns of their names or of their nodes', such as "
+        "'*Shield*'. Can be given more than once.",
+    ),
+]
 Samples = Annotated[int, typer.Option(help="4 for smooth edges, 1 for speed.")]
 CrowdCount = Annotated[
     int | None,
@@ -152,10 +160,9 @@ def render(
     skinning: Skinning = "linear",
     crowd: CrowdCount = None,
     seed: Seed = None,
+    without: Without = None,
 ) -> None:
-    """Draw a character: a clip as a video, one pose as a picture, many as a sheet; or
-    a crowd of it.
-    """
+    """Draw a character, or a crowd of it: a clip as a video, a pose, a sheet."""
     refused: dict[str, object] = {"--time": time, "--sheet": sheet, "--heat": heat}
     refused |= {"--turntable": turntable, "--bones": bones, "--names": names}
     refused |= {"--show": show, "--weights one": weights == "one"}
@@ -181,12 +188,11 @@ def render(
         _choose_weights(weights),
         _choose_method(skinning, weights),
     )
-    is_sheet, is_held = sheet is not None, time is not None
-    kind = _kind(out, is_sheet=is_sheet, is_held=is_held, is_turning=turntable)
+    kind = _kind(out, sheet is not None, time is not None, turntable)
     check_parent(Path(out))
 
     with tidy_when_ended():
-        character = _load(file)
+        character = _load(file, without)
         _check_joint(character, heat)
         shot = replace(shot, style=fit_views(looks, character, limits))
         name = _choose_clip(character, clip, rest)
@@ -219,7 +225,7 @@ class Plan:
         return any(self.turns)
 
 
-def _kind(out: str, *, is_sheet: bool, is_held: bool, is_turning: bool) -> str:
+def _kind(out: str, is_sheet: bool, is_held: bool, is_turning: bool) -> str:
     """What is to be written: "sheet", "picture" or "movie"."""
     if is_sheet and (is_held or is_turning):
         raise SettingError("--sheet: shows a whole clip; leave out --time, --turntable")
@@ -441,12 +447,17 @@ def _name(clip: str | None) -> str:
     return "rest pose" if clip is None else repr(clip)
 
 
-def _load(file: Path) -> Character:
+def _load(file: Path, without: list[str] | None) -> Character:
     from flexor.api.load_save import load
 
     character = load(file)
     say_lost_links(file.name, character.findings)
-    return character
+    if not without:
+        return character
+    try:
+        return character.without(*without)
+    except SettingError as error:
+        raise SettingError(f"--{error}") from None
 
 
 def _left_out(names: tuple[int, int] | None, most: str = "") -> str:
