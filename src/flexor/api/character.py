@@ -37,9 +37,9 @@ from flexor.scene.scene import Scene
 if TYPE_CHECKING:
     from flexor.deform.bind import Bind
     from flexor.deform.envelope import EnvelopeState
-    from flexor.scene.runtime.envelope import Envelopes
+    from flexor.scene.runtime.envelope import Envelopes, SomeEnvelopes
     from flexor.scene.runtime.levels import Levels
-    from flexor.scene.runtime.package import Package
+    from flexor.scene.runtime.package import GivenEnvelopes, Package
 
 __all__ = ["Character"]
 
@@ -63,7 +63,7 @@ class Character:
             return Character, (self.scene,)
         from flexor.scene.runtime.package import Package
 
-        return Character, (Package(self.scene, _make_envelopes, self.given_levels),)
+        return Character, (Package(self.scene, None, self.given_levels),)
 
     def __repr__(self) -> str:
         return (
@@ -118,12 +118,17 @@ class Character:
     def envelopes(self) -> Envelopes:
         """The surfaces sorted by the joints that pull them: all weights, and one.
 
-        A package brings them; for other files they are made when first asked for, in
-        up to some seconds.
+        Those that no package brought are made when first asked for, in up to some
+        seconds.
         """
-        if not isinstance(self._source, Scene):
-            return self._source.envelopes
-        return _make_envelopes(self.scene)
+        from flexor.convert.envelope.make import complete_envelopes
+
+        return complete_envelopes(self.scene, self.given_envelopes)
+
+    @property
+    def given_envelopes(self) -> GivenEnvelopes:
+        """The envelopes that a package brought, or `with_envelopes`; None: neither."""
+        return None if isinstance(self._source, Scene) else self._source.envelopes
 
     @property
     def given_levels(self) -> Levels | None:
@@ -145,7 +150,7 @@ class Character:
 
         return make_levels(self.scene)[0]
 
-    def with_envelopes(self, envelopes: Envelopes) -> Character:
+    def with_envelopes(self, envelopes: Envelopes | SomeEnvelopes) -> Character:
         """The same character with envelopes that were made in another way."""
         from flexor.scene.runtime.package import Package, check_envelopes
 
@@ -161,7 +166,7 @@ class Character:
             if not isinstance(levels, Levels):
                 raise ShapeError(f"levels: {type(levels).__name__}, expected Levels")
             check_levels(levels, self.scene)
-        return Character(Package(self.scene, lambda _: self.envelopes, levels))
+        return Character(Package(self.scene, lambda _: self.given_envelopes, levels))
 
     def with_clips(
         self, clips: Mapping[str, Clip | PackedClip], *, only: bool = False
@@ -200,7 +205,10 @@ class Character:
 
         check_weights(weights)
         columns = {node: row for node, (row, _) in self.layout.morph_columns.items()}
-        return init_envelope(getattr(self.envelopes, weights), columns)
+        own = getattr(self.given_envelopes, weights, None)
+        if own is None:
+            own = getattr(self.envelopes, weights)
+        return init_envelope(own, columns)
 
     def clip_tables(self, name: str) -> ClipTables:
         """A clip as the sampling kernels see it; laid out on first use."""
@@ -485,9 +493,3 @@ class Character:
             )
             for bind in self.binds
         ]
-
-
-def _make_envelopes(scene: Scene) -> Envelopes:
-    from flexor.convert.envelope.make import convert_scene
-
-    return convert_scene(scene)[0]

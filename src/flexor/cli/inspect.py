@@ -44,16 +44,17 @@ def inspect(
     report = report_scene(character.scene)
     size = file.stat().st_size
     kinds: dict[str, EnvelopeReport] = {}
-    if file.suffix.lower() == ".flexor":
-        both = character.envelopes
-        kinds = {
-            name: report_envelope(getattr(both, name)) for name in ("multi", "one")
-        }
+    is_package = file.suffix.lower() == ".flexor"
+    if is_package:
+        for name in ("multi", "one"):
+            own = getattr(character.given_envelopes, name, None)
+            if own is not None:
+                kinds[name] = report_envelope(own)
     given = character.given_levels
     levels = [] if given is None else report_stored(given)
     if as_json:
         whole = _as_json(file, size, report)
-        if kinds:
+        if is_package:
             whole["levels"] = [dataclasses.asdict(level) for level in levels]
             whole["envelopes"] = {
                 name: dataclasses.asdict(kind) for name, kind in kinds.items()
@@ -63,6 +64,8 @@ def inspect(
     print_report(file.name, size, report)
     if kinds:
         print_envelopes("envelopes", **kinds)
+    elif is_package:
+        open_console().print("no envelopes: they are made when they are asked for")
     if levels:
         print_levels("levels of detail", levels)
         open_console().print(LEVEL_LEGEND)

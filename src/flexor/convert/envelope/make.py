@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +24,23 @@ from flexor.convert.envelope.split_parts import (
     piece_lives,
     whole_parts,
 )
+from flexor.errors import SettingError
 from flexor.scene.finding import Finding
-from flexor.scene.runtime.envelope import Envelope, Envelopes
+from flexor.scene.runtime.envelope import Envelope, Envelopes, SomeEnvelopes
 from flexor.scene.scene import Scene
 
-__all__ = ["EnvelopeSettings", "convert_parts", "convert_scene"]
+__all__ = [
+    "EnvelopeSettings",
+    "Kept",
+    "complete_envelopes",
+    "convert_parts",
+    "convert_scene",
+    "keep_envelopes",
+]
+
+# Which envelopes a package holds. Nothing but the drawing library, asked for by name,
+# reads the one of all weights: characters are skinned vertex by vertex.
+Kept = Literal["none", "one", "both"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +70,28 @@ def convert_scene(
     single = [one_weight(part, trace) for part in parts]
     one, _ = convert_parts(parents, single, settings)
     return Envelopes(multi, one), findings
+
+
+def complete_envelopes(
+    scene: Scene, given: Envelopes | SomeEnvelopes | None
+) -> Envelopes:
+    """Both envelopes of a scene: those given, and what lacks made."""
+    if isinstance(given, Envelopes):
+        return given
+    made = convert_scene(scene)[0]
+    multi, one = (None, None) if given is None else (given.multi, given.one)
+    return Envelopes(
+        made.multi if multi is None else multi, made.one if one is None else one
+    )
+
+
+def keep_envelopes(envelopes: Envelopes, kept: Kept) -> Envelopes | SomeEnvelopes:
+    """Both, that of one weight alone, or none."""
+    if kept not in get_args(Kept):
+        raise SettingError(f"envelopes: {kept!r}, expected one of {get_args(Kept)}")
+    if kept == "both":
+        return envelopes
+    return SomeEnvelopes(one=envelopes.one if kept == "one" else None)
 
 
 def _peak(pieces: Sequence[Piece], rank: NDArray[np.intp]) -> int:
