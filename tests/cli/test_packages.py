@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import flexor
+from flexor.scene.runtime.envelope import SomeEnvelopes
 from tests.cli.converted import fill, refused
 from tests.output.moving import read_back
 
@@ -123,3 +125,38 @@ def test_a_broken_package(run: Any, folder: Path, tmp_path: Path) -> None:
     ):
         refused(run(*words), "broken.flexor")
     assert [path.name for path in tmp_path.iterdir()] == ["broken.flexor"]
+
+
+def test_lists_of_envelopes(run: Any, folder: Path, tmp_path: Path) -> None:
+    file = folder / "mannequin.flexor"
+    done = run("inspect", file, "--lists")
+    assert (done.code, done.err) == (0, "")
+    for word in (
+        "mannequin.flexor, one weight: areas of the common vertex buffer, peak ",
+        "vertex lists, in trace order",
+        "DRAWCP 0",
+        "non-drawing table",
+        "--envelopes both",
+    ):
+        assert word in done.out
+    found = json.loads(run("inspect", file, "--lists", "--json").out)
+    lists = found["lists"]["one"]
+    envelope = flexor.load(file).envelopes.one
+    assert list(found["lists"]) == ["one"]
+    assert lists["peak"] == envelope.peak
+    assert sum(len(area["vertices"]) for area in lists["areas"]) == len(envelope.order)
+
+
+@pytest.mark.parametrize("name", ["mannequin.glb", "bare.flexor"])
+def test_without_envelopes_it_is_said_how_to_get_them(
+    run: Any, folder: Path, tmp_path: Path, name: str
+) -> None:
+    hero = flexor.load(folder / "mannequin.glb")
+    flexor.save(hero.with_envelopes(SomeEnvelopes()), tmp_path / "bare.flexor")
+    file = (folder if name.endswith("glb") else tmp_path) / name
+    stem = Path(name).stem
+    refused(
+        run("inspect", file, "--lists"),
+        f"{file} holds no envelopes; 'flexor convert {name} -o {stem}.flexor "
+        "--envelopes both' puts them in",
+    )
