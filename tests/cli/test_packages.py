@@ -84,6 +84,29 @@ def test_one_weight_is_another_picture(
     assert 0 < off.mean() < 0.1
 
 
+@pytest.mark.jit
+def test_one_weight_of_named_parts(run: Any, folder: Path, tmp_path: Path) -> None:
+    """Asked for when drawn, or when converted: the same picture, unlike the others."""
+    made = tmp_path / "made.flexor"
+    glb = folder / "mannequin.glb"
+    few = ("--one-weight", "l-*", "--one-weight", "head")
+    words = ("-o", made, *few, "--levels", "none", "--motion-error", 0)
+    assert run("convert", glb, *words).code == 0
+    seen = []
+    still = ("--clip", "kick", "--time", 0.5, *SMALL, "-o", tmp_path / "a.png")
+    for file, more in (
+        (glb, ()),
+        (glb, ("--weights", "one")),
+        (glb, ("--weights", "one", *few)),
+        (made, ("--weights", "one")),
+    ):
+        done = run("render", file, *still, *more)
+        assert (done.code, done.err) == (0, "")
+        seen.append((tmp_path / "a.png").read_bytes())
+    assert len(set(seen[:3])) == 3
+    assert seen[2] == seen[3]
+
+
 def test_weights_are_one_of_two_words(run: Any, folder: Path, tmp_path: Path) -> None:
     words = ("-o", tmp_path / "a.png", "--weights", "two")
     done = run("render", folder / "mannequin.flexor", *words)

@@ -312,6 +312,11 @@ def test_dual_quaternions(
         (("--samples", "3"), "samples: 3, expected 1 or 4"),
         (("--skinning", "cubic"), "--skinning: 'cubic', expected linear or dual"),
         (("--skinning", "dual", "--weights", "one"), "leave out one of them"),
+        (("--one-weight", "head"), "--one-weight: is for --weights one"),
+        (
+            ("--weights", "one", "--one-weight", "hat"),
+            "--one-weight: no joint or mesh fits 'hat'; there are: 'hips'",
+        ),
         (("--sheet", "4"), "a sheet is a picture"),
         (("--sheet", "4", "--turntable"), "leave out --time, --turntable"),
     ],

@@ -17,6 +17,7 @@ from flexor.api.skins import (
     Weights,
     check_method,
     check_weights,
+    room_for,
     skin_dual,
     skin_linear,
 )
@@ -156,6 +157,20 @@ class Character:
 
         check_envelopes(envelopes, self.scene)
         return Character(Package(self.scene, envelopes, lambda _: self.given_levels))
+
+    def with_one_weight(self, *patterns: str) -> Character:
+        """The same character, of which only named parts have one weight where one is
+        asked for (`weights="one"`, `WeightRule`); all others keep all weights.
+
+        patterns: of names of joints, for the vertices that they pull most, and of
+        meshes or their nodes, for all of these; without any, the whole has one.
+        """
+        from flexor.convert.envelope.make import EnvelopeSettings, convert_scene
+        from flexor.scene.runtime.envelope import SomeEnvelopes
+
+        made = convert_scene(self.scene, EnvelopeSettings(one_parts=patterns))[0]
+        multi = getattr(self.given_envelopes, "multi", None)
+        return self.with_envelopes(SomeEnvelopes(multi, made.one))
 
     def with_levels(self, levels: Levels | None) -> Character:
         """The same character with these levels of detail; None: with none given."""
@@ -365,7 +380,7 @@ class Character:
             raise ShapeError(f"a pose of {len(pose)} moments; use deform_many for it")
         if weights == "multi" and method == "linear":
             self._check_pose(pose.world.shape, pose.weights.shape)
-            skins = self._room() if out is None else out
+            skins = room_for(self.binds) if out is None else out
             if self._again.skin(self.binds, pose, skins):
                 return skins
         many = Pose(
@@ -376,7 +391,7 @@ class Character:
             pose.weights[None],
         )
         if out is None:
-            out = self._room()
+            out = room_for(self.binds)
         room = [
             SkinnedPrimitive(s.node, s.primitive, s.positions[None], s.normals[None])
             for s in out
@@ -403,7 +418,7 @@ class Character:
             raise ShapeError("a pose of one moment; use deform for it")
         count = len(poses)
         self._check_pose(poses.world.shape, poses.weights.shape, (count,))
-        skins = self._room((count,)) if out is None else out
+        skins = room_for(self.binds, (count,)) if out is None else out
         if len(skins) != len(self.binds):
             wanted = len(self.binds)
             raise ShapeError(f"out: {len(skins)} primitives, expected {wanted}")
@@ -481,15 +496,3 @@ class Character:
             spare.append(state)
 
         threads.run_slices(work, len(world))
-
-    def _room(self, many: tuple[int, ...] = ()) -> list[SkinnedPrimitive]:
-        """New arrays for skins: (V, 3), or with axes in front."""
-        return [
-            SkinnedPrimitive(
-                bind.node,
-                bind.primitive,
-                np.empty((*many, bind.vertex_count, 3), np.float32),
-                np.empty((*many, bind.vertex_count, 3), np.float32),
-            )
-            for bind in self.binds
-        ]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
 
 from flexor.arrays import Floats
 from flexor.errors import SettingError
@@ -17,6 +20,7 @@ __all__ = [
     "Weights",
     "check_method",
     "check_weights",
+    "room_for",
     "skin_dual",
     "skin_linear",
 ]
@@ -37,6 +41,21 @@ class SkinnedPrimitive:
     primitive: int
     positions: Floats
     normals: Floats
+
+
+def room_for(
+    binds: Sequence[Bind], many: tuple[int, ...] = ()
+) -> list[SkinnedPrimitive]:
+    """New arrays for skins: (V, 3), or with axes in front."""
+    return [
+        SkinnedPrimitive(
+            bind.node,
+            bind.primitive,
+            np.empty((*many, bind.vertex_count, 3), np.float32),
+            np.empty((*many, bind.vertex_count, 3), np.float32),
+        )
+        for bind in binds
+    ]
 
 
 def check_method(method: Any) -> None:

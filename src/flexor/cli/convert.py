@@ -80,6 +80,14 @@ KeptEnvelopes = Annotated[
         "drawing library reads; what lacks is made when it is asked for.",
     ),
 ]
+OneWeight = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATTERN",
+        help="Only these have one weight where it is asked for, by patterns of names "
+        "of joints or meshes; all others keep all. Can be given more than once.",
+    ),
+]
 MotionError = Annotated[
     float,
     typer.Option(
@@ -153,6 +161,7 @@ def convert(
     motion_unit: MotionUnit = None,
     levels: WantedLevels = "",
     envelopes: KeptEnvelopes = "one",
+    one_weight: OneWeight = None,
 ) -> None:
     """Write a package: the character with its envelopes, its motion packed and its
     levels of detail, mapped at once when loaded.
@@ -175,6 +184,7 @@ def convert(
     settings = EnvelopeSettings(
         split=split,
         search=search,
+        one_parts=tuple(one_weight or ()),
         ids="consistent" if ids == "consistent" else "places",
     )
     done: list[Converted] = []

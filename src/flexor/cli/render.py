@@ -101,6 +101,14 @@ WeightsName = Annotated[
         "for characters far away.",
     ),
 ]
+OneWeight = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATTERN",
+        help="With --weights one: only these have one weight, by patterns of names of "
+        "joints or meshes. Can be given more than once.",
+    ),
+]
 Skinning = Annotated[
     str,
     typer.Option(
@@ -161,6 +169,7 @@ def render(
     crowd: CrowdCount = None,
     seed: Seed = None,
     without: Without = None,
+    one_weight: OneWeight = None,
 ) -> None:
     """Draw a character, or a crowd of it: a clip as a video, a pose, a sheet."""
     refused: dict[str, object] = {"--time": time, "--sheet": sheet, "--heat": heat}
@@ -168,6 +177,7 @@ def render(
     refused |= {"--show": show, "--weights one": weights == "one"}
     refused |= {"--skinning dual": skinning == "dual"}
     check_crowd(crowd, seed, refused)
+    _check_one_weight(one_weight, weights)
     looks = DrawStyle(
         style=_choose_style(style, heat),
         samples=samples,
@@ -192,15 +202,15 @@ def render(
     check_parent(Path(out))
 
     with tidy_when_ended():
-        character = _load(file, without)
+        character = _load(file, without, one_weight)
         _check_joint(character, heat)
         shot = replace(shot, style=fit_views(looks, character, limits))
         name = _choose_clip(character, clip, rest)
         time = _check_time(character, name, time)
         # Without a clip nothing would move; a crowd is shown for as long as a turn.
         turns = turntable or crowd is not None or (name is None and time is None)
+        plan = _plan(character, name, time, seconds, fps, turns)
         if crowd is not None:
-            plan = _plan(character, name, time, seconds, fps, turns)
             frames = len(plan.times) if kind == "movie" else None
             render_crowd(character, shot, name, crowd, seed or 0, frames, fps)
         elif sheet is not None:
@@ -208,7 +218,6 @@ def render(
         elif kind == "picture":
             _write_picture(character, shot, name, time or 0.0)
         else:
-            plan = _plan(character, name, time, seconds, fps, turns)
             _write_movie(character, shot, name, plan, fps)
 
 
@@ -447,17 +456,26 @@ def _name(clip: str | None) -> str:
     return "rest pose" if clip is None else repr(clip)
 
 
-def _load(file: Path, without: list[str] | None) -> Character:
+def _check_one_weight(patterns: list[str] | None, weights: str) -> None:
+    if patterns and weights != "one":
+        raise SettingError("--one-weight: is for --weights one; give that too")
+
+
+def _load(
+    file: Path, without: list[str] | None, one_weight: list[str] | None
+) -> Character:
     from flexor.api.load_save import load
 
     character = load(file)
     say_lost_links(file.name, character.findings)
-    if not without:
-        return character
     try:
-        return character.without(*without)
+        if without:
+            character = character.without(*without)
+        if one_weight:
+            character = character.with_one_weight(*one_weight)
     except SettingError as error:
         raise SettingError(f"--{error}") from None
+    return character
 
 
 def _left_out(names: tuple[int, int] | None, most: str = "") -> str:
