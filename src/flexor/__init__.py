@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from flexor.api.retargeting import retarget
     from flexor.api.skins import SkinnedPrimitive
     from flexor.api.stage import Stage
+    from flexor.api.world import World
     from flexor.deform.weight_choice import WeightRule
     from flexor.draw.scene.style import DrawStyle
     from flexor.errors import AssetError, FlexorError
@@ -65,6 +66,7 @@ _HOMES = {
     "SkinnedPrimitive": "flexor.api.skins",
     "Stage": "flexor.api.stage",
     "WeightRule": "flexor.deform.weight_choice",
+    "World": "flexor.api.world",
     "contact_sheet": "flexor.api.pictures.drawing",
     "draw": "flexor.api.pictures.drawing",
     "load": "flexor.api.load_save",
@@ -95,6 +97,7 @@ __all__ = [
     "SkinnedPrimitive",
     "Stage",
     "WeightRule",
+    "World",
     "__version__",
     "contact_sheet",
     "draw",

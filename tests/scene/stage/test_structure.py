@@ -94,6 +94,8 @@ def test_a_square_has_no_segment_and_keeps_a_circle() -> None:
         ({"corners": (*HUT[:3], (5, math.nan))}, "corners: expected numbers within"),
         ({"corners": HUT, "radius": 1}, "radius, expected middle and radius, or ends"),
         ({}, "nothing, expected middle and radius, or ends and thickness, or corners"),
+        ({"middle": (0, 0), "radius": 9999}, "radius: it reaches to"),
+        ({"ends": ((9998, 0), (9998, 9)), "thickness": 9}, "thickness: it reaches"),
     ],
 )
 def test_polygons_that_are_refused(more: dict[str, Any], words: str) -> None:

@@ -13,7 +13,9 @@ from flexor.arrays import Floats
 from flexor.draw.backend import Backend, open_backend
 from flexor.draw.drawlist import DrawItem, DrawList
 from flexor.draw.items.crowds import (
+    DARKER,
     CrowdSurface,
+    HeightAt,
     build_shadows,
     build_surface,
     upload_shadow_disc,
@@ -25,6 +27,7 @@ from flexor.draw.scene.style import DrawStyle, style_of
 from flexor.draw.scene.upload import SceneAssets, upload_scene
 from flexor.errors import SettingError
 from flexor.scene.character.camera import Camera
+from flexor.scene.stage.ground import Ground
 from flexor.stage.crowd.crowd import CrowdState, Shown
 
 __all__ = ["CrowdPainter"]
@@ -62,6 +65,7 @@ class CrowdPainter:
             for assets, kind in zip(self._assets, state.kinds, strict=True)
         ]
         self._disc = upload_shadow_disc(self.backend)
+        self._darker = upload_shadow_disc(self.backend, DARKER)
         self._field = Field(self.backend)
         self._targets = Targets()
         self._style: DrawStyle | None = None  # of the last picture
@@ -85,7 +89,18 @@ class CrowdPainter:
                 "style: a crowd has no heat, bones, names, smooth or show"
             )
         items = [*self._ground(camera, style), *self._shadows(style)]
-        state = self._state
+        return DrawList(
+            camera,
+            (*items, *self.surfaces(style)),
+            (),
+            lights_of(style, camera),
+            style.paper,
+            style.order,
+        )
+
+    def surfaces(self, style: DrawStyle) -> list[DrawItem]:
+        """The characters alone, without what they stand on."""
+        state, items = self._state, list[DrawItem]()
         if style != self._style:
             self._style = style
             self._dresses = [dress_scene(assets, style) for assets in self._assets]
@@ -99,14 +114,11 @@ class CrowdPainter:
                 items.append(
                     build_surface(surface, part.look, part.strokes, *shape, tints)
                 )
-        return DrawList(
-            camera,
-            tuple(items),
-            (),
-            lights_of(style, camera),
-            style.paper,
-            style.order,
-        )
+        return items
+
+    def shadows_on(self, ground: Ground) -> list[DrawItem]:
+        """Their shadows, laid on a ground."""
+        return self._discs(None, ground.height)
 
     def _ground(self, camera: Camera, style: DrawStyle) -> list[DrawItem]:
         places = self._state.place[:, 1]
@@ -117,8 +129,13 @@ class CrowdPainter:
         return self._field.items(camera, style, floor, every)
 
     def _shadows(self, style: DrawStyle) -> list[DrawItem]:
+        return self._discs(style.floor) if style.has_shadow else []
+
+    def _discs(
+        self, floor: float | None, height: HeightAt | None = None
+    ) -> list[DrawItem]:
         state = self._state
-        if not style.has_shadow or not state.shown:
+        if not state.shown:
             return []
         who = np.concatenate([own.who for own in state.shown])
         wide = np.concatenate(
@@ -128,10 +145,11 @@ class CrowdPainter:
             ]
         )
         places = np.concatenate([self._feet(own) for own in state.shown])
-        if style.floor is not None:
-            places[:, 1] = style.floor
+        if floor is not None:
+            places[:, 1] = floor
         reaches = (wide * state.size[who]).astype(np.float32)
-        return [build_shadows(self._disc, places, reaches)]
+        disc = self._disc if height is None else self._darker
+        return [build_shadows(disc, places, reaches, height)]
 
     def _feet(self, own: Shown) -> Floats:
         """Where characters (n, 3) are over the ground: in the middle of their clips."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from flexor.api.pictures.field import Field, Targets
 from flexor.arrays import Doubles, Floats, Ints
-from flexor.draw.backend import open_backend
+from flexor.draw.backend import Backend, open_backend
 from flexor.draw.drawlist import DrawItem, DrawLines, DrawList
 from flexor.draw.items.balls import build_balls, upload_ball
 from flexor.draw.items.crowds import build_shadows, upload_shadow_disc
@@ -48,10 +48,12 @@ HIGHEST = 1.5  # metres above the ground at which a ball has no shadow any more
 
 
 class GoalPainter:
-    """Draws goals of one kind; its meshes are uploaded when it is made."""
+    """Draws goals of one kind; its meshes are uploaded when it is made, into a backend
+    that others draw with too, if one is given.
+    """
 
-    def __init__(self, netting: Netting) -> None:
-        self.backend = open_backend("raster")
+    def __init__(self, netting: Netting, backend: Backend | None = None) -> None:
+        self.backend = open_backend("raster") if backend is None else backend
         self._netting = netting
         self._nets = self._upload_nets(netting)
         rods = netting.rods
@@ -123,31 +125,40 @@ class GoalPainter:
         stands; more, lines: what others who uploaded to the same backend have beside.
         """
         style = style_of(style)
-        places, headings = place.astype(np.float32), heading.astype(np.float32)
-        middles = turn_points(state.places, heading, place).astype(np.float32)
         ground = self._netting.ball.ground
         floor = ground + float(place[:, 1].min(initial=0.0))
-        items = self._field.items(camera, style, floor, place)
-        ropes = []
-        if len(state):
-            if style.has_shadow:
-                items += self._shadows(middles, place[:, 1] + ground)
-            if len(self._rods.positions):
-                items.append(build_rods(self._rods, places, headings))
-            items += self._balls(state, heading, middles)
-            for mesh, assets, edges in self._nets:
-                points = self._points(mesh, state).astype(np.float64)
-                there = turn_points(points, heading, place).astype(np.float32)
-                items.append(build_net(assets, there))
-                ropes.append(build_ropes(edges, there, ROPE * (style.line_width or 1)))
+        field = self._field.items(camera, style, floor, place)
+        items, ropes = self.things(state, place, heading, style)
         return DrawList(
             camera,
-            (*items, *more),
+            (*field, *items, *more),
             (*ropes, *lines),
             lights_of(style, camera),
             style.paper,
             style.order,
         )
+
+    def things(
+        self, state: NettingState, place: Doubles, heading: Doubles, style: DrawStyle
+    ) -> tuple[list[DrawItem], list[DrawLines]]:
+        """Goals and balls alone, without what they stand on: items, and ropes."""
+        items: list[DrawItem] = []
+        ropes: list[DrawLines] = []
+        if not len(state):
+            return items, ropes
+        places, headings = place.astype(np.float32), heading.astype(np.float32)
+        middles = turn_points(state.places, heading, place).astype(np.float32)
+        if style.has_shadow:
+            items += self._shadows(middles, place[:, 1] + self._netting.ball.ground)
+        if len(self._rods.positions):
+            items.append(build_rods(self._rods, places, headings))
+        items += self._balls(state, heading, middles)
+        for mesh, assets, edges in self._nets:
+            points = self._points(mesh, state).astype(np.float64)
+            there = turn_points(points, heading, place).astype(np.float32)
+            items.append(build_net(assets, there))
+            ropes.append(build_ropes(edges, there, ROPE * (style.line_width or 1)))
+        return items, ropes
 
     def _points(self, mesh: NetMesh, state: NettingState) -> Floats:
         """Drawn points of the nets, beyond the balls that push them."""

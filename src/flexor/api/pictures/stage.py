@@ -41,6 +41,7 @@ from flexor.samples.outfits import paint_outfit
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.light import DAYLIGHT, Light
 from flexor.scene.scene import Scene
+from flexor.scene.stage.ground import Ground
 from flexor.scene.stage.plan import WHITE, StageLook, StagePlan
 from flexor.stage.effects.afterimages import strength_of
 from flexor.stage.effects.scenery import Scenery
@@ -63,6 +64,7 @@ class StagePainter:
     ) -> None:
         self.backend = open_backend("raster")
         self._look = plan.look
+        self.light = plan.light
         self._lights = _sun(plan.light)
         self._structures = upload_structures(
             self.backend, plan.structures, lambda spots: _heights(plan, spots)
@@ -72,7 +74,7 @@ class StagePainter:
             spans = self._structures.spans
             self._shades = make_shades(plan.structures, spans, plan.light)
         is_clear = plan.effects.water is not None
-        self._floor = upload_ground(
+        self.floor = upload_ground(
             self.backend,
             plan.ground,
             plan.look.plain,
@@ -135,7 +137,7 @@ class StagePainter:
 
         camera: None for the frame's own; more: items of the same backend.
         """
-        own = self._style_of(style)
+        own = self.style_of(style)
         target = self._targets.take(size, own)
         if camera is not None:
             frame = self._seen_from(frame, camera)
@@ -156,7 +158,13 @@ class StagePainter:
         own = (*self._look.background, 255)
         return self._backdrop if style.background == own else None
 
-    def _style_of(self, style: DrawStyle | str | None) -> DrawStyle:
+    @property
+    def ground(self) -> Ground:
+        """What all stand on."""
+        return self.floor.ground
+
+    def style_of(self, style: DrawStyle | str | None) -> DrawStyle:
+        """A style as it was given, or else that of the stage's look."""
         return look_style(self._look) if style is None else style_of(style)
 
     def draw_list(
@@ -181,7 +189,7 @@ class StagePainter:
                 dress_scene(assets, _own_style(style, assets.scene))
                 for assets in self._assets
             ]
-        items = [build_ground(self._floor), *self._around]
+        items = [build_ground(self.floor), *self._around]
         things, lines = build_structures(
             self._structures, frame.shown, frame.parts, style.line_width or 1.5
         )
@@ -268,7 +276,7 @@ class StagePainter:
         shadow = body.shadow
         if shadow is None:
             return []
-        colours = shade_colours(self._floor, shadow)
+        colours = shade_colours(self.floor, shadow)
         if body.met is not None and (body.met >= 0).any():
             # What falls on structures has their colour, or is not seen, as they.
             met = body.met[:, self._part_rows[row]]

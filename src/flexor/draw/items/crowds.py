@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flexor.arrays import Floats, Ints, first_same
 from flexor.draw.backend import Backend
@@ -14,7 +16,9 @@ from flexor.draw.scene.upload import SceneAssets
 from flexor.errors import ShapeError
 
 __all__ = [
+    "DARKER",
     "CrowdSurface",
+    "HeightAt",
     "build_field",
     "build_shadows",
     "build_surface",
@@ -23,9 +27,12 @@ __all__ = [
     "upload_surface",
 ]
 
+HeightAt = Callable[[NDArray[np.floating], NDArray[np.floating]], NDArray[np.float64]]
+
 RIM = 12  # corners of a shadow
-DARK = 0.38  # of a shadow in its middle
+DARK, DARKER = 0.38, 0.65  # of a shadow in its middle; beside cast shadows
 LIFT = 0.004  # of a character's reach: how far its shadow is above the floor
+BULGE = 0.03  # the same on ground that is not flat
 FIELD = 48  # quads across
 ACROSS = 0.35  # of what makes stripes differ: the part of those along x
 
@@ -106,21 +113,33 @@ def upload_surface(
     return CrowdSurface(number, first)
 
 
-def upload_shadow_disc(backend: Backend) -> int:
-    """A soft disc, uploaded; `build_shadows` puts it under characters."""
+def upload_shadow_disc(backend: Backend, dark: float = DARK) -> int:
+    """A soft disc, uploaded; `build_shadows` puts it under characters; dark: in its
+    middle.
+    """
     rim = np.arange(RIM, dtype=np.int32)
     faces = np.stack([np.zeros_like(rim), 1 + rim, 1 + (rim + 1) % RIM], 1)
     colours = np.zeros((1 + RIM, 4), np.float32)
-    colours[0, 3] = DARK
+    colours[0, 3] = dark
     return backend.upload(DrawMesh(1 + RIM, faces, colours=colours))
 
 
-def build_shadows(number: int, places: Floats, reaches: Floats) -> DrawItem:
-    """Shadows of n characters: places (n, 3), on the floor; reaches (n,), metres."""
+def build_shadows(
+    number: int, places: Floats, reaches: Floats, height: HeightAt | None = None
+) -> DrawItem:
+    """Shadows of n characters: places (n, 3), on the floor; reaches (n,), metres.
+
+    height: how high a ground is at places x and z, on which they are laid; None: they
+    are flat, where the places are.
+    """
     angles = np.arange(RIM) * (2 * math.pi / RIM)
     disc = np.zeros((1 + RIM, 3), np.float32)
     disc[1:, 0], disc[1:, 2] = np.sin(angles), np.cos(angles)
     points = places[:, None] + disc * reaches[:, None, None]
+    if height is not None:
+        points[..., 1] = height(points[..., 0], points[..., 2])
+        # Between its corners a disc may be lower than ground that bulges.
+        points[..., 1] += BULGE * reaches[:, None]
     points[..., 1] += LIFT * reaches[:, None]
     return DrawItem(number, points, None, Look(alpha="blend", shading="unlit"))
 

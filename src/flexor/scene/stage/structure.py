@@ -14,8 +14,7 @@ from flexor.errors import SettingError, ShapeError
 from flexor.maths import exact
 from flexor.scene.checks import check_number, check_word
 from flexor.scene.stage.fits import SMALLEST, Fit, Spot, circle_of, segment_of
-from flexor.scene.stage.layout import FARTHEST
-from flexor.scene.stage.zone import Zone
+from flexor.scene.stage.zone import FARTHEST, Zone
 
 __all__ = ["Fit", "Mode", "Spot", "Structure", "circle_of"]
 
@@ -58,8 +57,7 @@ class Structure:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise SettingError(f"name: {self.name!r}, expected a text")
-        if self.mode not in get_args(Mode):
-            self._refuse(f"mode: {self.mode!r}, expected one of {get_args(Mode)}")
+        check_word(self.mode, get_args(Mode), self._place("mode"))
         check_word(self.fit, get_args(Fit), self._place("fit"))
         numbers: dict[str, Any] = {}
         if self.corners is not None:
@@ -91,6 +89,12 @@ class Structure:
             self._refuse(f"high: {self.high:g}, expected more than low, {self.low:g}")
         for name, value in numbers.items():
             object.__setattr__(self, name, value)
+        farthest = float(np.abs(self.footprint).max())
+        if not farthest <= FARTHEST:
+            self._refuse(
+                f"{given[1]}: it reaches to {farthest:g} m, expected {FARTHEST:g} m or "
+                "less along x and z"
+            )
 
     @property
     def is_long(self) -> bool:

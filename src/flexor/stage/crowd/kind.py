@@ -21,7 +21,7 @@ from flexor.scene.runtime.levels import Levels
 from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.scene import Scene
 
-__all__ = ["CrowdKind", "make_kind"]
+__all__ = ["CrowdKind", "footprint_of", "make_kind", "slot_reaches"]
 
 CLOSE = 1e-4  # seconds that a way may end before or after its clip
 
@@ -72,7 +72,7 @@ def make_kind(
     lanes = motion.lanes.slots
     rest = rest_world(scene.skeleton)[levels.slots[lanes], :, :3]
     sizes = exact.svd(rest)[1][:, 0]
-    reaches = _reaches(scene, levels)[lanes]
+    reaches = slot_reaches(scene, levels)[lanes]
     balls = np.array(
         [_ball(motion, row, reaches, sizes) for row in range(len(clips) + 1)]
     )
@@ -83,13 +83,13 @@ def make_kind(
         binds,
         balls[:, :3].copy(),
         balls[:, 3].copy(),
-        _footprint(scene, levels),
+        footprint_of(scene, levels),
         table,
         paths,
     )
 
 
-def _reaches(scene: Scene, levels: Levels) -> Doubles:
+def slot_reaches(scene: Scene, levels: Levels) -> Doubles:
     """How far from its node a slot pulls skin at any level: (S,), in node space."""
     found = np.zeros(len(levels.slots))
     for surface in levels.surfaces:
@@ -108,7 +108,7 @@ def _reaches(scene: Scene, levels: Levels) -> Doubles:
     return found
 
 
-def _footprint(scene: Scene, levels: Levels) -> float:
+def footprint_of(scene: Scene, levels: Levels) -> float:
     """Metres that the skin takes on the floor at rest, between length and width."""
     world = rest_world(scene.skeleton)[levels.slots]
     points = [np.zeros((0, 3))]

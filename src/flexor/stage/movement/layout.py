@@ -116,6 +116,8 @@ class Aims(NamedTuple):
     attacks: Annotated[Bools, "[:, ::1]"]  # (N, H), what attacks
     shields: Annotated[Bools, "[:, ::1]"]  # (N, H), what parries
     bodies: Annotated[Bools, "[:, ::1]"]  # (N, H), what can be met: all there is
+    before: Annotated[Doubles, "[:, :, :, ::1]"]  # (N, H, 2, 3), ends a tick ago
+    swept: Annotated[Bools, "[::1]"]  # (N,), whose attack was there a tick ago
 
 
 class Aiming(NamedTuple):
@@ -137,6 +139,7 @@ class Meeting(NamedTuple):
     phase: Annotated[Codes, "[::1]"]  # (N,), of the move
     has_met: Annotated[Bools, "[::1]"]  # (N,), whose attack has met already
     opened: Annotated[Ints, "[::1]"]  # (N,), who has parried it, -1 for nobody
+    has_parried: Annotated[Bools, "[::1]"]  # (N,), whose parry has met
     down: Annotated[Bytes, "[::1]"]  # (N,), phases of going down, UP on one's feet
     places: Annotated[Doubles, "[:, ::1]"]  # (N, 3)
     headings: Annotated[Doubles, "[::1]"]  # (N,)
