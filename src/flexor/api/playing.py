@@ -123,6 +123,37 @@ class Player:
         )
         self._is_behind = True
 
+    def blend(
+        self,
+        points: Mapping[str, ArrayLike],
+        value: ArrayLike,
+        *,
+        layer: str | int = 0,
+        who: ArrayLike | None = None,
+        fade: ArrayLike = 0.0,
+        ease: ArrayLike = 0.0,
+        speed: ArrayLike = 1.0,
+    ) -> None:
+        """Play the clips around a value, mixed and in step; see `blends.blend`.
+
+        points: clips at numbers, {"walk": 1.4, "run": 3.6}, or at pairs of numbers;
+        value: a number or a pair, for all or for each; another one in any frame. fade:
+        seconds from what was played before; ease: seconds in which weights follow.
+        """
+        from flexor.pose.play.blends import blend
+
+        blend(
+            self.state,
+            points,
+            value,
+            layer=layer,
+            who=who,
+            fade=fade,
+            ease=ease,
+            speed=speed,
+        )
+        self._is_behind = True
+
     def stop(
         self,
         layer: str | int = 0,
