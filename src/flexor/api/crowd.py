@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from flexor.api.pictures.crowd import CrowdPainter
     from flexor.draw.drawlist import DrawList
     from flexor.draw.scene.style import DrawStyle
-    from flexor.stage.crowd.crowd import CrowdCounts, CrowdState
+    from flexor.stage.counts import SeenCounts
+    from flexor.stage.crowd.crowd import CrowdState
     from flexor.stage.crowd.kind import CrowdKind
 
 __all__ = ["Crowd", "CrowdMesh"]
@@ -206,7 +207,7 @@ class Crowd:
         self.state.level[:] = values
 
     @property
-    def counts(self) -> CrowdCounts:
+    def counts(self) -> SeenCounts:
         """What the last frame took, counted where it was done."""
         return self.state.counts
 
