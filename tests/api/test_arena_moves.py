@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import flexor
 from flexor.api.stage import Stage
-from flexor.stage.movement.layout import HIT, THROWN
+from flexor.stage.movement.layout import GUARDED, HIT, THROWN
 
 ARENA = Path(flexor.__file__).parent / "samples" / "arena" / "arena.toml"
 
@@ -66,6 +67,19 @@ def test_moves_of_the_arena(arena: Stage, held: str, move: str) -> None:
     assert play(arena, held, 2.5, 20)[0] == [move]
 
 
+@pytest.mark.parametrize("apart", [0.62, 0.8, 1.0])
+def test_a_spin_kick_does_not_go_through_who_guards(arena: Stage, apart: float) -> None:
+    """Who is so near that the foot goes by behind is met by the thigh."""
+    stand(arena, apart)
+    met = []
+    for tick in range(60):
+        arena.step(["B+C" if tick < 4 else "", "A"])
+        met.append(int(arena.state.fight.outcomes[0]))
+    assert met.count(GUARDED) == 1
+    assert met.index(GUARDED) < 33
+    assert arena.energy[1] < 100
+
+
 @pytest.mark.parametrize("apart", [0.85, 1.0, 1.1])
 def test_a_throw_is_typed(arena: Stage, apart: float) -> None:
     """P, K before the punch returns, P while the kick runs: all three meet."""
@@ -106,3 +120,28 @@ def test_blue_has_combinations_of_its_own(
     arena: Stage, held: str, moves: list[str], apart: float
 ) -> None:
     assert play(arena, held, apart, 95, who=1) == (moves, len(moves))
+
+
+def test_reaches_have_the_way_that_a_move_carries_ahead(arena: Stage) -> None:
+    tables = arena.state.tables
+    number = {move.name: row for row, move in enumerate(tables.tables[0].moves)}
+    reaches = arena.state.fights.reaches[0]
+    kick, step = reaches[number["kick"]], reaches[number["step-kick"]]
+    assert step - kick == pytest.approx(0.6)
+    assert 0.8 < kick < 1.6
+
+
+def test_who_is_hit_in_a_spin_comes_round_and_does_not_jump(arena: Stage) -> None:
+    stand(arena, 0.9)
+    (body,) = arena.state.bodies
+    toes = body.plan.layout.skeleton.names.index("r-toe")
+    fastest, before, done = 0.0, None, set()
+    for tick in range(60):
+        arena.step(["B+C" if tick < 4 else "", "B" if 10 <= tick < 14 else ""])
+        now = body.world.matrices[0, toes, :, 3] - arena.places[0]
+        if before is not None and arena.doing(0) == "hit":
+            fastest = max(fastest, float(np.linalg.norm(now - before)))
+        before = now
+        done.add(arena.doing(0))
+    assert done >= {"spin-kick", "hit"}
+    assert fastest < 0.7, "metres in a tick, of which the kick is 0.3"

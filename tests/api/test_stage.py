@@ -104,6 +104,8 @@ def test_times_that_are_refused(dt: Any) -> None:
         ("places", math.nan, "places: .* of character 0, expected numbers"),
         ("places", -1e300, "places: .* of character 0"),
         ("headings", math.inf, "headings: inf of character 0"),
+        ("energy", math.nan, "energy: nan of character 0, expected numbers"),
+        ("energy", math.inf, "energy: inf of character 0"),
     ],
 )
 def test_what_is_written_is_looked_at(name: str, value: Any, text: str) -> None:
@@ -123,6 +125,15 @@ def test_names_that_are_refused() -> None:
         stage.row("bleu")
     with pytest.raises(SettingError, match="nobody is called"):
         stage.doing("green")
+    assert stage.doing(-1) == stage.doing("blue") == stage.doing(np.int32(1))
+    for who in (2, -3):
+        with pytest.raises(SettingError, match=f"who: {who}, expected less than 2"):
+            stage.doing(who)
+    for what in (1.0, None, [0], np.array([1, 2])):
+        with pytest.raises(SettingError, match=r"who: .*, expected str or Integral"):
+            stage.doing(what)  # type: ignore[arg-type]
+        with pytest.raises(SettingError, match=r"name: .*, expected str"):
+            stage.row(what)  # type: ignore[arg-type]
     rule = stage.state.camera.rule
     with pytest.raises(SettingError, match="nobody is called"):
         stage.set_camera(CameraRule(rule="behind"), of="green")

@@ -50,6 +50,20 @@ def test_a_punch_from_afar_misses() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("phases", [(20, 7, 24), (16, 5, 19)])
+def test_a_kick_that_spins_fast_passes_through_nobody(
+    phases: tuple[int, int, int],
+) -> None:
+    """Its foot goes from one side of a body to the other within a tick."""
+    kick = Move("kick", *phases, "spin-kick", parts=("rightFoot", "rightLowerLeg"))
+    table = MoveTable((kick,), singles={"B": "kick"})
+    for apart in np.arange(0.84, 1.44, 0.06).tolist():
+        stage = play(fighters(apart=apart, moves=table))
+        run(stage, 40, {0: ["B"]})
+        assert stage.energy.tolist() == [100, 90], apart
+
+
+@pytest.mark.slow
 def test_a_guard_lets_a_part_through() -> None:
     stage = play(fighters())
     outcomes = []
@@ -303,3 +317,52 @@ def test_high_attacks_pass_over_who_crouches(height: Height) -> None:
     if height == "high":
         assert [blue for _, blue in done] == ["crouch"] * 50
     assert stage.energy.tolist() == [100, 100 if height == "high" else 88]
+
+
+@pytest.mark.slow
+def test_who_answers_a_parry_turns_to_who_is_open() -> None:
+    """Also if it fights somebody else."""
+    aside = math.radians(40)
+    place = (0.9 * math.sin(aside), 0.9 * math.cos(aside))
+    cast = (
+        Actor(name="red", place=place, heading=aside + math.pi, opponent="blue"),
+        Actor(name="blue", opponent="green"),
+        Actor(name="green", place=(0, 3), opponent="none", control="none"),
+    )
+    stage = play(fighters(cast=cast))
+    outcomes, met = [], -1
+    for tick in range(120):
+        is_over = met >= 0 and stage.doing("blue") != "parry"
+        red = "B" if tick == 0 else ""
+        blue = "X" if tick == PUNCH_LANDS - 6 else "B" if is_over else ""
+        stage.step([red, blue, ""])
+        if stage.state.fight.outcomes[0] == PARRIED:
+            met = tick
+        outcomes.append(int(stage.state.fight.outcomes[1]))
+        if stage.doing("blue") == "punch":
+            way = stage.places[0] - stage.places[1]
+            turn = math.atan2(way[0], way[2]) - float(stage.headings[1])
+            assert abs(math.remainder(turn, math.tau)) < 0.1
+    assert met > 0
+    assert HIT in outcomes
+
+
+@pytest.mark.slow
+def test_a_parry_after_one_that_was_broken_off_lasts_as_long_as_any() -> None:
+    stage = play(fighters())
+    run(stage, 5)
+    stage.state.fight.has_parried[1] = stage.state.fight.is_parried = True
+    done = run(stage, 60, {3: ["", "X"]})
+    (parry,) = (move for move in MOVES.moves if move.name == "parry")
+    assert [blue for _, blue in done].count("parry") == parry.total
+
+
+@pytest.mark.slow
+def test_whom_a_program_beats_in_a_move_does_no_more_of_it() -> None:
+    stage = play(fighters())
+    run(stage, PUNCH_LANDS - 2, {0: ["B", ""]})
+    stage.energy[0] = 0
+    done = run(stage, 40)
+    assert {red for red, _ in done} == {"beaten"}
+    assert (stage.state.moves.move == -1).all()
+    assert stage.energy.tolist() == [0, 100]

@@ -339,6 +339,7 @@ def test_who_is_held_by_a_wall_does_not_walk_on_the_spot() -> None:
     assert (np.diff(free[:5]) >= 0).all(), "it speeds up"
     run_rates(stage, (1.2, 0), 200)
     assert stage.doing(0) == "stance"
+    assert stage.state.velocities[0, 0] == 0, "it has no speed that it would go on with"
     stage.headings[0] = math.pi / 4  # half of it is along the wall
     slower = run_rates(stage, (1.2, 0), 60)
     assert stage.doing(0) == "walk"

@@ -50,6 +50,15 @@ def test_a_script_is_played(run: Any, made: Made, log: Path) -> None:
     assert made == [cli.Choice("arena", None, "two", 7)]
 
 
+def test_a_stage_without_anybody_is_refused(run: Any, tmp_path: Path) -> None:
+    """Such as a file of moves, in place of the stage that names it."""
+    moves = tmp_path / "moves.toml"
+    moves.write_text("[move.a]\nkind = 'other'\nstart = 1\nhit = 1\nback = 1\n")
+    done = run("play", moves, "--record", tmp_path / "out.npy")
+    assert done.code != 0
+    assert f"{moves}: nobody is on this stage, expected a [[character]]" in done.err
+
+
 def test_a_script_is_recorded(run: Any, made: Made, log: Path) -> None:
     out = log.with_name("out.npy")
     words = ("--record", out, "--size", "32x18", "--seconds", "0.5", "--fps", "60")
@@ -110,6 +119,17 @@ def test_in_a_window(
     assert " frames, the last at " in done.out
     assert (tmp_path / "flexor-arena-001.png").stat().st_size > 100
     assert made == [cli.Choice("arena")]
+
+
+def test_a_stage_that_is_not_there_is_said_before_a_window_is(
+    run: Any, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SDL_VIDEODRIVER", "DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    done = run("play", "nowhere.toml")
+    assert done.code == 2
+    assert done.err == "flexor: nowhere.toml: No such file or directory\n"
+    assert made == []
 
 
 def test_no_display(run: Any, made: Made, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,6 +60,54 @@ def test_a_stage_is_checked(file: Path) -> None:
 
 
 @pytest.mark.slow
+def test_what_is_seldom_meant_is_told(file: Path) -> None:
+    """And changes nothing of what is played."""
+    assert "?" not in run(file)
+    team = 'opponent = "red"\nteam = "all"\n'
+    text = TEXT.replace("place = [1, 0]", f"place = [9, 0]\n{team}")
+    text = "light = [0, 1, 0]" + text.replace('"red"\n', '"red"\nteam = "all"\n', 1)
+    file.write_text(text)
+    said = run(file)
+    assert "1  blue: mannequin at 9, 0, against red, of team all" in said
+    assert "?  blue: no room at 9, 0 for walls or others, begins at 3." in said
+    assert "?  blue: against red, whom it cannot hit: both are of team all" in said
+    assert "?  light: comes from below" in said
+    log = file.with_name("none.log")
+    log.write_text("flexor inputs 1\nticks 3\n")
+    stage = Stage(file)
+    for _ in range(3):
+        stage.step()
+    assert f"tick 3, hash {stage.hash()}" in run(file, "--inputs", log)
+    file.write_text(f"{text}\n[fight]\nfriendly = true\n")
+    assert "cannot hit" not in run(file)
+
+
+@pytest.mark.slow
+def test_an_attack_that_meets_nobody_is_told(file: Path) -> None:
+    """As its clip is fitted to all of its ticks, and not to each phase."""
+    move = "[move.whirl]\nclip = 'spin-kick'\nparts = ['rightFoot']\n"
+    for start, is_told in ((16, True), (26, False)):
+        file.write_text(f"{TEXT}{move}start = {start}\nhit = 9\nback = 31\n")
+        said = run(file)
+        text = f"?  whirl: meets nobody from tick {start} to {start + 9} of"
+        assert said.count(text) == is_told
+        assert said.count("?") == is_told
+    assert "?" not in run("arena")
+
+
+@pytest.mark.slow
+def test_the_arena_needs_no_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "0  red: mannequin at -1.3, 0, against blue" in run("arena")
+    (tmp_path / "arena").write_text(TEXT)
+    assert "0  red: mannequin at -1, 0, against blue" in run("arena")
+    with pytest.raises(AssetError, match="No such file"):
+        run("areno")
+
+
+@pytest.mark.slow
 def test_inputs_are_played(file: Path) -> None:
     stage = Stage(file)
     for _ in range(30):
@@ -95,7 +143,7 @@ def test_pictures_and_movies(file: Path) -> None:
     with Image.open(picture) as shown:
         assert shown.size == (64, 48)
     said = run(file, "-o", movie, "--seconds", "0.2", "--size", "64x48", "--fps", "20")
-    assert "4 frames" in said
+    assert "4 frames, 20 a second; made in " in said
     assert "tick 12, hash" in said
     with Image.open(movie) as shown:
         assert shown.n_frames == 4

@@ -14,7 +14,7 @@ import pytest
 
 import flexor
 from flexor.cli.main import main
-from flexor.files.text.moves import read_moves
+from flexor.files.text.moves import read_log, read_moves
 from flexor.files.text.stage import read_stage
 from tests.cli.test_motion import walker
 
@@ -86,6 +86,20 @@ def test_stages_and_moves_are_read(folder: Path) -> None:
     for held in pads:
         played.step(held)
     assert played.energy.tolist() == [100, 90], "they fight"
+
+
+def test_the_log_of_the_guide_is_read(folder: Path) -> None:
+    """Of which the punch lands, on the stage of the guide."""
+    stage, words = blocks("docs/guide/stage.md", "toml")
+    (folder / "moves.toml").write_text(words, "utf-8")
+    (folder / "arena.toml").write_text(stage, "utf-8")
+    (text,) = blocks("docs/guide/stage.md", "text")
+    (folder / "fight.log").write_text(text, "utf-8")
+    log = read_log(folder / "fight.log")
+    assert (log.length, log.count, log.has_sticks) == (600, 2, True)
+    played = flexor.Stage(folder / "arena.toml")
+    played.replay(log)
+    assert played.energy[1] < 100
 
 
 def type_all(lines: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,13 +125,15 @@ def push_out(blocks: Blocks, at: Any, y: float, room: float) -> Any:
     return at
 
 
-def lift_over(blocks: Blocks, spots: Any, y: float) -> float:
-    """The height of an eye that is, or is to be, at some spots."""
+def lift_over(blocks: Blocks, spots: Any, y: float, level: float) -> float:
+    """The height of an eye that is, or is to be, at some spots; level: that tells what
+    is low.
+    """
     found = y
     for row in range(len(blocks.rounds)):
         low, high = blocks.heights[row]
         need = high + walls.KEPT
-        if row in tall(blocks, y) or low - walls.KEPT >= y or need <= y:
+        if row in tall(blocks, level) or low - walls.KEPT >= y or need <= y:
             continue
         near = min(gap(blocks, row, spot)[0] for spot in spots)
         share = (walls.LIFTS_FROM - near) / (walls.LIFTS_FROM - walls.LIFTED)
@@ -143,7 +145,7 @@ def clear_eye(blocks: Blocks, spots: Any, before: float, eye: Any) -> Any:
     middle, flat = spots.mean(0), eye[[0, 2]]
     turn = swing_aside(blocks, middle, flat - middle, eye[1], spots, before)
     at = push_out(blocks, middle + turned(flat - middle, turn), eye[1], walls.KEPT)
-    return np.array([at[0], lift_over(blocks, [at], eye[1]), at[1]])
+    return np.array([at[0], lift_over(blocks, [at], eye[1], eye[1]), at[1]])
 
 
 def step(
@@ -192,7 +194,7 @@ def step(
         own.look[0] * own.view[1] - own.look[1] * own.view[0], own.look @ own.view
     )
     own.look = own.view.copy() if abs(angle) <= most else swung(own.look, most, angle)
-    y = base_y + shot.height
+    y = level = base_y + shot.height
     given = shot, row, other, flat, boxes
     seen = middle_y + kernel.CHEST
     start = centre
@@ -209,14 +211,14 @@ def step(
     back = -away * own.look
     if len(blocks.rounds):
         own.swing[1] = swing_aside(
-            blocks, centre, back, y, np.array([me, it]), own.swing[1]
+            blocks, centre, back, level, np.array([me, it]), own.swing[1]
         )
         way = (own.swing[1] - own.swing[0]) * min(dt / kernel.SWING_EASE, 1)
         own.swing[0] += np.clip(way, -kernel.SWINGS * dt, kernel.SWINGS * dt)
         if at_once or abs(own.swing[1] - own.swing[0]) < walls.NEAR:
             own.swing[0] = own.swing[1]
-        at = push_out(blocks, centre + turned(back, own.swing[0]), y, walls.KEPT)
-        y = lift_over(blocks, [at, own.eye[[0, 2]]], y)
+        at = push_out(blocks, centre + turned(back, own.swing[0]), level, walls.KEPT)
+        y = lift_over(blocks, [at, own.eye[[0, 2]]], y, level)
         back = at - centre
     wanted = np.array([centre[0] + back[0], y, centre[1] + back[1]])
     if at_once or shot.ease <= 0:
@@ -231,10 +233,11 @@ def step(
     elif math.dist(wanted, own.eye) < kernel.THERE:
         own.swing[2] = 0
     most = kernel.SLOW if own.swing[2] else kernel.FASTEST
-    to = go_around(blocks, own.eye, wanted, hurry(shot.ease, most, own.eye, wanted))
+    to = hurry(shot.ease, most, own.eye, wanted)
+    to = go_around(blocks, own.eye, level, wanted, to)
     own.speed = follow(dt, own.speed, to)
     own.eye = own.eye + own.speed * dt
-    out = push_out(blocks, own.eye[[0, 2]], own.eye[1], walls.LEAST)
+    out = push_out(blocks, own.eye[[0, 2]], level, walls.LEAST)
     way = out - own.eye[[0, 2]]
     if way.any():
         way = way / np.linalg.norm(way)
@@ -368,10 +371,11 @@ def follow(dt: float, speed: Any, to: Any) -> Any:
     return speed + change * min(1, kernel.PULL * dt / size)
 
 
-def go_around(blocks: Blocks, eye: Any, wanted: Any, speed: Any) -> Any:
+def go_around(blocks: Blocks, eye: Any, level: float, wanted: Any, speed: Any) -> Any:
     at, to = eye[[0, 2]], speed.copy()
     for row, (low, high) in enumerate(blocks.heights):
-        if not low - walls.LEAST < eye[1] < high + walls.LEAST:
+        is_tall = row in tall(blocks, level)
+        if not (is_tall or low - walls.LEAST < eye[1] < high + walls.LEAST):
             continue
         x, z, wide = blocks.rounds[row]
         if math.dist(at, (x, z)) >= wide + kernel.ALERT:
@@ -381,7 +385,7 @@ def go_around(blocks: Blocks, eye: Any, wanted: Any, speed: Any) -> Any:
         most -= 4 * max(walls.KEPT - far, 0)
         into = -(to[[0, 2]] @ way)
         if into > most:
-            if row not in tall(blocks, eye[1]):
+            if not is_tall:
                 to[[0, 2]] += (into - most) * way
                 continue
             tangent = np.array([-way[1], way[0]])

@@ -49,6 +49,8 @@ def step_fall(
         s, c = math.sin(heading), math.cos(heading)
         place = place + np.array([c * left + s * ahead, 0, c * ahead - s * left])
     is_over = after > span - 1e-6
+    if phase == "rising" and energy <= 0:
+        return "lying", 0.0, kept, pressed, place
     if phase in NEXT and is_over:
         if phase == "rising":
             return "up", 0.0, 0, pressed | (kept & 0xFF0), place

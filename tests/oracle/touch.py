@@ -1,6 +1,7 @@
 """Slow twins of the kernels by which limbs stop at trunks: one limb at a time.
 
-Kernels: `find_near`, `place_near`, `push_limbs`, `find_grip`, `shove_trunks`.
+Kernels: `find_near`, `place_near`, `push_limbs`, `find_grip`, `shove_trunks`,
+`draw_back`.
 """
 
 from __future__ import annotations
@@ -49,15 +50,23 @@ def way_between(one: Any, other: Any) -> Any:
 
 
 def push_limb(
-    capsules: Any, radii: Any, parts: Any, trunk: Any, thick: Any, span: Any
+    capsules: Any,
+    radii: Any,
+    parts: Any,
+    trunk: Any,
+    thick: Any,
+    span: Any,
+    folded: float,
 ) -> tuple[Any, float]:
     """The push (3,) of one limb, and how deep it is.
 
     capsules: (A, 2, 3) of the limb, radii: (A,), parts: (A,); trunk: (B, 2, 3) of
-    others, thick: (B,); span: (2, 3), where the limb begins and ends.
+    others, thick: (B,); span: (2, 3), where the limb begins and ends; folded: metres
+    between those when it is folded.
     """
     deepest, push = 0.012, np.zeros(3)
-    back = (span[0] - span[1]) / np.linalg.norm(span[0] - span[1])
+    length = np.linalg.norm(span[0] - span[1])
+    back = (span[0] - span[1]) / length
     for other, wide in zip(trunk, thick, strict=True):
         for own, thin, part in zip(capsules, radii, parts, strict=True):
             way = way_between(other, own)
@@ -68,7 +77,9 @@ def push_limb(
             deepest = deep
             out = way / max(away, 1e-9)
             along = float(out @ back)
-            if along < 0:
+            if length < 1.1 * folded:
+                push = out * (deep - 0.006)
+            elif along < 0:
                 push = back * (thin + wide - away * along)
             else:
                 both = (out + back) / np.linalg.norm(out + back)
@@ -116,3 +127,18 @@ def shove(mine: Any, thin: Any, theirs: Any, thick: Any, way: Any) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if is_in(middle) else (low, middle)
     return high
+
+
+def draw_back(way: Any, last: Any, wanted: Any, folded: float) -> Any:
+    """How far (3,) one limb is drawn back that is to be by `wanted` (3,).
+
+    way: (3,), from where it begins to where it ends; last: (3,), how far it was in the
+    last tick; folded: metres between its ends when it is folded.
+    """
+    step = wanted - last
+    size = np.linalg.norm(step)
+    drawn = last + step * min(1.0, 0.3 / size) if size else wanted
+    length = np.linalg.norm(way)
+    along = way / length
+    least = min(length, folded)
+    return drawn + along * max(least - (way + drawn) @ along, 0.0)

@@ -252,6 +252,18 @@ def test_another_rule_is_taken_from_where_one_looks(rule: Any) -> None:
     assert np.array(view_of(state)) @ ahead == pytest.approx(wanted, abs=1e-6)
 
 
+@pytest.mark.parametrize("side", [1, -1])
+def test_of_one_alone_it_stays_on_the_side_that_it_is_on(side: int) -> None:
+    """Where another rule begins."""
+    state = put(
+        CameraRule(rule="fixed", eye=(side * 4, 2, 0)), [[0, 0, 0]], [0.0], [-1]
+    )
+    places, headings = np.zeros((1, 3)), np.zeros(1)
+    opponents = np.array([-1], np.int32)
+    follow_rule(state, CameraRule(rule="side"), 0, places, headings, opponents)
+    assert view_of(state) == pytest.approx((-side, 0))
+
+
 def test_ease_is_the_time_in_which_it_follows() -> None:
     rule = CameraRule(ease=0.5)
     state = put(rule, [[-1, 0, 0], [1, 0, 0]])

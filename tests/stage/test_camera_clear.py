@@ -171,6 +171,28 @@ def test_who_stands_before_the_two_hides_neither() -> None:
     assert np.abs(np.diff(walk)).max() < 0.5
 
 
+def test_who_breathes_before_the_two_lifts_no_eye_over_a_pillar() -> None:
+    """What it rises over is told by its rule, not by heads that lift it a little more
+    and a little less, or it would bob up and down for ever.
+    """
+    pillar = Structure(name="pillar", middle=(0.3, 4.3), radius=0.3, high=3.0)
+    blocks = make_blocks((pillar,), level)
+    places = np.array([[-0.35, 0.0, 0.0], [0.35, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    risen = []
+    for stretch in np.linspace(-0.8, 0.4, 25):  # from lower than the two to over them
+        state = init_camera(CameraRule(height=1.8, distance=5), 0, blocks)
+        state.eye[:] = 0.0, 1.8, 5.0
+        boxes = spans_of(places)
+        boxes[2, 4] += stretch
+        go(state, places, opponents=[1, 0, 0], spans=boxes, at_once=True)
+        eye = state.eye[[0, 2]]
+        assert oracle.gap(blocks, 0, eye)[0] > NEAR, "it goes around it, however high"
+        risen.append(float(state.eye[1]))
+    threshold = pillar.high + 1.38 - 1.6
+    assert risen[0] < threshold < risen[-1]
+    assert np.abs(np.diff(risen)).max() < 0.5, "no step where that is crossed"
+
+
 def test_behind_it_goes_around_two_who_change_sides() -> None:
     """As in a throw: not over their heads, nor through them."""
     ticks = np.arange(240)
@@ -267,6 +289,46 @@ def test_every_step_is_that_of_the_twin(rng: Rng) -> None:
             np.testing.assert_allclose(state.swing, own.swing, atol=1e-9)
             moved += state.swing[0] != 0
     assert min(moved, turned, risen) > 5
+
+
+def test_ways_around_structures_are_those_of_the_twin(rng: Rng) -> None:
+    """An eye on its way to the other side of something; over or under it, too."""
+    arch = Structure(name="arch", middle=(0, 0), radius=1.0, low=4.2, high=6.0)
+    around = under = 0
+    for case in range(60):
+        own = replace(RING[0], middle=(0, 0), high=1.2 if case % 3 == 2 else 4.0)
+        blocks = make_blocks((arch if case % 3 == 1 else own,), level)
+        state = init_camera(CameraRule(rule="side", ease=0.25), 0, blocks)
+        turn = rng.uniform(0, 2 * math.pi)
+        way = np.array([math.sin(turn), 0, math.cos(turn)])
+        places = np.array([-8 * way + (0.6, 0, 0), -8 * way - (0.6, 0, 0)])
+        headings, opponents = np.zeros(2), np.array([1, 0], np.int32)
+        boxes = spans_of(places)
+        step_camera(state, DT, places, headings, opponents, boxes, at_once=True)
+        aside = rng.uniform(-0.4, 0.4)
+        state.eye[:] = 2.1 * way + aside * way[[2, 1, 0]] * (1, 0, -1) + (0, 1.9, 0)
+        state.speeds[0] = -6.0 * way
+        assert state.shot is not None
+        twin = oracle.Eye(
+            state.eye.copy(),
+            state.target.copy(),
+            state.aim.copy(),
+            state.look.copy(),
+            state.speeds[0].copy(),
+            state.speeds[1].copy(),
+            state.swing.copy(),
+        )
+        words = 0, blocks, places, headings, opponents, boxes
+        oracle.step(twin, DT, state.shot, *words)
+        step_camera(state, DT, places, headings, opponents, boxes)
+        np.testing.assert_allclose(state.eye, twin.eye, atol=1e-9)
+        np.testing.assert_allclose(state.speeds[0], twin.speed, atol=1e-7)
+        beside = way[[2, 1, 0]] * (1, 0, -1)
+        if case % 3 == 0:
+            around += bool((state.speeds[0] @ beside) * aside > 0.01)
+        under += case % 3 == 1 and state.speeds[0] @ way < -4
+    assert around > 5
+    assert under == 20
 
 
 def test_spans_are_those_of_the_twin(rng: Rng) -> None:

@@ -19,6 +19,7 @@ from flexor.arrays import Doubles
 from flexor.errors import SettingError, ShapeError
 from flexor.files.text.stage import StageFile, open_stage
 from flexor.scene.character.camera import Camera
+from flexor.scene.checks import check_kind
 from flexor.scene.stage.moves import RATE, InputLog
 from flexor.scene.stage.plan import CameraRule, StagePlan
 from flexor.scene.stage.sticks import check_pad_mask, pad_mask
@@ -192,10 +193,16 @@ class Stage:
         return self.plan.row(name)
 
     def doing(self, who: str | int) -> str:
-        """What a character is seen to do: a role such as "walk", or a move's name."""
+        """What a character is seen to do: a role such as "walk", or a move's name.
+
+        who: its name, or its number.
+        """
         from flexor.scene.stage.layout import ROLES
 
+        check_kind(who, (str, Integral), "who")
         row = self.row(who) if isinstance(who, str) else who
+        if not -len(self) <= row < len(self):
+            raise SettingError(f"who: {row}, expected less than {len(self)}")
         role = int(self.state.roles[row])
         if role < len(ROLES):
             return ROLES[role]

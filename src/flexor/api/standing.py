@@ -1,21 +1,40 @@
-"""Feet of players on uneven ground: hips give way, ankles turn with the slope."""
+"""Players' characters in a world: feet on uneven ground, hips that give way."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from flexor.api.character import Character
 from flexor.api.playing import Player
 from flexor.api.reaching import LIMBS, Limbs
-from flexor.arrays import Doubles
+from flexor.arrays import Doubles, Floats
 from flexor.scene.human.human import find_human
 from flexor.scene.stage.ground import Ground
+from flexor.stage.figures import FigureState
 
-__all__ = ["Feet", "has_legs"]
+__all__ = ["Cast", "Feet", "has_legs"]
 
 LEGS = ("left leg", "right leg")
 LIFTED = 0.12  # metres above where it stands, from which a foot is not turned
 SOFT = 0.3  # of the way that hips sink or rise in a step
+
+
+@dataclass(slots=True, eq=False)
+class Cast:
+    """The characters of a player as a world has them.
+
+    figures: at which level each is seen; tints: float32 (N, 4), linear; feet: what puts
+    them on the ground, None: clips have them; is_standing: whether places are brought
+    to the height of the ground.
+    """
+
+    player: Player
+    figures: FigureState
+    tints: Floats
+    feet: Feet | None
+    is_standing: bool
 
 
 def has_legs(hero: Character) -> bool:

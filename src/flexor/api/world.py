@@ -15,7 +15,6 @@ from flexor.api.detail import kind_of, levels_of
 from flexor.api.goal import Goal
 from flexor.api.playing import Player
 from flexor.api.stage import Buttons, Stage
-from flexor.api.world_cast import Cast
 from flexor.errors import SettingError
 from flexor.pose.crowd.level_choice import LevelRule
 from flexor.scene.character.camera import Camera
@@ -26,6 +25,7 @@ from flexor.stage.crowd.crowd import check_view
 
 if TYPE_CHECKING:
     from flexor.api.pictures.world import WorldPainter
+    from flexor.api.standing import Cast
     from flexor.draw.scene.style import DrawStyle
     from flexor.files.text.stage import StageFile
 
@@ -148,7 +148,7 @@ class World:
     def _cast(
         self, player: Player, stand: bool, feet: bool | None, colour: ArrayLike
     ) -> Cast:
-        from flexor.api.standing import Feet, has_legs
+        from flexor.api.standing import Cast, Feet, has_legs
         from flexor.stage.figures import init_figures
 
         hero, count = player.hero, player.count

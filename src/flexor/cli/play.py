@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +13,7 @@ import typer
 
 from flexor.cli.progress import show_progress, show_status, tidy_when_ended
 from flexor.cli.texts import parse_size, say_lost_links, say_names
-from flexor.errors import SettingError
+from flexor.errors import AssetError, SettingError
 from flexor.files.text.moves import read_log
 from flexor.output.frames import check_size
 from flexor.output.movie import MOVIES, is_folder
@@ -210,6 +212,9 @@ def make_game(choice: Choice) -> Game:
         moves=choice.moves,
         skill=cast(Skill | None, choice.skill),
     )
+    if not match.plan.cast:
+        fault = "nobody is on this stage, expected a [[character]] or more"
+        raise AssetError(choice.game, "", fault)
     for body in match.stage.cast:
         who = match.plan.cast[body.rows[0]].file
         is_said = choice.character is not None and who == "mannequin"
@@ -236,6 +241,9 @@ def _play_window(choice: Choice, size: tuple[int, int], is_mute: bool) -> None:
     from flexor.games.window import check_window, open_window
 
     name, instead = choice.name, _say_headless(choice)
+    if choice.is_file and not Path(choice.game).exists():
+        # Nor would it be played without a window.
+        raise AssetError(Path(choice.game), "", os.strerror(errno.ENOENT))
     check_window(instead)
     with show_status(name):
         own = make_game(choice)

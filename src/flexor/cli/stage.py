@@ -24,8 +24,9 @@ __all__ = ["stage"]
 
 LONGEST = 3600.0  # seconds
 SECONDS = 5.0
+MOVED = 0.05  # metres: who is put so far from its place in the first tick is told
 
-File = Annotated[Path, typer.Argument(help="A stage (TOML).")]
+File = Annotated[Path, typer.Argument(help="A stage (TOML), or arena.")]
 Out = Annotated[
     str,
     typer.Option(
@@ -80,6 +81,7 @@ def stage(
             who = Path(own.plan.cast[body.rows[0]].file).name
             say_lost_links(who, body.hero.findings)
         _say_cast(own)
+        _say_odd(own)
         if log is not None and log.count > len(own):
             raise SettingError(
                 f"--inputs {inputs}: of {log.count} characters, not of {len(own)}"
@@ -96,9 +98,11 @@ def stage(
 
 
 def _open(file: Path) -> Stage:
+    from flexor import samples
     from flexor.api.stage import Stage
 
-    return Stage(file)
+    is_sample = str(file) == "arena" and not file.exists()
+    return Stage(samples.arena() if is_sample else file)
 
 
 def _say_cast(own: Stage) -> None:
@@ -114,9 +118,10 @@ def _say_cast(own: Stage) -> None:
         x, z = actor.place
         against = int(own.opponents[row])
         other = plan.cast[against].name if against >= 0 else "nobody"
+        team = f", of team {actor.team}" if actor.team else ""
         typer.echo(
             f"{row}  {actor.name}: {Path(actor.file).name} at {x:g}, {z:g}, "
-            f"against {other}"
+            f"against {other}{team}"
         )
     for body in own.cast:
         names = ", ".join(plan.cast[row].name for row in body.rows[:4])
@@ -126,6 +131,53 @@ def _say_cast(own: Stage) -> None:
             for role, playing in body.plan.roles.items()
         ]
         typer.echo(f"   clips of {names}: {', '.join(said) or 'none, it only stands'}")
+
+
+def _say_odd(own: Stage) -> None:
+    """What is allowed, and seldom meant."""
+    plan, odd = own.plan, list[str]()
+    own.step()  # which puts who has no room where there is some
+    for row, actor in enumerate(plan.cast):
+        (x, z), (there_x, _, there_z) = actor.place, own.places[row].tolist()
+        if max(abs(x - there_x), abs(z - there_z)) > MOVED:
+            odd.append(
+                f"{actor.name}: no room at {x:g}, {z:g} for walls or others, "
+                f"begins at {there_x:.2f}, {there_z:.2f}"
+            )
+    own.restart()
+    names = {actor.name: actor for actor in plan.cast}
+    for actor in plan.cast:
+        other = names.get(actor.opponent)
+        is_friend = other is not None and actor.team and actor.team == other.team
+        if is_friend and not plan.fight.friendly:
+            odd.append(
+                f"{actor.name}: against {actor.opponent}, whom it cannot hit: "
+                f"both are of team {actor.team}"
+            )
+    odd += _name_short_attacks(own)
+    if plan.light[1] >= 0:
+        odd.append("light: comes from below; nothing casts a shadow on the ground")
+    for text in odd:
+        typer.echo(f"?  {text}")
+
+
+def _name_short_attacks(own: Stage) -> list[str]:
+    """Attacks that meet nobody who stands, as near as two can stand: once each."""
+    state, found = own.state, dict[str, None]()
+    tables, reaches = state.tables, state.fights.reaches
+    for row in range(len(own)):
+        kind, near = int(state.kinds[row]), 2 * float(state.radii[row])
+        for number in tables.numbers(int(state.moves.table[row])):
+            move = tables.moves[number]
+            if move.kind != "attack" or move.hits_down:
+                continue
+            if float(reaches[kind, number]) + move.advance < near:
+                found[
+                    f"{move.name}: meets nobody from tick {move.start} to "
+                    f"{move.until_back} of {move.total}: its parts do not strike then "
+                    f"in the clip {move.clip!r}, which is fitted to all of its ticks"
+                ] = None
+    return list(found)
 
 
 def _play(
@@ -165,7 +217,9 @@ def _play(
             if not movie.count:
                 movie.add(own.draw(size))
         spent = clock.perf_counter() - started
-        typer.echo(f"{movie.path}: {frames} frames, {frames / spent:.0f} a second")
+        typer.echo(
+            f"{movie.path}: {frames} frames, {fps} a second; made in {spent:.1f} s"
+        )
     else:
         for tick in range(ticks):
             step(tick)

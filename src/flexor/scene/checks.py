@@ -31,5 +31,5 @@ def check_kind(value: Any, kind: type | tuple[type, ...], name: str) -> None:
 
 def check_word(word: Any, known: tuple[str, ...], name: str) -> None:
     """Refuse a word that is not one of those known."""
-    if word not in known:
+    if not isinstance(word, str) or word not in known:
         raise SettingError(f"{name}: {word!r}, expected one of {', '.join(known)}")

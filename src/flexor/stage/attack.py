@@ -12,7 +12,7 @@ from flexor.scene.stage.layout import ATTACK, PARRY, RISE_BACK
 from flexor.stage.hands import bring_hands
 from flexor.stage.movement.falls import step_falls
 from flexor.stage.movement.fight import begin_tick, step_fight
-from flexor.stage.movement.hits import find_hits, find_near
+from flexor.stage.movement.hits import find_hits, find_near, keep_strikes
 from flexor.stage.movement.layout import HITTING, RETURN, RISING, UP
 from flexor.stage.movement.moves import stop_moves
 from flexor.stage.movement.parry import push_back, step_recoil
@@ -108,16 +108,19 @@ def run_recoil(state: StageState) -> None:
 
 def run_attack(state: StageState) -> None:
     """Attacks, guards and parries, by where bodies were seen last."""
+    hits, tables = state.hits, state.tables
     if not state.is_acting:
+        hits.swept[:] = False
         return
     from flexor.stage.movement.kernels import hits as kernel_hits
 
     bring_hands(state)
-    hits, tables = state.hits, state.tables
     if not kernel_hits.aim(tables.kinds, state.fights.meets, state._aiming, hits._aims):
+        hits.swept[:] = False
         return
     bodies = [(b.rows, b.plan.volumes, b.world.matrices) for b in state.bodies]
     if not find_near(hits, bodies):
+        hits.swept[:] = False
         return
     moves = state.moves
     doing = np.where(moves.phase == HITTING, moves.move, -1)
@@ -126,6 +129,7 @@ def run_attack(state: StageState) -> None:
         hits.attacks[rows, :wide] = body.attacks[doing[rows]]
         hits.shields[rows, :wide] = body.shields[doing[rows]]
     find_hits(hits, state.plan.fight.parry.reach)
+    keep_strikes(hits)
     step_fight(
         state.fight,
         state.plan.fight,

@@ -6,9 +6,8 @@ import numpy as np
 
 from flexor.arrays import Doubles
 from flexor.maths import exact
-from flexor.stage.cast import Body
 from flexor.stage.motion.goals import ask_on
-from flexor.stage.state import StageState
+from flexor.stage.state import StageState, body_of
 
 __all__ = ["bring_hands"]
 
@@ -39,8 +38,8 @@ def bring_hands(state: StageState) -> None:
 
 def _ask(state: StageState, row: int, other: int, weight: float) -> None:
     """Ask for the hand that is nearer to what attacks."""
-    mine, at = _body_of(state, row)
-    theirs, there = _body_of(state, other)
+    mine, at = body_of(state, row)
+    theirs, there = body_of(state, other)
     move = int(state.moves.move[other])
     if move >= 0:
         state.fight.met_node[other] = theirs.strikes[move]
@@ -77,9 +76,3 @@ def _ask(state: StageState, row: int, other: int, weight: float) -> None:
 def _square(frame: Doubles) -> float:
     """The square of the scale of a frame (3, 4)."""
     return float((frame[:, 0] * frame[:, 0]).sum())
-
-
-def _body_of(state: StageState, row: int) -> tuple[Body, int]:
-    """The body of a character, and its row in it."""
-    body = state.bodies[int(state.kinds[row])]
-    return body, int(np.flatnonzero(body.rows == row)[0])

@@ -53,7 +53,7 @@ from flexor.stage.movement.moves import MoveState, MoveTables, init_moves, lay_o
 from flexor.stage.movement.pads import walk_speeds
 from flexor.stage.movement.zones import ZoneTables, make_zones
 
-__all__ = ["StageState", "hash_state", "init_stage"]
+__all__ = ["StageState", "body_of", "hash_state", "init_stage"]
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -256,6 +256,12 @@ def fall_rows(state: StageState) -> FallRows:
         state.fight.stun,
         state.places,
     )
+
+
+def body_of(state: StageState, row: int) -> tuple[Body, int]:
+    """The body of a character, and its row in it."""
+    body = state.bodies[int(state.kinds[row])]
+    return body, int(np.flatnonzero(body.rows == row)[0])
 
 
 def init_stage(

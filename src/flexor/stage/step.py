@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Masks
 from flexor.errors import ShapeError
 from flexor.scene.stage.layout import JUMP, THROW
+from flexor.scene.stage.settings import MOST_ENERGY
 from flexor.stage.attack import (
     end_parries,
     run_attack,
@@ -41,7 +42,7 @@ from flexor.stage.movement.buttons import find_pressed, record
 from flexor.stage.movement.circling import walk
 from flexor.stage.movement.ground import find_footing, slide_down
 from flexor.stage.movement.layout import CONTROLS, HITTING, UP
-from flexor.stage.movement.moves import go_ahead, step_moves
+from flexor.stage.movement.moves import go_ahead, step_moves, stop_moves
 from flexor.stage.movement.pads import read_pads
 from flexor.stage.movement.zones import keep_in_zones
 from flexor.stage.opponents import choose_opponents, run_opponents
@@ -121,6 +122,7 @@ def read_input(state: StageState, buttons: Masks) -> None:
         choose_opponents(state)
         np.equal(state.fight.falls.phase, UP, out=state.upright)
         state.upright &= alive
+        stop_moves(state.moves, ~alive)  # also of whom a program has beaten
     np.equal(state.fight.stun, 0, out=state.can_act)
     state.can_act &= state.upright
 
@@ -130,19 +132,20 @@ def _check_written(state: StageState) -> None:
     others, count = state.opponents, len(state)
     if count and not -1 <= others.min() <= others.max() < count:
         raise ShapeError(f"opponents: {others.tolist()}, expected -1 to {count - 1}")
-    for values, name in (
-        (state.places, "places"),
-        (state.headings, "headings"),
-        (state.asked, "asked"),
-        (state.slides, "slides"),
-        (state.clocks, "clocks"),
+    for values, name, most in (
+        (state.places, "places", FARTHEST),
+        (state.headings, "headings", FARTHEST),
+        (state.asked, "asked", FARTHEST),
+        (state.slides, "slides", FARTHEST),
+        (state.clocks, "clocks", FARTHEST),
+        (state.fight.energy, "energy", MOST_ENERGY),
     ):
-        if not np.abs(values).max(initial=0.0) <= FARTHEST:
-            is_wrong = ~(np.abs(values).reshape(count, -1).max(1) <= FARTHEST)
+        if not np.abs(values).max(initial=0.0) <= most:
+            is_wrong = ~(np.abs(values).reshape(count, -1).max(1) <= most)
             row = int(is_wrong.argmax())
             raise ShapeError(
                 f"{name}: {values[row].tolist()} of character {row}, expected numbers "
-                f"of at most {FARTHEST:g}"
+                f"of at most {most:g}"
             )
 
 

@@ -3,9 +3,13 @@
 In the tick in which a throw can take hold it does, of the opponent if that one is in
 reach, else of the nearest: in front, on its feet and on the ground, as high as the
 thrower, with no wall between. Who crouches or is in a jump passes it, and who presses a
-parry within some ticks of the grip breaks it; a guard does not help. The place of who
-is thrown goes with its clip, in the frame of the thrower, as far as walls let it; hands
-are put on its body by inverse kinematics. It lands as one that was struck down.
+parry within some ticks of the grip breaks it; a guard does not help. Who comes into
+reach only then is thrown from there on: the two are in step, whenever it takes hold,
+and however fast their own times run. The place of who is thrown goes with its clip, in
+the frame of the thrower, as far as walls let it; hands are put on its body by inverse
+kinematics. It lands as one that was struck down. A throw that takes hold of nobody is
+not played to its end, which would throw the air: arms come back as they went out, and
+it returns sooner.
 """
 
 from __future__ import annotations
@@ -17,9 +21,11 @@ from numpy.typing import NDArray
 
 from flexor.arrays import Doubles
 from flexor.maths import exact
+from flexor.pose.play.voices import play
 from flexor.scene.stage.buttons import ALL_BUTTONS
-from flexor.scene.stage.layout import CROUCH, JUMP, PARRY, THROW
-from flexor.stage.cast import Body, Thrown
+from flexor.scene.stage.layout import CROUCH, JUMP, PARRY, ROLES, THROW
+from flexor.scene.stage.moves import RATE
+from flexor.stage.cast import Thrown
 from flexor.stage.effects.layout import CHECKED
 from flexor.stage.motion.goals import ask_on
 from flexor.stage.motion.touch import place_touch
@@ -28,13 +34,15 @@ from flexor.stage.movement.layout import (
     BROKEN,
     GUARDED,
     HELD,
+    HIT,
     HITTING,
+    RETURN,
     THROWN,
 )
-from flexor.stage.movement.moves import forget_inputs, stop_moves
-from flexor.stage.movement.parry import is_in_front, push_back
+from flexor.stage.movement.moves import forget_inputs, since_hit, stop_moves
+from flexor.stage.movement.parry import end_push, is_in_front, push_back
 from flexor.stage.movement.zones import keep_in_zones
-from flexor.stage.state import StageState
+from flexor.stage.state import StageState, body_of
 
 __all__ = ["run_throws"]
 
@@ -42,7 +50,9 @@ AHEAD = math.radians(60)  # to either side of a thrower's heading: who is in fro
 LEVEL = 0.35  # metres by which one may stand higher than the other
 EASE = 12.0  # ticks in which the two come to where their clips have them
 GRIP = 8.0  # ticks in which hands come to their grip
-ARM = 0.6  # metres: hands let go of what is farther from where the clip has them
+NEAR = 1e-6  # ticks: sums of parts of ticks that are nearer to a whole one are it
+ARM = 0.45  # metres: hands let go of what is farther from where the clip has them
+TURNS = 0.1  # seconds in which one who took hold of nobody turns back
 HIPS = CHECKED.index("hips")
 HANDS = ("leftHand", "rightHand")
 APART, APART_TICKS = 0.35, 14  # metres and ticks that two are pushed whose throw broke
@@ -55,6 +65,10 @@ def run_throws(state: StageState) -> None:
     is_trying &= state.tables.kinds[moves.move] == THROW
     if is_trying.any():
         _take_hold(state, is_trying)
+    has_missed = (moves.phase == RETURN) & ~fight.has_met & (moves.move >= 0)
+    has_missed &= state.tables.kinds[moves.move] == THROW
+    for row in np.flatnonzero(has_missed).tolist():
+        _give_up(state, row)
     if not fight.is_throwing.any():
         return
     for row in np.flatnonzero(falls.phase == HELD).tolist():
@@ -80,6 +94,28 @@ def _take_hold(state: StageState, is_trying: NDArray[np.bool_]) -> None:
         elif victim not in taken and row not in taken:
             taken |= {row, victim}
             _grip(state, row, victim)
+
+
+def _give_up(state: StageState, row: int) -> None:
+    """End a throw that took hold of nobody; of a combination, what would follow."""
+    moves, move = state.moves, int(state.moves.move[row])
+    state.fight.has_met[row] = True
+    gone, total = float(moves.at[row]), state.tables.moves[move].total
+    moves.combination[row] = -1
+    moves.at[row] = max(gone, float(total - state.plan.fight.miss_ticks))
+    body, at = body_of(state, row)
+    playing = body.playing[len(ROLES) + move]
+    if playing is not None:
+        own = playing.speed
+        play(
+            body.player,
+            playing.clip,
+            who=[at],
+            fade=TURNS,
+            mode="once",
+            speed=-own,
+            start=gone * own / RATE,
+        )
 
 
 def _find_victim(state: StageState, row: int) -> int:
@@ -130,6 +166,7 @@ def _grip(state: StageState, row: int, victim: int) -> None:
     if thrown is None:  # it has no clip for it, and nothing to fall by: it is hit
         _hurt(state, row, victim)
         fight.stun[victim] = state.plan.fight.stun
+        fight.struck[victim] = HIT
         fight.is_new[victim] = True
         stop_moves(state.moves, _only(victim, len(state)))
         return
@@ -138,8 +175,8 @@ def _grip(state: StageState, row: int, victim: int) -> None:
     hold(fight.falls, victim, row)
     fight.stun[victim] = 0
     stop_moves(state.moves, _only(victim, len(state)))
-    state.slides[victim] = 0.0
-    fight.recoil.left[victim] = 0
+    state.slides[victim] = state.velocities[victim] = 0.0
+    end_push(fight.recoil, victim)
     # What is left to where the clips have the two, as metres and a turn.
     dx, _, dz = (state.places[victim] - state.places[row]).tolist()
     away = exact.hypot(dx, dz)
@@ -152,11 +189,15 @@ def _grip(state: StageState, row: int, victim: int) -> None:
         facing - float(state.headings[row]), math.tau
     )
     apart = thrown.apart if thrown.apart > 0 else away
+    # Who comes into reach late is where its clip has it by then.
+    x0, z0 = travelled(thrown.way, 0.0)
+    x1, z1 = travelled(thrown.way, since_hit(state.tables, state.moves, row))
     s, c = exact.sin(facing), exact.cos(facing)
-    fight.falls.ease[victim, 0] = state.places[row, 0] + apart * s
-    fight.falls.ease[victim, 0] -= state.places[victim, 0]
-    fight.falls.ease[victim, 1] = state.places[row, 2] + apart * c
-    fight.falls.ease[victim, 1] -= state.places[victim, 2]
+    left, ahead = x1 - x0, apart - (z1 - z0)
+    fight.falls.ease[victim, 0] = state.places[row, 0] + ahead * s
+    fight.falls.ease[victim, 0] -= state.places[victim, 0] + left * c
+    fight.falls.ease[victim, 1] = state.places[row, 2] + ahead * c
+    fight.falls.ease[victim, 1] -= state.places[victim, 2] - left * s
 
 
 def _go_on(state: StageState, victim: int) -> None:
@@ -177,24 +218,29 @@ def _go_on(state: StageState, victim: int) -> None:
         _push_apart(state, row, victim)
         _push_apart(state, victim, row)
         return
-    after = before + float(state.clocks[row])
+    tick = float(state.clocks[row])
+    after = before + tick
     falls.at[victim] = after
+    # Clips are a tick ahead of their moves, or what goes faster would not end.
+    now = since_hit(state.tables, state.moves, row) + max(tick, 1.0)
+    then = now - tick
     part = min(after / EASE, 1.0) - min(before / EASE, 1.0)
     ease = falls.ease[victim]
     state.headings[victim] += ease[2] * part
     state.headings[row] += ease[3] * part
-    x0, z0 = travelled(thrown.way, before)
-    x1, z1 = travelled(thrown.way, after)
+    x0, z0 = travelled(thrown.way, then)
+    x1, z1 = travelled(thrown.way, now)
     # Its way is that of one who is turned already.
     heading = state.headings[victim] + ease[2] * (1.0 - min(after / EASE, 1.0))
     s, c = exact.sin(heading), exact.cos(heading)
     left, ahead = x1 - x0, z1 - z0
     state.places[victim, 0] += ease[0] * part + c * left + s * ahead
     state.places[victim, 2] += ease[1] * part + c * ahead - s * left
-    if before < thrown.lands <= after:
+    lands = thrown.lands - NEAR
+    if lands <= now and (then < lands or before == 0.0):
         _hurt(state, row, victim)
     _put_hands(state, row, victim, after)
-    if after >= len(thrown.way) - 1:
+    if now + NEAR >= len(thrown.way) - 1:
         lie_down(falls, victim)
 
 
@@ -232,8 +278,8 @@ def _put_hands(state: StageState, row: int, victim: int, ticks: float) -> None:
     """
     from flexor.stage.motion.kernels import touch as kernel_touch
 
-    mine, at = _body_of(state, row)
-    theirs, there = _body_of(state, victim)
+    mine, at = body_of(state, row)
+    theirs, there = body_of(state, victim)
     hips = int(theirs.plan.checked[HIPS])
     if hips < 0:
         return
@@ -248,15 +294,18 @@ def _put_hands(state: StageState, row: int, victim: int, ticks: float) -> None:
             continue
         end = mine.world.matrices[at, int(mine.ends[column]), :, 3].astype(np.float64)
         off = end - frame[:, 3]
-        away = exact.norm(off)
-        weight = min(ticks / GRIP, 1.0) * min(max(2.0 * (1.0 - away / ARM), 0.0), 1.0)
-        if weight <= 0.0:
-            continue
         if not kernel_touch.find_grip(state.touching.touch, row, column, victim, way):
             continue
         point = _into(frame, off + way)
         ask_on(
-            mine.goals, at, name, other=victim, node=hips, point=point, weight=weight
+            mine.goals,
+            at,
+            name,
+            other=victim,
+            node=hips,
+            point=point,
+            weight=min(ticks / GRIP, 1.0),
+            leash=ARM,
         )
 
 
@@ -265,12 +314,6 @@ def _into(frame: Doubles, way: Doubles) -> list[float]:
     square = float((frame[:, 0] * frame[:, 0]).sum())
     found: list[float] = (exact.multiply(frame[:, :3].T, way) / square).tolist()
     return found
-
-
-def _body_of(state: StageState, row: int) -> tuple[Body, int]:
-    """The body of a character, and its row in it."""
-    body = state.bodies[int(state.kinds[row])]
-    return body, int(np.flatnonzero(body.rows == row)[0])
 
 
 def _only(row: int, count: int) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flexor.errors import AssetError, VersionError
+from flexor.errors import AssetError, SettingError, VersionError
 from flexor.files.text import input_log, moves
 from flexor.files.text.input_log import log_text, read_log, write_log
 from flexor.scene.stage.camera_rule import CameraChange, CameraRule
@@ -139,6 +139,8 @@ def test_a_log_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
         ("other inputs 1", "line 1", "is no such log"),
         (LOG.replace("120 0 left", "12 left"), "line 3", "expected '120 0 B+left'"),
         (LOG + "140 0 B extra", "line 6", "expected '120 0 B+left'"),
+        (LOG + "140 0", "line 6", "or '131 0 -' for no button"),
+        (LOG + "140 0 none", "line 6", "there are: 'down', ...; or - for none"),
         (LOG + "ticks 700", "line 6", "expected '120 0 B+left'"),
         (LOG + "x 0 B", "line 6", "'x', expected a whole number"),
         (LOG + "-1 0 B", "line 6", "'-1', expected a whole number"),
@@ -201,3 +203,10 @@ def test_any_bytes_are_read_or_refused(
 def test_logs_are_found_where_they_were() -> None:
     """Programs that were written before name the module of moves."""
     assert (moves.read_log, moves.write_log) == (read_log, write_log)
+
+
+def test_what_is_no_log_is_not_written(tmp_path: Path) -> None:
+    for what in (None, "120 0 B", np.zeros(3)):
+        with pytest.raises(SettingError, match=r"log: .*, expected InputLog"):
+            write_log(tmp_path / "a.log", what)  # type: ignore[arg-type]
+    assert not list(tmp_path.iterdir())

@@ -162,6 +162,11 @@ FAULTS = [
         "line 4",
         "zone 1.corners 2: side 2 is 0 m long, expected more",
     ),
+    (
+        "[[zone]]\ncorners = [[0, 0], [4, 0], [4, 4], [0, 0]]",
+        "line 2",
+        "side 4 is 0 m long, expected more: the last corner is not the first one",
+    ),
     ("[[zone]]\ncorners=[[0,0],[1,0],[2,0]]", "line 2", "corners: no area, expected"),
     (ZONE + ZONE, "line 5", "zone 2.name: 'ring' is that of zone 1, expected another"),
     # Structures.
@@ -218,7 +223,16 @@ FAULTS = [
     ("moves = 'a.toml'\n[buttons]", "line 2", "buttons: moves are in 'a.toml'"),
     # No TOML.
     ("seed = 1\nseed = 2\n", "line 2", "is no TOML: Cannot overwrite a value"),
+    ("seed = 1\nseed = 2\n", "line 2", "seed is said twice in its table"),
     ("seed = 1\n[ground", "", "is no TOML: "),
+    ("[snow]\nfalls = True", "line 2", "perhaps true is meant"),
+    ("[ground]\nstep = 0,25", "line 2", "perhaps 0.25 is meant"),
+    ("[[ground.patch]]\nsurface = sand # x", "line 2", "; texts are in quotes"),
+    ("[zone]\na = 1\n[[zone]]", "line 3", "is in double brackets each time"),
+    ("[zone]\na = 1\n[zone]", "line 3", "is in double brackets each time"),
+    ("seed = \n", "line 1", "is no TOML: Invalid value (at line 1, column 8)"),
+    ("[zone]\na = 1", "line 1", "each under its word in double brackets: [[zone]]"),
+    ("[[camera]]\nfov = 3", "line 1", "under its word in single brackets, once"),
 ]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from flexor.games.match.flow import (
     BETWEEN,
+    DRAW,
     END_SECONDS,
     MOST_CREDITS,
     OVER_SECONDS,
@@ -174,3 +175,14 @@ def test_three_sides_end_after_as_many_rounds_as_can_be_needed() -> None:
     run(flow, "2")
     run(flow, "", OVER)
     assert (flow.phase, flow.winner) == ("game over", 2)
+
+
+def test_a_match_that_ends_even_is_nobodys() -> None:
+    flow = make(rounds=2)
+    run(flow, "start", WAIT)
+    for verdict in ("0", "1", "-1"):
+        run(flow, "", READY)
+        run(flow, verdict)
+        assert flow.phase == "round over"
+        run(flow, "", OVER)
+    assert (flow.phase, flow.wins, flow.winner) == ("game over", [1, 1], DRAW)

@@ -69,9 +69,38 @@ def test_who_strikes_as_soon_as_it_can_is_known() -> None:
     assert eager.pressure(1) > 0.9, "it is the same one, in another round"
 
 
+def test_who_waits_for_long_is_no_longer_feared() -> None:
+    """Also behind a guard; else two who pressed each other would guard for ever."""
+    hits = [(22 * number, PUNCH) for number in range(8)]
+    after = [(176 + LASTS * number, GUARD) for number in range(15)]
+    free, guarding = Habits(2), Habits(2)
+    play(free, *hits, until=hits[-1][0] + 2 * FORGET + 40)
+    play(guarding, *hits, *after)
+    assert free.pressure(1) < 0.45
+    assert guarding.pressure(1) < 0.45
+    play(free, *((900 + at, move) for at, move in hits))
+    assert free.pressure(1) > 0.9, "until it does it again"
+
+
 @pytest.mark.parametrize(("moves", "share"), [((THROW,), 0.9), ((PUNCH,), 0.0)])
 def test_who_throws_is_known(moves: tuple[int, ...], share: float) -> None:
     habits = Habits(2)
     play(habits, *((30 * number, moves[0]) for number in range(9)))
     assert habits.throws(1) >= share
     assert habits.throws(1) <= 1 if share else habits.throws(1) == 0
+
+
+def test_who_is_never_free_between_two_strikes_has_not_waited() -> None:
+    """However long its strikes are."""
+    chained = Habits(2)
+    play(chained, *((LASTS * number, PUNCH) for number in range(8)))
+    assert chained.pressure(1) > 0.9
+
+
+def test_a_round_begins_with_nobody_known_to_wait() -> None:
+    calm = Habits(2)
+    play(calm, *((70 * number, PUNCH) for number in range(1, 8)))
+    before = calm.pressure(1)
+    calm.set_back()
+    play(calm, (70, PUNCH))
+    assert calm.pressure(1) <= before

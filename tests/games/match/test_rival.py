@@ -105,3 +105,28 @@ def test_it_guards_or_parries_who_always_does_the_same(hero: Character) -> None:
     assert len(late) > 10
     assert np.isin(late, (GUARDED, PARRIED)).mean() > 0.5
     assert (late == PARRIED).any()
+
+
+def test_what_it_holds_is_let_go_when_it_is_hit(hero: Character) -> None:
+    stage = facing(hero, 0.8)
+    rival = Rival(1, 0, "low")
+    rival.press(stage)
+    for tick in range(40):
+        rival._hold(button_mask("R"), 100)
+        held = rival.press(stage)
+        if stage.state.fight.outcomes[0] == HIT:
+            assert held != button_mask("R")
+            return
+        stage.step([button_mask("B") if tick < 3 else 0, 0])
+    raise AssertionError("it was not hit")
+
+
+def test_who_goes_away_goes_away(hero: Character) -> None:
+    for way, sign in (("away", 1), ("toward", -1), ("run", -1)):
+        stage = facing(hero, 2.0)
+        rival = Rival(1, 0, "low")
+        rival.press(stage)
+        for _ in range(20):
+            rival._go(way, 5)
+            stage.step([0, rival._way(stage, 0)])
+        assert sign * (stage.places[1, 0] - 1.0) > 0.1

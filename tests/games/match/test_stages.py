@@ -116,6 +116,18 @@ def test_three_of_whom_the_last_wins(tmp_path: Path) -> None:
     assert game.stage.energy.tolist() == [100, 100, 100]
 
 
+def test_a_team_of_two_win_and_one_wins(tmp_path: Path) -> None:
+    pair = 'team = "reds"'
+    cast = one("red", -2, 0, pair), one("rose", -2, 2, pair), one("blue", 2)
+    for lost, words in (((2,), "REDS WIN"), ((0, 1), "BLUE WINS")):
+        game = make(tmp_path, *cast, versus="watch", game="rounds = 1")
+        begin(game)
+        game.stage.energy[list(lost)] = 0
+        while game.phase != "game over":
+            press(game, 1)
+        assert game.message == f"{words} THE MATCH"
+
+
 def test_three_opponents_come_and_hit(tmp_path: Path) -> None:
     game = make(
         tmp_path,

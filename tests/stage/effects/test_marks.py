@@ -66,6 +66,17 @@ def test_feet_that_stand_leave_a_print_each() -> None:
     assert len(live_marks(state, PRINT)[0]) == 4
 
 
+def test_a_foot_on_its_tips_points_where_its_body_looks() -> None:
+    state, stand = init_marks(1), body((0.1, 0), (-0.1, 0.3))
+    stand[0, 6:8, [0, 2]] = stand[0, :2, [0, 2]]
+    turn = np.array([0.7])
+    for _ in range(4):
+        step_marks(state, stand, stand, turn, level(), None)
+    rows, _ = live_marks(state, PRINT)
+    ways = np.tile((math.sin(0.7), math.cos(0.7)), (2, 1))
+    np.testing.assert_allclose(state.ways[rows], ways, atol=1e-6)
+
+
 @pytest.mark.parametrize("surface", ["plain", "water"])
 def test_only_sand_takes_prints(surface: str) -> None:
     state = init_marks(1)

@@ -44,7 +44,8 @@ def test_at_once(fade: float) -> None:
 
 
 def test_a_structure_at_the_border_does_not_flicker(rng: Rng) -> None:
-    state = init_view(make_view([pillar(0, -1, 1)]), ViewSettings(fade=0.5, margin=0))
+    settings = ViewSettings(fade=0.5, margin=0, keep=0)
+    state = init_view(make_view([pillar(0, -1, 1)]), settings)
     last, found = 1.0, []
     for _ in range(300):
         pair = np.add(PAIR, (0, rng.normal(0, 0.01)))
@@ -54,6 +55,20 @@ def test_a_structure_at_the_border_does_not_flicker(rng: Rng) -> None:
         assert 0 <= state.shown[0] <= 1
         last = state.shown[0]
     assert 0.2 < np.mean(found) < 0.8
+
+
+def test_what_has_vanished_comes_back_when_it_is_some_way_out(rng: Rng) -> None:
+    settings = ViewSettings(fade=0, margin=0, keep=0.3)
+    state = init_view(make_view([pillar(0, -1, 1)]), settings)
+    step_view(state, EYE, np.add(PAIR, (0, 0.1)))
+    assert not state.obstructed[0], "it was not in the way before"
+    step_view(state, EYE, np.add(PAIR, (0, -0.1)))
+    assert state.obstructed[0]
+    for _ in range(100):
+        step_view(state, EYE, np.add(PAIR, (0, rng.uniform(-0.1, 0.25))))
+        assert state.obstructed[0], "it stays away"
+    step_view(state, EYE, np.add(PAIR, (0, 0.35)))
+    assert not state.obstructed[0]
 
 
 def test_the_part_of_a_wall_is_kept_while_it_fades() -> None:

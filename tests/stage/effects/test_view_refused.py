@@ -96,7 +96,7 @@ def test_smallest_circle_around_points(rng: Rng) -> None:
         ({"thickness": 1}, "'it': middle, radius, thickness, expected middle"),
         ({"middle": (1, 2, 3)}, r"middle: \(1, 2, 3\), expected x and z"),
         ({"middle": 4}, "middle: 4, expected x and z in metres"),
-        ({"middle": (1, np.nan)}, "middle: nan, expected -100000 to 100000"),
+        ({"middle": (1, np.nan)}, "middle: nan, expected -10000 to 10000"),
         ({"radius": 0}, "radius: 0, expected 0.001 to 10000"),
         ({"low": "x"}, "low: 'x', expected"),
         ({"high": np.inf}, "high: inf, expected"),
@@ -189,6 +189,7 @@ def test_footprints_that_are_refused(
         ({"fade": -1}, "fade: -1, expected 0 to 60"),
         ({"fade": np.nan}, "fade: nan, expected 0 to 60"),
         ({"margin": 1e3}, "margin: 1000.0, expected 0 to 100"),
+        ({"keep": -0.1}, "keep: -0.1, expected 0 to 100"),
     ],
 )
 def test_settings_that_are_refused(fields: Any, text: str) -> None:

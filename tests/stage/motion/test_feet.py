@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from flexor.api.character import Character
+from flexor.api.feet import contacts_of
 from flexor.api.stage import Stage
 from flexor.maths.records import check_record
 from flexor.samples import mannequin
@@ -299,3 +300,16 @@ def test_a_walk_does_not_slide(way: tuple[float, float]) -> None:
     watch = play(stage, 120)
     assert watch.slides <= 2
     assert max(watch.jumps) < 0.17
+
+
+def test_contacts_are_those_of_the_clip_not_of_its_name() -> None:
+    stage = alone()
+    soles = stage.cast[0].plan.soles
+    assert soles is not None
+    clips = hero().clips
+    walk = contacts_of(hero(), {"any": clips["walk"]}, ["any"], soles)["any"]
+    run = contacts_of(hero(), {"any": clips["run"]}, ["any"], soles)["any"]
+    assert walk.way[1] == pytest.approx(1.36, abs=0.05)
+    assert run.way[1] > 2
+    again = contacts_of(hero(), {"any": clips["run"]}, ["any"], soles)["any"]
+    assert again is run

@@ -62,10 +62,34 @@ def test_hand_holds_another_where_that_one_is_now(stage: flexor.Stage) -> None:
         assert np.abs(hand(body, 0) - wanted).max() < 1e-3
 
 
+def test_a_limb_lets_go_of_what_is_too_far_from_where_its_clip_has_it(
+    stage: flexor.Stage,
+) -> None:
+    """Held for long, it holds as much as at first."""
+    stage.restart()
+    (body,) = stage.state.bodies
+    stage.step()
+    rest, node = hand(body, 0), flexor.samples.mannequin().skeleton.index("hips")
+    frame = body.world.matrices[1, node].astype(np.float64)
+    for away, share in ((0.05, 1.0), (0.15, 0.5), (0.19, 0.1), (0.3, 0.0)):
+        goal = rest + np.array([0.0, away, 0.0])
+        point = frame[:, :3].T @ (goal - frame[:, 3])
+        for _ in range(4):
+            asked = ask_on(
+                body.goals, 0, "rightHand", other=1, node=node, point=point, leash=0.2
+            )
+            assert asked
+            stage.step()
+        raised = hand(body, 0)[1] - rest[1]
+        assert raised == pytest.approx(share * away, abs=0.015)
+
+
 def test_refusals(stage: flexor.Stage) -> None:
     (body,) = stage.state.bodies
     assert not ask(body.goals, 0, "tail", (0, 0, 0))
     with pytest.raises(SettingError, match="weight: 2"):
         ask(body.goals, 0, "rightHand", (0, 0, 0), 2)
+    with pytest.raises(SettingError, match="leash: 0"):
+        ask_on(body.goals, 0, "rightHand", other=1, node=0, leash=0)
     with pytest.raises(SettingError, match=r"point: .*finite"):
         ask(body.goals, 0, "rightHand", (0, np.nan, 0))

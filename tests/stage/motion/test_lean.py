@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from flexor.pose.model_space import world_from_local
 from flexor.scene.stage.settings import FightSettings, ParrySettings
 from flexor.stage.motion.kernels import lean as kernel_lean
 from flexor.stage.motion.lean import lean
@@ -32,13 +33,17 @@ def test_leans_are_those_of_the_twin(rng: Rng) -> None:
     assert not kernel_lean.step_leans(opened - 9, stun, ticks, np.zeros(count))
 
 
-def test_parts_are_turned_as_the_twin_turns_them() -> None:
+@pytest.mark.parametrize("is_mirrored", [False, True])
+def test_parts_are_turned_as_the_twin_turns_them(is_mirrored: bool) -> None:
     """Kernel `lean_back`: each by its own angle, and those above it by theirs too."""
     angles = {"trunk": 0.3, "head": 0.2, "arms": 0.6}
     plan = fighters(fight=FightSettings(parry=ParrySettings(**angles)))
     stage = play(plan)
     state, body = stage.state, stage.state.bodies[0]
     names = body.plan.layout.skeleton.names
+    if is_mirrored:  # as a body is whose nodes are scaled by less than 0
+        body.world.places[:, 0, :3] *= -1
+        world_from_local(body.world, body.player.local)
     before = body.world.matrices[:, :, :, :3].astype(np.float64)
     state.fight.leans[:] = 0.0, 0.7
     lean(state, body)

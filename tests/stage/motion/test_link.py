@@ -32,10 +32,15 @@ def test_heights_have_the_numbers_of_their_words() -> None:
     assert [HEIGHTS[number] for number in numbers] == ["high", "mid", "low", "jump"]
 
 
-def test_strikes_are_bent_as_by_the_twin(rng: Rng) -> None:
+@pytest.mark.parametrize("rises", [1, -1])
+@pytest.mark.parametrize(("impact", "region"), [(24, 2), (160, 10)])
+def test_strikes_are_bent_as_by_the_twin(
+    rng: Rng, impact: int, region: int, rises: int
+) -> None:
+    """Trunks that come up, and that go down."""
     bent = 0
     for height, word in enumerate(HEIGHTS):
-        count, most, limbs, impact = 3, 5, 2, 24
+        count, most, limbs = 3, 5, 2
         parts = rng.choice([NOTHING, TRUNK], (count, most)).astype(np.int8)
         parts[:, 0] = TRUNK
         touch = check_record(
@@ -44,6 +49,7 @@ def test_strikes_are_bent_as_by_the_twin(rng: Rng) -> None:
                 np.full((count, most), -1, np.int32),
                 np.full((count, most), 0.1),
                 np.ones((count, limbs)),
+                np.zeros((count, limbs)),
                 rng.uniform(-1, 1, (count, most, 2, 3)),
                 np.zeros((count, limbs, 2, 3)),
                 np.zeros((count, limbs, 3)),
@@ -75,7 +81,7 @@ def test_strikes_are_bent_as_by_the_twin(rng: Rng) -> None:
         places, headings = rng.uniform(-1, 1, (count, 3)), rng.uniform(-3, 3, count)
         near = np.ones(count, bool)
         marks: dict[int, Any] = {}
-        for tick in range(40):
+        for tick in range(impact + 16):
             at[:] = tick
             if tick == 0:
                 for n, m in ((0, 2), (2, 1)):
@@ -85,7 +91,8 @@ def test_strikes_are_bent_as_by_the_twin(rng: Rng) -> None:
                 started[:] = -1
             else:
                 has_met[2], outcomes[2] = tick >= impact + 3, tick == impact + 3
-                touch.ends[...] += rng.uniform(-0.01, 0.015, touch.ends.shape)
+                moved = rng.uniform(-0.01, 0.015, touch.ends.shape)
+                touch.ends[...] += moved * (1, rises, 1)
                 places += rng.uniform(-0.005, 0.005, places.shape)
                 headings += 0.003
             tips = rng.uniform(-1, 1, (count, limbs, 3)).astype(np.float32)
@@ -98,7 +105,7 @@ def test_strikes_are_bent_as_by_the_twin(rng: Rng) -> None:
             assert not aims.bends[1].any(), "nor does that one"
             for n, m in ((0, 2), (2, 1)):
                 got = aims.bends[n, 1]
-                if not impact - 2 < tick < impact + 6:
+                if not impact - region < tick < impact + 6:
                     gone = np.abs(before[n, 1]).sum() * 0.8 < 1e-3
                     wanted = np.zeros(3) if gone else before[n, 1] * 0.8
                 elif has_met[n] and not outcomes[n]:

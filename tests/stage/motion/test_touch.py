@@ -17,6 +17,8 @@ from flexor.samples import mannequin
 from flexor.scene.stage.moves import Move, MoveTable
 from flexor.scene.stage.plan import Actor, StagePlan
 from flexor.scene.stage.zone import Zone
+from flexor.stage.motion import touch
+from flexor.stage.motion.kernels import link as kernel_link
 from flexor.stage.motion.kernels import touch as kernel_touch
 from flexor.stage.motion.layout import LOWER, NOTHING, TIP, TRUNK, Touch
 from tests.oracle import touch as oracle
@@ -49,6 +51,7 @@ def random_touch(rng: Rng, count: int, most: int, limbs: int) -> Touch:
             of_limb,
             rng.uniform(0.02, 0.12, (count, most)),
             np.full((count, limbs), 2.0),
+            rng.uniform(0.05, 0.3, (count, limbs)),
             np.zeros((count, most, 2, 3)),
             np.zeros((count, limbs, 2, 3)),
             rng.normal(size=(count, limbs, 3)),
@@ -101,6 +104,7 @@ def test_limbs_are_pushed_as_by_the_twin(rng: Rng) -> None:
                     np.array([touch.ends[at] for at in trunk]).reshape(-1, 2, 3),
                     np.array([touch.radii[at] for at in trunk]),
                     touch.spans[n, limb],
+                    touch.folded[n, limb],
                 )
                 np.testing.assert_allclose(got, wanted, atol=2e-4)
                 pushed += bool(got.any())
@@ -177,6 +181,37 @@ def test_trunks_are_pushed_apart_as_by_the_twin(rng: Rng) -> None:
     assert pushed > 4
 
 
+def test_limbs_are_drawn_back_as_by_the_twin(rng: Rng) -> None:
+    touch = random_touch(rng, 40, 1, 2)
+    ways = rng.normal(size=(40, 2, 3)) * 0.3
+    last, drawn = rng.normal(size=(2, 40, 2, 3)) * 0.1
+    touch.pushes[:] = rng.normal(size=(40, 2, 3)) * 0.2
+    last[0], drawn[0], touch.pushes[0] = 0.0, 0.0, 0.0
+    before, wanted = drawn.copy(), drawn + touch.pushes
+    assert kernel_touch.draw_back(ways, last, drawn, touch)
+    np.testing.assert_allclose(drawn, before + touch.pushes, atol=1e-12)
+    assert not drawn[0].any()
+    for n in range(1, 40):
+        for limb in range(2):
+            found = oracle.draw_back(
+                ways[n, limb], last[n, limb], wanted[n, limb], touch.folded[n, limb]
+            )
+            np.testing.assert_allclose(drawn[n, limb], found, atol=1e-9)
+            along = ways[n, limb] / np.linalg.norm(ways[n, limb])
+            left = (ways[n, limb] + drawn[n, limb]) @ along
+            least = min(np.linalg.norm(ways[n, limb]), touch.folded[n, limb])
+            assert left > least - 1e-9, "it folds no farther"
+
+
+def test_who_is_drawn_back_no_more_is_done(rng: Rng) -> None:
+    touch = random_touch(rng, 1, 1, 1)
+    ways = np.array([[[touch.folded[0, 0], 0.0, 0.0]]])
+    drawn = np.zeros((1, 1, 3))
+    touch.pushes[:] = (-0.1, 0.0, 0.0)
+    assert not kernel_touch.draw_back(ways, drawn.copy(), drawn, touch)
+    assert not drawn.any()
+
+
 PUNCH = Move("punch", 15, 5, 30, parts=("rightHand", "rightLowerArm"), damage=5)
 KICK = Move("kick", 24, 7, 38, parts=("rightFoot", "rightLowerLeg"), damage=5)
 
@@ -245,3 +280,42 @@ def test_who_leans_into_another_is_pushed_off_but_not_through_a_wall() -> None:
     assert stage.places[0, 0] == pytest.approx(-0.1, abs=1e-6), "there is a wall"
     assert stage.places[1, 0] > 0.12
     assert watch.found.strayed == 0
+
+
+@pytest.mark.slow
+def test_feet_are_pushed_aside_but_not_into_the_ground() -> None:
+    stage = pair(3.0)
+    for _ in range(5):
+        stage.step()
+    body = stage.state.bodies[0]
+    pushes = np.zeros_like(stage.state.touching.drawn)
+    pushes[0, :] = 0.05, -0.1, 0.0
+    before = body.world.matrices[0, body.ends, :, 3].astype(np.float64)
+    touch._push(body, pushes)
+    moved = body.world.matrices[0, body.ends, :, 3] - before
+    is_foot = body.flats >= 0
+    np.testing.assert_allclose(moved[~is_foot, 1], -0.1, atol=0.01)
+    np.testing.assert_allclose(moved[is_foot, 1], 0.0, atol=0.01)
+    assert (moved[:, 0] > 0.03).all()
+
+
+@pytest.mark.slow
+def test_strikes_are_not_bent_into_the_ground(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Who stands on a foot goes on doing so, whatever its strike follows."""
+
+    def down(*given: Any) -> bool:
+        given[-1].bends[0] = 0.0, -0.25, 0.0
+        return True
+
+    stage = pair(3.0)
+    for _ in range(5):
+        stage.step()
+    body = stage.state.bodies[0]
+    is_foot = body.flats >= 0
+    monkeypatch.setattr(kernel_link, "bend_strikes", down)
+    for tick in range(30):
+        stage.step(["C" if tick == 0 else ""])
+        high = body.world.matrices[0, body.ends[is_foot], 1, 3] - body.flats[is_foot]
+        assert high.min() > -0.02

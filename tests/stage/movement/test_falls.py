@@ -186,3 +186,14 @@ def test_who_is_beaten_while_it_lies_goes_on_lying() -> None:
     collapse(falls, 0, (0.0, 1.0), 0.0)
     assert falls.phase[0] == LYING
     assert not knock_down(falls, 0, (0.0, 1.0), 0.0)
+
+
+def test_who_is_beaten_by_a_program_while_it_gets_up_lies_again() -> None:
+    falls = init_falls(1)
+    knock_down(falls, 0, (0.0, 1.0), 0.0)
+    falls.phase[0] = RISING
+    rows = rows_of(falls, 1)
+    rows.energy[0] = 0
+    for _ in range(100):
+        step_falls(falls, TABLE, SETTINGS, rows)
+        assert falls.phase[0] == LYING

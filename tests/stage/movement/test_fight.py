@@ -224,6 +224,31 @@ def test_who_is_parried_cannot_act_before_the_quickest_answer_has_hit() -> None:
         assert match.state.recoil.left[0] == match.state.stun[0]
 
 
+def test_who_has_parried_in_slow_time_is_waited_for() -> None:
+    """Its answer takes twice as many ticks; some are left for waiting buttons."""
+    stuns = []
+    for clock in (1.0, 0.5):
+        match = Match(theirs=SWEEP)
+        match.clocks[1] = clock
+        fights = dataclasses.replace(FIGHTS, quickest=np.full(2, 70, np.int32))
+        begin_tick(match.state, np.full(2, -1, np.int32))
+        match._meet()
+        step_fight(
+            *(match.state, SETTINGS, TABLES, fights, match.moves, match.hits),
+            *(match.places, match.headings, match.clocks),
+        )
+        stuns.append(int(match.state.stun[0]))
+    assert stuns[0] > SETTINGS.parry.rest + 70 + 2, "a chord's window beside"
+    assert stuns[1] == 2 * stuns[0]
+
+
+def test_who_is_struck_is_not_open_any_more() -> None:
+    match = Match()
+    match.state.opened[1] = 0
+    assert match.tick() == HIT
+    assert match.state.opened.tolist() == [-1, -1]
+
+
 def test_who_is_struck_down_is_met_by_few_moves() -> None:
     match = Match(mine=TRIP)
     assert match.tick() == HIT

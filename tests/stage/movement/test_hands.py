@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 from flexor.scene.stage.layout import KINDS
+from flexor.stage import hands
 from flexor.stage.movement.kernels import hands as kernel_hands
 from flexor.stage.movement.layout import Meeting
 from tests.api.stage_play import PUNCH_LANDS, fighters, play
@@ -70,13 +72,13 @@ def test_a_hand_is_at_the_fist_when_it_is_met(apart: float) -> None:
     stage = play(fighters(apart=apart))
     body = stage.state.bodies[0]
     names = body.plan.layout.skeleton.names
-    fist, hands = names.index("r-wrist"), [names.index(f"{s}-wrist") for s in "lr"]
+    fist, both = names.index("r-wrist"), [names.index(f"{s}-wrist") for s in "lr"]
     gaps, steps, last = [], [], None
     for tick in range(40):
         stage.step({0: ["B", ""], PUNCH_LANDS - 8: ["", "X"]}.get(tick))
         at = body.world.matrices[..., 3].astype(np.float64)
-        gaps.append(np.linalg.norm(at[1, hands] - at[0, fist], axis=1).min())
-        now = at[1, hands]
+        gaps.append(np.linalg.norm(at[1, both] - at[0, fist], axis=1).min())
+        now = at[1, both]
         if last is not None:
             steps.append(np.linalg.norm(now - last, axis=1).max())
         last = now.copy()
@@ -84,3 +86,29 @@ def test_a_hand_is_at_the_fist_when_it_is_met(apart: float) -> None:
             break
     assert gaps[-1] < 0.2
     assert max(steps) < 0.16, "and does not jump there"
+
+
+@pytest.mark.slow
+def test_a_hand_stops_before_what_it_meets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hand's breadth, on the side that it comes from."""
+    stage = play(fighters(apart=0.9))
+    body = stage.state.bodies[0]
+    asked = 0
+
+    def look(
+        goals: Any, row: int, part: str, *, node: int, point: Any, **more: Any
+    ) -> None:
+        nonlocal asked
+        hand = body.world.matrices[row, int(body.ends[goals.columns[part]]), :, 3]
+        fist = body.world.matrices[0, node].astype(np.float64)
+        off = fist[:, :3] @ point
+        way = hand - fist[:, 3]
+        size = float(np.linalg.norm(way))
+        assert row == more["other"] + 1
+        np.testing.assert_allclose(off, way / size * min(0.06, size), atol=1e-5)
+        asked += 1
+
+    monkeypatch.setattr(hands, "ask_on", look)
+    for tick in range(PUNCH_LANDS):
+        stage.step({0: ["B", ""], PUNCH_LANDS - 8: ["", "X"]}.get(tick))
+    assert asked > 3

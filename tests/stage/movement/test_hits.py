@@ -14,6 +14,7 @@ from flexor.stage.movement.hits import (
     find_hits,
     find_near,
     init_hits,
+    keep_strikes,
     place_volumes,
 )
 from flexor.stage.movement.kernels import hits as kernel_hits
@@ -180,6 +181,73 @@ def test_segments_of_all_kinds(one: list, other: list, apart: float) -> None:
     if apart > 0:  # the point lies on the target's surface
         away = np.linalg.norm(hits.points[0] - hits.points[1])
         assert away == pytest.approx(apart - 0.02, abs=1e-9)
+
+
+def test_what_went_through_somebody_in_a_tick_meets(rng: Rng) -> None:
+    """From where it was a tick ago: as the twin finds it in many places on the way."""
+    volumes = body(rng, 3)
+    met = passed = 0
+    for case in range(60):
+        hits = init_hits([volumes] * 3)
+        hits.radii[:] = 0.05
+        hits.ends[:] = rng.normal(size=hits.ends.shape) * 0.1
+        hits.ends[:] += rng.normal(size=(3, 3, 1, 3)) * 0.3
+        hits.boxes[:, :3], hits.boxes[:, 3:] = -9, 9
+        hits.attacks[0] = [True, False, True]
+        hits.meets[0] = STANDS
+        hits.before[0] = hits.ends[0] + rng.normal(size=3) * 0.3
+        if case % 4 == 0:  # what is not struck with may have been anywhere
+            hits.before[0, 1] += 7
+        find_hits(hits)
+        there = hits.targets[0], hits.gaps[0].tolist(), hits.pairs[0].tolist()
+        hits.swept[0] = True
+        ends, before = hits.ends.copy(), hits.before.copy()
+        find_hits(hits)
+        np.testing.assert_array_equal(hits.ends, ends)
+        np.testing.assert_array_equal(hits.before, before)
+        now = hits.targets[0], hits.gaps[0].tolist(), hits.pairs[0].tolist()
+        first, *others = (
+            min(
+                oracle.find_hits(
+                    before[0] + share * (ends[0] - before[0]),
+                    hits.radii[0],
+                    hits.attacks[0],
+                    ends[m],
+                    hits.radii[m],
+                )
+                for m in (1, 2)
+            )
+            for share in np.linspace(0, 1, 21)
+        )
+        if first <= 0:
+            continue  # it has met a tick ago
+        least = min(others)
+        if there[1][0] <= 0 or now[1][0] > 0:
+            assert now == there, "it meets at its end, or not at all"
+            assert there[1][0] <= 0 or least > -0.02
+            passed += there[1][0] > 0
+        else:
+            assert least < 0.02
+            met += 1
+    assert min(met, passed) > 3
+
+
+def test_strikes_are_kept_for_a_tick(rng: Rng) -> None:
+    volumes = body(rng, 2)
+    hits = init_hits([volumes] * 3)
+    hits.ends[:] = rng.normal(size=hits.ends.shape)
+    hits.meets[:2], hits.is_near[1:] = STANDS, True
+    keep_strikes(hits)
+    assert hits.swept.tolist() == [False, True, False], "attacks, with somebody near"
+    np.testing.assert_array_equal(hits.before[1], hits.ends[1])
+    far = hits.ends[1] + [2.0, 0, 0]  # put elsewhere: it goes through nobody
+    hits.ends[1], hits.ends[0] = far, far - [1.0, 0, 0]
+    hits.ends[2] = 9
+    hits.boxes[:, :3], hits.boxes[:, 3:] = -9, 9
+    hits.attacks[:] = True
+    hits.meets[:] = [0, STANDS, 0]
+    find_hits(hits)
+    assert hits.gaps[1, 0] > 0
 
 
 def test_a_kick_of_the_mannequin_meets_one_who_is_near(rng: Rng) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from flexor.scene.stage.moves import Move, MoveTable
 from flexor.scene.stage.plan import Actor, StagePlan
 from flexor.scene.stage.settings import FightSettings
 from flexor.stage.movement.kernels import opponents as kernel_opponents
@@ -69,3 +72,32 @@ def test_it_may_be_left_alone() -> None:
     for _ in range(80):
         stage.step()
     assert stage.opponents[0] == 1
+
+
+def test_who_is_in_a_move_goes_on_with_the_one_it_has() -> None:
+    wait = Move("wait", 200, 1, 20, "stance", kind="guard")
+    moves = MoveTable((wait,), singles={"A": "wait"})
+    plan = three()
+    cast = (replace(plan.cast[0], moves=moves), *plan.cast[1:])
+    stage = play(replace(plan, cast=cast))
+    stage.step(["A"])
+    stage.places[2, 0] = -1.0
+    for _ in range(stage.plan.fight.nearest_ticks + 2):
+        stage.step(["A"])
+        assert stage.opponents[0] == 1
+    for _ in range(400):
+        stage.step()
+    assert stage.opponents[0] == 2
+
+
+def test_who_is_beaten_has_not_won() -> None:
+    """Also if its opponent, whom the plan names, is beaten with it."""
+    cast = (
+        Actor(name="red", opponent="blue"),
+        Actor(name="blue", place=(2, 0), opponent="red"),
+    )
+    for beaten, won in ((1, [True, False]), (None, [False, False])):
+        stage = play(StagePlan(cast=cast))
+        stage.energy[slice(None) if beaten is None else beaten] = 0
+        stage.step()
+        assert stage.state.has_won.tolist() == won

@@ -9,7 +9,14 @@ import pytest
 
 from flexor.errors import SettingError
 from flexor.scene.stage.settings import ParrySettings
-from flexor.stage.movement.parry import init_recoil, is_in_front, open_up, step_recoil
+from flexor.stage.movement.parry import (
+    end_push,
+    init_recoil,
+    is_in_front,
+    open_up,
+    push_back,
+    step_recoil,
+)
 
 
 @pytest.mark.parametrize("ticks", [1, 3, 7, 40, 59])
@@ -57,6 +64,23 @@ def test_who_is_parried_again_has_its_own_time_afterwards() -> None:
         assert clocks[0] == settings.speed
         step_recoil(recoil, clocks, places)
     assert clocks[0] == 0.8
+
+
+def test_what_is_left_of_a_push_comes_with_the_next() -> None:
+    for is_ended, expected in ((False, 1.0 + 0.5), (True, 0.4 + 0.5)):
+        recoil, clocks, places = init_recoil(2), np.ones(2), np.zeros((2, 3))
+        push_back(recoil, 0, (1.0, 0.0), 1.0, 10)
+        for _ in range(4):
+            step_recoil(recoil, clocks, places)
+        if is_ended:
+            end_push(recoil, 0)
+            before = places.copy()
+            step_recoil(recoil, clocks, places)
+            np.testing.assert_array_equal(places, before)
+        push_back(recoil, 0, (1.0, 0.0), 0.5, 5)
+        for _ in range(6):
+            step_recoil(recoil, clocks, places)
+        np.testing.assert_allclose(places, [[expected, 0, 0], [0, 0, 0]], atol=1e-12)
 
 
 def test_in_front() -> None:

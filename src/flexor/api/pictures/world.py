@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,8 @@ from flexor.api.pictures.crowd import CrowdPainter
 from flexor.api.pictures.figures import FigurePainter
 from flexor.api.pictures.goal import GoalPainter
 from flexor.api.skins import SkinnedPrimitive
+from flexor.api.stage import Stage
+from flexor.api.standing import Cast
 from flexor.arrays import Floats
 from flexor.draw.drawlist import DrawItem, DrawLines
 from flexor.draw.scene.style import DrawStyle
@@ -23,10 +24,6 @@ from flexor.pose.pose import Pose
 from flexor.scene.character.camera import Camera
 from flexor.stage.counts import SeenCounts
 from flexor.stage.figures import see_figures, see_whole, skin_figures
-
-if TYPE_CHECKING:
-    from flexor.api.stage import Stage
-    from flexor.api.world_cast import Cast
 
 __all__ = ["WorldPainter"]
 

@@ -31,6 +31,7 @@ import numpy as np
 
 from flexor.errors import AssetError, SettingError, ShapeError, VersionError
 from flexor.files.replace import replace_file
+from flexor.scene.checks import check_kind
 from flexor.scene.stage.camera_rule import CameraChange, CameraRule
 from flexor.scene.stage.input_log import InputLog
 from flexor.scene.stage.sticks import ALL_STICK, pad_mask, pad_text
@@ -41,6 +42,7 @@ WORD = "flexor inputs"
 VERSION, CAMERA_VERSION, STICK_VERSION = VERSIONS = 1, 2, 3
 CAMERA = "camera"
 MOST_BYTES = 64_000_000  # of a log
+LINE = "'120 0 B+left', or '131 0 -' for no button"
 
 
 def log_text(log: InputLog) -> str:
@@ -81,6 +83,7 @@ def _read_camera(file: Path, place: str, words: list[str]) -> CameraChange:
 
 def write_log(path: str | Path, log: InputLog) -> None:
     """Write a log of buttons, all of it or nothing."""
+    check_kind(log, InputLog, "log")
     replace_file(Path(path), log_text(log).encode("ascii"))
 
 
@@ -115,7 +118,7 @@ def read_log(path: str | Path) -> InputLog:
             cameras.append(_read_camera(file, place, words))
             continue
         if len(words) != 3:
-            raise AssetError(file, place, f"{line[:80]!r}, expected '120 0 B+left'")
+            raise AssetError(file, place, f"{line[:80]!r}, expected {LINE}")
         now = _whole(file, place, words[0]), _whole(file, place, words[1])
         if now <= before:
             fault = f"tick {now[0]} of character {now[1]}, expected them to rise"
@@ -143,7 +146,11 @@ def read_log(path: str | Path) -> InputLog:
 
 def _read_pad(word: str, version: int) -> int:
     """What a pad holds; sticks are of later logs than buttons are."""
-    mask = pad_mask(word)
+    try:
+        mask = pad_mask(word)
+    except SettingError as error:
+        none = "; or - for none" if str(error).startswith("no button") else ""
+        raise SettingError(f"{error}{none}") from None
     if mask & ALL_STICK and version < STICK_VERSION:
         raise SettingError(
             f"{word!r} has a stick, expected '{WORD} {STICK_VERSION}' in line 1"

@@ -38,6 +38,7 @@ MOST_BYTES = 1_000_000
 MOST_PARTS = 64  # of a dotted key: the time to read one grows as their square
 LARGEST = 2**63  # of whole numbers
 LONGEST_NAME, LONGEST_FAULT = 80, 500  # letters of what is said about a fault
+MOST_GUESSED = 120  # letters of a line that is no TOML
 MOST_COMPARED = 2000  # names that one which is not known is compared with
 
 
@@ -138,9 +139,31 @@ def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
         lines = data.count(b"\n", 0, error.start) + 1
         raise AssetError(path, f"line {lines}", f"is no TOML: {error}") from None
     except (ValueError, RecursionError) as error:
-        found = re.search(r"\(at (line [0-9]+), column", str(error))
-        place = found[1] if found else ""  # at the end of the document
-        raise AssetError(path, place, f"is no TOML: {_cut(str(error))}") from None
+        found = re.search(r"\(at line ([0-9]+), column", str(error))
+        place = f"line {found[1]}" if found else ""  # at the end of the document
+        fault = _cut(str(error))
+        if found:
+            fault += _guess_fault(fault, text.split("\n")[int(found[1]) - 1])
+        raise AssetError(path, place, f"is no TOML: {fault}") from None
+
+
+def _guess_fault(fault: str, line: str) -> str:
+    """What is likely meant in a line that is no TOML; nothing if that is not clear."""
+    key, _, value = (one.strip() for one in line[:MOST_GUESSED].partition("="))
+    if key.startswith("["):
+        if re.search("overwrite|declare", fault):
+            return "; what is there several times is in double brackets each time"
+        return ""
+    if re.search("overwrite|[Dd]uplicate", fault):
+        return f"; {key} is said twice in its table"
+    value = value.partition("#")[0].strip()
+    if value.lower() in ("true", "false"):
+        return f"; perhaps {value.lower()} is meant"
+    if re.fullmatch(r"[+-]?[0-9]+,[0-9]+", value):
+        return f"; perhaps {value.replace(',', '.')} is meant"
+    if re.fullmatch(r"[^\W\d][\w .-]*", value):
+        return "; texts are in quotes"
+    return ""
 
 
 def _check_parts(path: Path, text: str) -> None:
@@ -185,6 +208,10 @@ def read_table(
         wrong = _find_wrong(value, kind)
         if wrong is not None:
             place, fault = wrong
+            if kind is Tables and isinstance(value, dict):
+                fault += f": [[{_printable(key)}]]"
+            elif kind is dict and _is_of(value, Tables):
+                fault += " under its word in single brackets, once"
             raise _refuse(path, text, (*keys, *place), fault)
         values[word] = _take(value, kind)
         if check is None or kind in (list, dict, bool, Tables, Points):

@@ -2,9 +2,9 @@
 they strike as soon as they can.
 
     habits = Habits(count)
-    habits.watch(sight, tick - age, is_strike)     # in every tick
-    habits.pressure(who, kind)                     # 0: waits, 1: strikes at once
-    habits.next_after(who, move, began)            # what it did after that, last time
+    habits.watch(sight, tick - age, strikes, throws)  # in every tick
+    habits.pressure(who)                    # 0: waits, 1: strikes at once
+    habits.next_after(who, move, began)     # what it did after that, last time
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ __all__ = ["FORGET", "Habits"]
 
 SOON = 18  # ticks after it could act: who strikes by then has not waited
 LEARN = 0.35  # of the way from what was thought to what is seen
-FORGET = 120  # ticks: what comes later does not follow
+# Ticks: what comes later does not follow, and who could strike and has not for so long
+# has waited once more. Without that, two who have pressed each other would stand behind
+# their guards for ever.
+FORGET = 120
 ANY = -2  # whatever was before
 
 
@@ -36,6 +39,7 @@ class Habits:
         self._is_free = np.zeros(count, np.bool_)
         self._pressure = np.zeros(count)
         self._throws = np.zeros(count)
+        self._idle = np.zeros(count, np.int64)  # ticks since it could strike
         # The strike before that, and what followed on one strike, and on two.
         self._before = np.full(count, -1, np.int32)
         self._after: dict[tuple[int, int, int], tuple[int, int]] = {}
@@ -44,6 +48,7 @@ class Habits:
         """Time begins anew; what was learned stays."""
         self.began[:], self.strikes[:], self._before[:] = -FORGET, -1, -1
         self._free_since[:], self._is_free[:] = 0, False
+        self._idle[:] = 0
 
     def watch(self, sight: Sight, tick: int, strikes: Bools, throws: Bools) -> None:
         """Take in what was so in a tick; strikes, throws: bool (M,), which moves are
@@ -56,7 +61,14 @@ class Habits:
                 self._free_since[who] = tick
             self._is_free[who] = is_free
             if move < 0 or not strikes[move]:
+                # Behind a guard it could strike, too; who is stunned or lies could not.
+                could = sight.alive[who] and (is_free or move >= 0)
+                self._idle[who] = self._idle[who] + 1 if could else 0
+                if self._idle[who] == FORGET:
+                    self._idle[who] = 0
+                    self._pressure[who] -= LEARN * self._pressure[who]
                 continue
+            self._idle[who] = 0
             began = tick - round(float(sight.at[who]))
             if began <= self.began[who] + 2:
                 continue
@@ -74,7 +86,9 @@ class Habits:
             self._before[who] = last if gap < FORGET else -1
 
     def pressure(self, who: int) -> float:
-        """How sure it is that somebody strikes as soon as it can: 0 to 1."""
+        """How sure it is that somebody strikes as soon as it can: 0 to 1; less, the
+        longer it has not.
+        """
         return float(self._pressure[who])
 
     def throws(self, who: int) -> float:

@@ -305,7 +305,7 @@ class Match(Ticking):
         if winner == DRAW:
             self.message = "DRAW"
         else:
-            self.message = f"{self.sides[winner].upper()} WINS" if is_late else "K.O."
+            self.message = self._win_text(winner) if is_late else "K.O."
         if not is_late:
             self._slow = SLOW_TICKS + EASE_TICKS
         self._screen.cheer(self._tick, 0.9)
@@ -314,7 +314,12 @@ class Match(Ticking):
         winner = self.flow.winner
         if winner == DRAW:
             return "DRAW"
-        return f"{self.sides[winner].upper()} WINS THE MATCH"
+        return f"{self._win_text(winner)} THE MATCH"
+
+    def _win_text(self, side: int) -> str:
+        """That a side wins: one fighter wins, a team of several win."""
+        word = "WIN" if self.side_of.count(side) > 1 else "WINS"
+        return f"{self.sides[side].upper()} {word}"
 
     def _switch(self, pads: NDArray[np.uint32], pressed: NDArray[np.uint32]) -> None:
         """L: another camera; L and R together: snow."""

@@ -89,7 +89,7 @@ class Rival:
             self._habits.set_back()
         self._held, self._left = 0, 0
         self._presses: list[tuple[int, int]] = []
-        self._walk = ""  # toward, away, left, right or nothing
+        self._walk = ""  # toward, run, away, around or nothing
         self._wish: Wish | None = None
         self._threat = (-1, -1)  # whose attack, and when it began
         self._answered = (-1, -1)
@@ -102,7 +102,6 @@ class Rival:
         if self._options is None:
             self._learn(stage)
         if stage.tick <= self._tick:
-            self._senses = Senses(self.traits.delay)
             self._reset()
         self._tick = stage.tick
         self._senses.look(stage)

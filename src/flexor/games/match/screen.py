@@ -29,7 +29,7 @@ TALL = 1.7  # metres: where a head is of whom no head is known
 OVER, UNDER, ASIDE, BESIDE = 0.22, 0.16, 0.18, 0.28
 HEAD = 20.0  # how much worse it is to cover a head than as much of a body
 # Where words may be, in parts of the height of the picture, the best first.
-ROWS = (0.30, 0.24, 0.18, 0.135, 0.82, 0.76)
+ROWS = (0.095, 0.82, 0.76, 0.15, 0.24, 0.30)
 
 
 def place_words(

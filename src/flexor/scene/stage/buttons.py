@@ -36,9 +36,8 @@ def button_mask(text: str, letters: Mapping[str, str] = NO_LETTERS) -> int:
         if name not in BUTTONS:
             known = [*letters, *BUTTONS]
             near = difflib.get_close_matches(word.strip(), known, 4, 0.5) or known
-            raise SettingError(
-                f"no button {word.strip()!r}; there are: {', '.join(map(repr, near))}"
-            )
+            there = ", ".join(map(repr, near)) + (", ..." if near != known else "")
+            raise SettingError(f"no button {word.strip()!r}; there are: {there}")
         bit = 1 << BUTTONS.index(name)
         if mask & bit:
             raise SettingError(f"{text!r} names the button {name!r} twice")

@@ -65,8 +65,8 @@ def _whole(value: Any, name: str, least: int, most: int) -> int:
 
 def check_player(player: Any, skill: Any) -> None:
     """Refuse a player that is none, and a skill that nobody has."""
-    is_known = player in PLAYERS and not isinstance(player, bool | float)
-    if player is not None and not is_known:
+    is_kind = isinstance(player, int | str) and not isinstance(player, bool)
+    if player is not None and not (is_kind and player in PLAYERS):
         raise SettingError(f"player: {player!r}, expected 1, 2 or 'computer'")
     check_word(skill, SKILLS, "skill")
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 
 from flexor.errors import SettingError
 from flexor.scene.character.light import Vector
-from flexor.scene.checks import check_kind, check_number
+from flexor.scene.checks import check_kind, check_number, check_word
 from flexor.scene.stage.camera_rule import CameraRule, Rule, vector_of
 from flexor.scene.stage.effect_settings import EffectPlan
 from flexor.scene.stage.game import (
@@ -88,11 +88,6 @@ def _near(name: str, names: Iterable[str]) -> str:
     return ", ".join(near) + more or "nobody"
 
 
-def _word(value: Any, known: tuple[str, ...], name: str) -> None:
-    if value not in known:
-        raise SettingError(f"{name}: {value!r}, expected one of {', '.join(known)}")
-
-
 def _colour(value: Any, name: str) -> RGB:
     try:
         red, green, blue = value
@@ -159,7 +154,7 @@ class Actor:
             raise SettingError(
                 f"file: {self.file!r}, expected the name of a file, or mannequin"
             )
-        _word(self.outfit, get_args(Outfit), "outfit")
+        check_word(self.outfit, get_args(Outfit), "outfit")
         if self.outfit != "none" and self.file != MANNEQUIN:
             raise SettingError(
                 f"outfit: {self.outfit!r} for {self.file!r}, expected none: only the "
@@ -174,7 +169,7 @@ class Actor:
         )
         if self.radius is not None:
             _put(self, radius=check_number(self.radius, "radius", 0.01, 100))
-        _word(self.control, get_args(Control), "control")
+        check_word(self.control, get_args(Control), "control")
         if self.moves is not None:
             check_kind(self.moves, MoveTable, "moves")
         if self.opponent == self.name:
@@ -260,8 +255,8 @@ class StageLook:
                 f"backdrop: {self.backdrop!r}, expected {', '.join(BACKDROPS)}, or the "
                 "name of a file"
             )
-        _word(self.order, get_args(Order), "order")
-        _word(self.plain, get_args(Plain), "plain")
+        check_word(self.order, get_args(Order), "order")
+        check_word(self.plain, get_args(Plain), "plain")
         for name in ("shadows", "feet", "zones"):
             check_kind(getattr(self, name), bool, name)
         if self.smooth is not None:
@@ -384,6 +379,7 @@ class StagePlan:
 
     def row(self, name: str) -> int:
         """The number of who is called so."""
+        check_kind(name, str, "name")
         for row, actor in enumerate(self.cast):
             if actor.name == name:
                 return row

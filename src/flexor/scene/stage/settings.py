@@ -20,6 +20,7 @@ __all__ = [
 ]
 
 LONGEST_WINDOW = 30  # ticks
+MOST_ENERGY = 1e9  # points
 MOST_MARGIN, LONGEST_FADE = 100.0, 60.0  # metres, seconds
 
 
@@ -157,8 +158,8 @@ class FightSettings:
     0: only when there is none; nearest_share: another is chosen only if it is nearer
     than this part of the distance to the present one; lie_ticks: that one lies who was
     struck down; rise_after: ticks after which it gets up if a button is pressed;
-    break_ticks: after its grip in which a parry breaks a throw; parry: what a parry
-    does.
+    break_ticks: after its grip in which a parry breaks a throw; miss_ticks: that a
+    throw returns at most which takes hold of nobody; parry: what a parry does.
     """
 
     energy: float = 100.0
@@ -172,16 +173,18 @@ class FightSettings:
     lie_ticks: int = 50
     rise_after: int = 12
     break_ticks: int = 10
+    miss_ticks: int = 36
     parry: ParrySettings = USUAL_PARRY
 
     def __post_init__(self) -> None:
-        check_number(self.energy, "energy", 0, 1e9, is_above=True)
+        check_number(self.energy, "energy", 0, MOST_ENERGY, is_above=True)
         check_number(self.guard_share, "guard_share", 0, 1)
         check_number(self.nearest_share, "nearest_share", 0, 1)
         check_kind(self.friendly, bool, "friendly")
         for name, least in (
             *(("stun", 0), ("guard_stun", 0), ("push_ticks", 1), ("nearest_ticks", 0)),
             *(("lie_ticks", 1), ("rise_after", 0), ("break_ticks", 0)),
+            ("miss_ticks", 0),
         ):
             check_kind(getattr(self, name), int, name)
             check_number(getattr(self, name), name, least, 10_000)
@@ -192,13 +195,18 @@ class FightSettings:
 class ViewSettings:
     """fade: seconds in which a structure vanishes or comes back, 0 for at once; margin:
     metres by which the region seen is larger all around, such as half the breadth of a
-    character.
+    character; keep: metres by which it is larger still for what has vanished, so that
+    nothing comes and goes with each step of somebody at its border.
     """
 
     fade: float = 0.25
     margin: float = 0.5
+    keep: float = 0.4
 
     def __post_init__(self) -> None:
-        for name, most in (("fade", LONGEST_FADE), ("margin", MOST_MARGIN)):
+        for name, most in (
+            *(("fade", LONGEST_FADE), ("margin", MOST_MARGIN)),
+            ("keep", MOST_MARGIN),
+        ):
             value = check_number(getattr(self, name), name, 0, most)
             object.__setattr__(self, name, value)

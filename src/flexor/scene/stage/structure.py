@@ -57,8 +57,7 @@ class Structure:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise SettingError(f"name: {self.name!r}, expected a text")
-        if self.mode not in get_args(Mode):
-            self._refuse(f"mode: {self.mode!r}, expected one of {get_args(Mode)}")
+        check_word(self.mode, get_args(Mode), self._place("mode"))
         check_word(self.fit, get_args(Fit), self._place("fit"))
         numbers: dict[str, Any] = {}
         if self.corners is not None:

@@ -72,7 +72,10 @@ def _check_sides(corners: Doubles, where: str) -> None:
     sizes = exact.hypot_each(*ways.T)
     if sizes.min() < SHORTEST:
         row = int(sizes.argmin())
-        raise SettingError(f"{where}side {row} is {sizes[row]:g} m long, expected more")
+        fault = f"{where}side {row} is {sizes[row]:g} m long, expected more"
+        if row == count - 1:
+            fault += ": the last corner is not the first one again"
+        raise SettingError(fault)
     # Where corners (rows) are beside the lines of sides (columns).
     away = corners[:, None] - corners[None]
     beside = (ways[:, 0] * away[..., 1] - ways[:, 1] * away[..., 0]) / sizes

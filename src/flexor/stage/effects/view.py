@@ -171,22 +171,26 @@ def init_view(tables: ViewTables, settings: ViewSettings | None = None) -> ViewS
 def step_view(state: ViewState, camera: ArrayLike, characters: ArrayLike) -> None:
     """A tick: find what obstructs the view (see `obstructs`), and fade toward it.
 
-    A structure at the border of the region changes by a step a tick, so that it does
-    not flicker; the part of a long one is kept until it is whole again.
+    A structure at the border of the region changes by a step a tick, and one that has
+    vanished comes back when it is some way out of it, so that it does not flicker; the
+    part of a long one is kept until it is whole again.
     """
     if not len(state.tables):
         return
     from flexor.stage.effects.kernels.view import move_shown
 
     settings, hits, found = state.settings, state.obstructed, state._found
-    obstructs(
-        state.tables,
-        camera,
-        characters,
-        out=hits,
-        parts=found,
-        margin=settings.margin,
-    )
+    tables, margin = state.tables, settings.margin
+    is_kept = hits.copy()
+    obstructs(tables, camera, characters, out=hits, parts=found, margin=margin)
+    is_kept &= ~hits
+    if is_kept.any() and settings.keep > 0:
+        near, parts = np.empty_like(hits), np.empty_like(found)
+        margin = min(margin + settings.keep, MOST_MARGIN)
+        obstructs(tables, camera, characters, out=near, parts=parts, margin=margin)
+        is_kept &= near
+        hits |= is_kept
+        found[is_kept] = parts[is_kept]
     # A little more, so that steps that should add up to 1 do, however they are rounded.
     step = TICK / settings.fade * (1 + 1e-9) if settings.fade > TICK else 1.0
     move_shown(hits, found, step, state.shown, state.parts)

@@ -195,13 +195,23 @@ def push_out(
 
 @part
 def lift_over(
-    blocks: Blocks, x: float, z: float, ex: float, ez: float, height: float
+    blocks: Blocks,
+    x: float,
+    z: float,
+    ex: float,
+    ez: float,
+    height: float,
+    level: float,
 ) -> float:
-    """How high an eye is to be, for low structures near it or where it goes."""
+    """How high an eye is to be, for low structures near it or where it goes.
+
+    level: the height that tells which are low; of an eye that is higher for other
+    reasons, below its own.
+    """
     found = height
     for s in range(len(blocks.rounds)):
         need = blocks.heights[s, 1] + KEPT
-        if need <= found or is_tall(blocks, s, height):
+        if need <= found or is_tall(blocks, s, level):
             continue
         if blocks.heights[s, 0] - KEPT >= height:
             continue
@@ -222,4 +232,4 @@ def clear_eye(blocks: Blocks, spots: Doubles, before: float, eye: Doubles) -> No
     s, c = sin(turn), cos(turn)
     x, z = px + c * bx + s * bz, pz + c * bz - s * bx
     eye[0], eye[2] = push_out(blocks, x, eye[1], z, KEPT)
-    eye[1] = lift_over(blocks, eye[0], eye[2], eye[0], eye[2], eye[1])
+    eye[1] = lift_over(blocks, eye[0], eye[2], eye[0], eye[2], eye[1], eye[1])

@@ -10,6 +10,7 @@ asked for is forgotten at the end of the motion: who wants to hold on asks in ea
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,7 +29,9 @@ class Goals:
 
     columns: by the part that ends a limb, its column; points: float64 (n, L, 3),
     metres; weights: float64 (n, L), how much of the way from
-    where the clip has the limb's end, 0 for none; others: int32 (n, L), the row of the
+    where the clip has the limb's end, 0 for none; leashes: float64 (n, L), metres from
+    there at which a limb lets go, infinite for never: from half of it on it goes less
+    and less of the way; others: int32 (n, L), the row of the
     character on whose node the point is, in that node's frame, and nodes: int32 (n, L),
     which node; -1: the point is in the world. is_any: whether anything was asked for.
     Empty between ticks, so that no hash needs them.
@@ -37,6 +40,7 @@ class Goals:
     columns: Unhashed[dict[str, int]]
     points: Unhashed[Doubles]
     weights: Unhashed[Doubles]
+    leashes: Unhashed[Doubles]
     others: Unhashed[Ints]
     nodes: Unhashed[Ints]
     is_any: Unhashed[bool] = False
@@ -49,6 +53,7 @@ def init_goals(count: int, parts: Sequence[str]) -> Goals:
         {part: column for column, part in enumerate(parts)},
         np.zeros((count, limbs, 3)),
         np.zeros((count, limbs)),
+        np.full((count, limbs), np.inf),
         np.full((count, limbs), -1, np.int32),
         np.full((count, limbs), -1, np.int32),
     )
@@ -63,7 +68,7 @@ def ask(
     "rightHand"; weight: 0 to 1, how much of the way there. Gives whether it has that
     limb: who has none is not moved.
     """
-    return _put(goals, row, part, point, weight, -1, -1)
+    return _put(goals, row, part, point, weight, math.inf, -1, -1)
 
 
 def ask_on(
@@ -75,12 +80,14 @@ def ask_on(
     node: int,
     point: Sequence[float] = (0.0, 0.0, 0.0),
     weight: float = 1.0,
+    leash: float = math.inf,
 ) -> bool:
     """Ask that a limb's end is at a point of somebody, in the frame of a node.
 
-    other: row on the stage of whom it is on; node: of that one's skeleton.
+    other: row on the stage of whom it is on; node: of that one's skeleton; leash:
+    metres from where the clip has the limb's end, at which it lets go.
     """
-    return _put(goals, row, part, point, weight, other, node)
+    return _put(goals, row, part, point, weight, leash, other, node)
 
 
 def _put(
@@ -89,11 +96,14 @@ def _put(
     part: str,
     point: Sequence[float],
     weight: float,
+    leash: float,
     other: int,
     node: int,
 ) -> bool:
     if not 0.0 <= weight <= 1.0:
         raise SettingError(f"weight: {weight!r}, expected 0 to 1")
+    if not leash > 0.0:
+        raise SettingError(f"leash: {leash!r}, expected metres above 0")
     if not np.isfinite(point).all():
         raise SettingError(f"point: {point!r}, expected finite metres")
     column = goals.columns.get(part, -1)
@@ -101,6 +111,7 @@ def _put(
         return False
     goals.points[row, column] = point
     goals.weights[row, column] = weight
+    goals.leashes[row, column] = leash
     goals.others[row, column], goals.nodes[row, column] = other, node
     goals.is_any = True
     return True

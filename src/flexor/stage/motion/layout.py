@@ -82,6 +82,7 @@ class Touch(NamedTuple):
     limbs: Annotated[Ints, "[:, ::1]"]  # (N, H), columns of limbs, -1 for none
     radii: Annotated[Doubles, "[:, ::1]"]  # (N, H), metres
     longest: Annotated[Doubles, "[:, ::1]"]  # (N, L), metres from a limb's end
+    folded: Annotated[Doubles, "[:, ::1]"]  # (N, L), metres from start to end, at least
     ends: Annotated[Doubles, "out [:, :, :, ::1]"]  # (N, H, 2, 3), of capsules
     spans: Annotated[Doubles, "out [:, :, :, ::1]"]  # (N, L, 2, 3), of limbs
     pushes: Annotated[Doubles, "out [:, :, ::1]"]  # (N, L, 3), metres

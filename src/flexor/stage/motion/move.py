@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from flexor.arrays import Doubles, Ints
 from flexor.pose.ik.correct import level_offset
 from flexor.pose.ik.two_bone import solve_two_bone
 from flexor.pose.links import follow_links
@@ -21,6 +22,7 @@ from flexor.stage.motion.goals import forget
 from flexor.stage.motion.lean import lean, step_leans
 from flexor.stage.motion.reach import reach_goals
 from flexor.stage.motion.touch import find_stays, keep_limbs_out, keep_trunks_apart
+from flexor.stage.movement.moves import since_hit
 from flexor.stage.state import StageState
 
 __all__ = ["TICK", "move_bodies"]
@@ -30,6 +32,9 @@ STANCE = ROLES.index("stance")
 # Roles in which nobody stands on its feet; moves come behind them.
 OFF_FEET = ("air", "beaten", "down", "lie", "rise", "thrown")
 _OFF_FEET = np.array([*(role.split()[0] in OFF_FEET for role in ROLES), False])
+# Seconds in which one comes out of a move of its own, at least: who was on one leg with
+# its back to the other stood on both and faced it in three ticks.
+OUT = 0.12
 CLEAR = 0.2  # metres above the floor down to which a foot may be bent
 CUT = 1.5  # ticks that were left of a move that did not run to its end
 CARRIED, LEAST = 0.75, 1e-4  # of a lift that is kept in a tick, and metres that count
@@ -40,6 +45,7 @@ def move_bodies(state: StageState) -> None:
     """Clips of what each does, limbs that reach up or down, feet on the ground."""
     from flexor.stage.movement.kernels import roles as kernel_roles
 
+    before = state.roles.copy()
     kernel_roles.choose_roles(
         state.plan.walking.walk,
         TICK,
@@ -54,11 +60,15 @@ def move_bodies(state: StageState) -> None:
     np.logical_and(wanted, ~state.flying, out=state.stands)
     state.stands &= ~_OFF_FEET[np.minimum(state.roles, len(ROLES))]
     is_leaning = step_leans(state)
+    clocks = state.clocks
+    if state.fight.is_throwing.any():  # who is held is in step with who holds it
+        holder = state.fight.falls.holder
+        clocks = np.where(holder >= 0, clocks[holder], clocks)
     for body in state.bodies:
         if is_changed:
-            _play_changed(state, body)
+            _play_changed(state, body, before)
         rows, player = body.rows, body.player
-        np.multiply(state.clocks[rows], state.rates[rows], out=player.speeds)
+        np.multiply(clocks[rows], state.rates[rows], out=player.speeds)
         _place(state, body)
         advance(player, TICK if state.tick else 0.0)
         follow_links(body.plan.layout, player.local)
@@ -89,9 +99,10 @@ def _place(state: StageState, body: Body) -> None:
     body.world.places[:] = body.player.places
 
 
-def _play_changed(state: StageState, body: Body) -> None:
-    """Let who does something else be seen to."""
+def _play_changed(state: StageState, body: Body, before: Ints) -> None:
+    """Let who does something else be seen to; before: int32 (N,), what each did."""
     changed, roles = state.changed[body.rows], state.roles[body.rows]
+    was_in_move = before[body.rows] >= len(ROLES)
     for role in np.unique(roles[changed]).tolist():
         who = np.flatnonzero(changed & (roles == role))
         playing = body.playing[role]
@@ -99,7 +110,10 @@ def _play_changed(state: StageState, body: Body) -> None:
             _play_thrown(state, body, who)
         elif playing is not None:
             # Who comes onto the stage has nothing to fade from.
-            _play(body, playing, who, playing.fade if state.tick else 0.0)
+            fade = np.full(len(who), playing.fade if state.tick else 0.0)
+            if role < len(ROLES):
+                fade[was_in_move[who]] = max(playing.fade, OUT)
+            _play(body, playing, who, fade)
         elif role == STANCE:
             stop(body.player, who=who, fade=0.2)
 
@@ -111,6 +125,7 @@ def _play_thrown(state: StageState, body: Body, who: NDArray[np.intp]) -> None:
         thrown = body.plan.thrown.get(int(state.moves.move[holder]))
         if holder >= 0 and thrown is not None:
             own = thrown.playing
+            late = since_hit(state.tables, state.moves, holder) / RATE
             play(
                 body.player,
                 own.clip,
@@ -118,11 +133,11 @@ def _play_thrown(state: StageState, body: Body, who: NDArray[np.intp]) -> None:
                 fade=own.fade,
                 mode=own.mode,
                 speed=own.speed,
-                start=thrown.start,
+                start=thrown.start + late * own.speed,
             )
 
 
-def _play(body: Body, playing: Playing, who: NDArray[np.intp], fade: float) -> None:
+def _play(body: Body, playing: Playing, who: NDArray[np.intp], fade: Doubles) -> None:
     play(
         body.player,
         playing.clip,

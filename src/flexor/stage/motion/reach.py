@@ -12,15 +12,23 @@ __all__ = ["reach_goals", "take_goals"]
 
 
 def reach_goals(state: StageState, body: Body) -> None:
-    """Bring targets of limbs to what their goals mean, by their weights."""
-    points, share = take_goals(state, body), body.goals.weights[..., None]
+    """Bring targets of limbs to what their goals mean, by their weights.
+
+    Limbs let go of what is too far from where clips have them, and not from where they
+    are themselves: those that let go would be farther and farther away, at once.
+    """
+    points, weights = take_goals(state, body), body.goals.weights
+    way = (points - body.targets).astype(np.float64)
+    away = np.sqrt((way * way).sum(2))
+    weights *= np.clip(2.0 * (1.0 - away / body.goals.leashes), 0.0, 1.0)
+    share = weights[..., None]
     np.copyto(
         body.targets,
         body.targets + share * (points - body.targets),
         where=share > 0,
         casting="same_kind",
     )
-    np.copyto(body.weights, 1.0, where=body.goals.weights > 0)
+    np.copyto(body.weights, 1.0, where=weights > 0)
 
 
 def take_goals(state: StageState, body: Body) -> Floats:

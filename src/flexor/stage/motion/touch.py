@@ -76,7 +76,8 @@ def keep_limbs_out(state: StageState) -> None:
     """Bring limbs that are in trunks of others back to their surface.
 
     A limb stays drawn back as it was in the last tick, and comes back bit by bit. Those
-    that `find_stays` has found are left where they are.
+    that `find_stays` has found are left where they are, and what cannot fold so far
+    stays in the trunk.
     """
     from flexor.stage.motion.kernels import touch as kernel_touch
 
@@ -84,9 +85,19 @@ def keep_limbs_out(state: StageState) -> None:
     touch, near, stays, drawn = own.touch, own.near, own.stays, own.drawn
     order = state.standing.order
     is_near = kernel_touch.find_near(order, state.places, near)
+    if not (is_near or own.is_drawn):
+        return
+    for body in state.bodies:
+        world, spans = body.world.matrices[..., 3], body.spans
+        own.ways[body.rows, : len(spans)] = (
+            world[:, spans[:, 1]] - world[:, spans[:, 0]]
+        )
+    last = drawn.copy()
     if own.is_drawn:
         drawn *= BACK
         drawn[np.abs(drawn).max(2) < LEAST] = 0.0
+        touch.pushes[:] = 0.0
+        kernel_touch.draw_back(own.ways, last, drawn, touch)
         own.is_drawn = bool(drawn.any())
         if own.is_drawn:
             for body in state.bodies:
@@ -98,7 +109,8 @@ def keep_limbs_out(state: StageState) -> None:
             place_touch(state, body, near)
         if not kernel_touch.push_limbs(order, near, state.places, stays, touch):
             return
-        drawn += touch.pushes
+        if not kernel_touch.draw_back(own.ways, last, drawn, touch):
+            return
         own.is_drawn = True
         for body in state.bodies:
             _push(body, touch.pushes)

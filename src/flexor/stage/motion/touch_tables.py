@@ -19,6 +19,7 @@ __all__ = ["Touching", "init_touching"]
 TRUNKS = ("hips", "spine", "chest", "upperChest", "neck", "head")
 ABOVE = {"Hand": "LowerArm", "Foot": "LowerLeg"}
 MARGIN = 0.1  # metres that a limb's end is thicker than its capsules say
+FOLDED = 0.5  # of its length, from where it begins to its end, when a limb is folded
 
 
 @dataclass(slots=True, eq=False)
@@ -27,10 +28,11 @@ class Touching:
 
     touch: their capsules; near: bool (N,), who can touch another; stays: bool (N, L),
     limbs that are not moved; drawn: float64 (N, L, 3), metres by which limbs are drawn
-    back from others; is_drawn: whether any is; aims: of strikes: whom: int32 (N,), -1
-    for nobody; marks: float64 (N, H, 3), where parts of that one's trunk were when the
-    strike began, seen from the attacker, metres; bends: float64 (N, L, 3), metres that
-    limbs are bent toward where they are now; is_bent: whether any is. shoves: float64
+    back from others; ways: float64 (N, L, 3), metres from where limbs begin to where
+    they end before that; aims: of strikes: whom: int32 (N,), -1 for nobody; marks:
+    float64 (N, H, 3), where parts of that one's trunk were when the strike began, seen
+    from the attacker, metres; bends: float64 (N, L, 3), metres that limbs are bent
+    toward where they are now; is_drawn, is_bent: whether any is; shoves: float64
     (N, 2), metres that trunks are pushed apart in this tick.
     """
 
@@ -38,6 +40,7 @@ class Touching:
     near: Unhashed[Bools]
     stays: Unhashed[Bools]
     drawn: Hashed[Doubles]
+    ways: Unhashed[Doubles]
     whom: Hashed[Ints]
     marks: Hashed[Doubles]
     bends: Hashed[Doubles]
@@ -59,6 +62,7 @@ def init_touching(bodies: Sequence[Body], count: int) -> Touching:
         np.zeros(count, bool),
         np.zeros(shape[:2], bool),
         np.zeros(shape),
+        np.zeros(shape),
         np.full(count, -1, np.int32),
         np.zeros((*touch.parts.shape, 3)),
         np.zeros(shape),
@@ -74,6 +78,7 @@ def _lay_out(bodies: Sequence[Body], count: int) -> Touch:
         np.zeros((count, most), np.int8),
         np.full((count, most), -1, np.int32),
         np.zeros((count, most)),
+        np.zeros((count, limbs)),
         np.zeros((count, limbs)),
         np.zeros((count, most, 2, 3)),
         np.zeros((count, limbs, 2, 3)),
@@ -92,14 +97,15 @@ def _lay_out(bodies: Sequence[Body], count: int) -> Touch:
                     touch.parts[rows, column] = TIP if part == name else LOWER
                     touch.limbs[rows, column] = limb
         if body.limbs is not None:
-            lengths = [_lower_length(body, limb) for limb in range(len(body.ends))]
-            touch.longest[rows, : len(lengths)] = np.array(lengths) + MARGIN
+            lengths = np.array([_lengths(body, k) for k in range(len(body.ends))])
+            touch.longest[rows, : len(lengths)] = lengths[:, 1] + MARGIN
+            touch.folded[rows, : len(lengths)] = FOLDED * lengths.sum(1)
     return touch
 
 
-def _lower_length(body: Body, limb: int) -> float:
-    """Metres of the lower bone of a limb, at rest."""
+def _lengths(body: Body, limb: int) -> tuple[float, float]:
+    """Metres of the upper and of the lower bone of a limb, at rest."""
     assert body.limbs is not None
-    middle, end = body.limbs._table[limb, 1:3]
-    world = rest_world(body.plan.layout.skeleton)
-    return exact.norm(world[end, :, 3] - world[middle, :, 3])
+    start, middle, end = body.limbs._table[limb, :3]
+    at = rest_world(body.plan.layout.skeleton)[..., 3]
+    return exact.norm(at[middle] - at[start]), exact.norm(at[end] - at[middle])

@@ -12,7 +12,14 @@ from flexor.errors import ShapeError
 from flexor.scene.stage.volumes import HitVolumes
 from flexor.stage.movement.layout import Aims
 
-__all__ = ["Hits", "find_hits", "find_near", "init_hits", "place_volumes"]
+__all__ = [
+    "Hits",
+    "find_hits",
+    "find_near",
+    "init_hits",
+    "keep_strikes",
+    "place_volumes",
+]
 
 
 @dataclass(slots=True, eq=False)
@@ -28,7 +35,9 @@ class Hits:
     what parries of it, 0 or less where they meet; pairs: int32 (N, 2), the capsules of
     attacker and target that are nearest, -1 for none; points: float64 (N, 3), where, on
     the target's surface; met: int32 (N,), to whose attack one who parries brings a
-    hand, -1: to none, and shares: float64 (N,), how much of the way.
+    hand, -1: to none, and shares: float64 (N,), how much of the way; before: float64
+    (N, H, 2, 3), the ends a tick ago of those who attacked then, and swept: bool (N,),
+    who that is: what they strike with also meets who is between there and here.
     """
 
     ends: Doubles
@@ -46,9 +55,13 @@ class Hits:
     points: Doubles
     met: Ints
     shares: Doubles
+    before: Doubles
+    swept: Bools
     _aims: Aims = field(init=False, repr=False)  # as kernels take them
+    _along: Doubles = field(init=False, repr=False)  # for kernels to work in
 
     def __post_init__(self) -> None:
+        self._along = np.zeros_like(self.ends)
         self._aims = Aims(
             self.meets,
             self.shows,
@@ -56,6 +69,8 @@ class Hits:
             self.attacks,
             self.shields,
             self.radii > 0,
+            self.before,
+            self.swept,
         )
 
     def __len__(self) -> int:
@@ -84,6 +99,8 @@ def init_hits(volumes: list[HitVolumes], teams: Ints | None = None) -> Hits:
         np.zeros((count, 3)),
         np.full(count, -1, np.int32),
         np.zeros(count),
+        np.zeros((count, most, 2, 3)),
+        np.zeros(count, bool),
     )
 
 
@@ -155,8 +172,16 @@ def find_hits(hits: Hits, reach: float = 0.0) -> None:
         hits.boxes,
         hits._aims,
         reach,
+        hits._along,
         hits.targets,
         hits.gaps,
         hits.pairs,
         hits.points,
     )
+
+
+def keep_strikes(hits: Hits) -> None:
+    """Keep where attacks are now, for the next tick; after `find_hits`."""
+    np.logical_and(hits.is_near, hits.meets, out=hits.swept)
+    rows = np.flatnonzero(hits.swept)
+    hits.before[rows] = hits.ends[rows]

@@ -116,6 +116,8 @@ class Aims(NamedTuple):
     attacks: Annotated[Bools, "[:, ::1]"]  # (N, H), what attacks
     shields: Annotated[Bools, "[:, ::1]"]  # (N, H), what parries
     bodies: Annotated[Bools, "[:, ::1]"]  # (N, H), what can be met: all there is
+    before: Annotated[Doubles, "[:, :, :, ::1]"]  # (N, H, 2, 3), ends a tick ago
+    swept: Annotated[Bools, "[::1]"]  # (N,), whose attack was there a tick ago
 
 
 class Aiming(NamedTuple):

@@ -66,6 +66,7 @@ __all__ = [
     "go_ahead",
     "init_moves",
     "lay_out_moves",
+    "since_hit",
     "step_moves",
     "stop_moves",
 ]
@@ -269,6 +270,11 @@ def forget_inputs(state: MoveState, row: int) -> None:
     """
     state.buffered[row] = -1
     state._marks[row, [PENDING, TYPED, BEGUN]] = 0
+
+
+def since_hit(tables: MoveTables, state: MoveState, who: int) -> float:
+    """Ticks of its own clock since the move of somebody could hit first."""
+    return float(state.at[who]) - int(tables.phases[state.move[who], 0])
 
 
 def step_moves(

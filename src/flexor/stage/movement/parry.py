@@ -16,6 +16,7 @@ from flexor.stage.hashing import Hashed
 
 __all__ = [
     "Recoil",
+    "end_push",
     "init_recoil",
     "is_in_front",
     "open_up",
@@ -98,6 +99,12 @@ def push_back(
     recoil.given[who] = 0
     recoil.ticks[who] = recoil.left[who] = ticks
     recoil.is_any = True
+
+
+def end_push(recoil: Recoil, who: int) -> None:
+    """Let somebody be pushed no more: nothing of it comes with a later push."""
+    recoil.amounts[who] = recoil.given[who] = 0
+    recoil.left[who] = 0
 
 
 def step_recoil(recoil: Recoil, clocks: Doubles, places: Doubles) -> None:

@@ -2,7 +2,9 @@
 
 Capsules are as in `movement.kernels.hits`. A limb that is in a trunk is drawn back
 toward where it begins and out of the trunk, so that a fist that has come through the
-middle of a body in one tick comes back to the side that it came from.
+middle of a body in one tick comes back to the side that it came from. It is drawn back
+no farther than it folds: a fist that was brought to its own shoulder, or behind it, had
+its elbow now here and now there. And no faster than limbs move.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from flexor.maths.kernels.jit import inline, jit
 from flexor.maths.kernels.numbers import int64
+from flexor.stage.kernels.segments import between
 from flexor.stage.motion.layout import LOWER, TRUNK, Touch
 
 if TYPE_CHECKING:
@@ -24,6 +27,9 @@ LEFT = 0.012  # metres that a limb may be in a trunk: it touches, and can hit
 HALF = 0.65  # of what its end is moved, a lower arm or leg moves
 LEAST = 0.3  # of a push that goes out of the trunk, at least
 FASTEST = 0.06  # metres that two are pushed apart in a tick, at most
+FULL = 1.1  # of the length of a folded limb: as short, it is not drawn back farther
+MOVED = 1e-4  # metres that count
+FAST = 0.3  # metres by which a limb is drawn back more in a tick, at most
 
 
 @jit("bool(i4[::1], f8[:, ::1], out bool[::1])")
@@ -95,46 +101,13 @@ def place_near(
 
 
 @inline
-def _clamp(value: float) -> float:
-    return min(max(value, 0.0), 1.0)
-
-
-@inline
-def _between(
-    ends: Doubles, n: int, h: int, m: int, k: int
-) -> tuple[float, float, float]:
-    """The shortest way from one segment to another, from that of m to that of n."""
-    ux = ends[n, h, 1, 0] - ends[n, h, 0, 0]
-    uy = ends[n, h, 1, 1] - ends[n, h, 0, 1]
-    uz = ends[n, h, 1, 2] - ends[n, h, 0, 2]
-    vx = ends[m, k, 1, 0] - ends[m, k, 0, 0]
-    vy = ends[m, k, 1, 1] - ends[m, k, 0, 1]
-    vz = ends[m, k, 1, 2] - ends[m, k, 0, 2]
-    wx = ends[n, h, 0, 0] - ends[m, k, 0, 0]
-    wy = ends[n, h, 0, 1] - ends[m, k, 0, 1]
-    wz = ends[n, h, 0, 2] - ends[m, k, 0, 2]
-    a = ux * ux + uy * uy + uz * uz
-    b = ux * vx + uy * vy + uz * vz
-    c = vx * vx + vy * vy + vz * vz
-    d = ux * wx + uy * wy + uz * wz
-    e = vx * wx + vy * wy + vz * wz
-    cross = a * c - b * b
-    s = _clamp((b * e - c * d) / cross) if cross > 1e-12 * a * c else 0.0
-    t = (b * s + e) / c if c > 0.0 else 0.0
-    if t < 0.0 or t > 1.0 or c == 0.0:
-        t = _clamp(t)
-        s = _clamp((b * t - d) / a) if a > 0.0 else 0.0
-    return wx + s * ux - t * vx, wy + s * uy - t * vy, wz + s * uz - t * vz
-
-
-@inline
 def _push(
     touch: Touch, n: int, h: int, m: int, k: int, limb: int, deepest: float
 ) -> float:
     """Take the push that brings one capsule out of another, if it is the deepest of its
     limb; gives how deep the deepest is.
     """
-    x, y, z = _between(touch.ends, n, h, m, k)
+    _, _, x, y, z = between(touch.ends, n, h, m, k)
     away = math.sqrt(x * x + y * y + z * z)
     both = touch.radii[n, h] + touch.radii[m, k]
     deep = both - away
@@ -144,13 +117,16 @@ def _push(
     ux = spans[n, limb, 0, 0] - spans[n, limb, 1, 0]
     uy = spans[n, limb, 0, 1] - spans[n, limb, 1, 1]
     uz = spans[n, limb, 0, 2] - spans[n, limb, 1, 2]
-    size = 1.0 / max(math.sqrt(ux * ux + uy * uy + uz * uz), 1e-9)
-    ux, uy, uz = ux * size, uy * size, uz * size
+    size = max(math.sqrt(ux * ux + uy * uy + uz * uz), 1e-9)
+    is_folded = size < FULL * touch.folded[n, limb]
+    ux, uy, uz = ux / size, uy / size, uz / size
     part = 1.0 / max(away, 1e-9)
     x, y, z = x * part, y * part, z * part
     along = x * ux + y * uy + z * uz
     need = deep - 0.5 * LEFT
-    if away < 1e-6 or along < 0.0:  # it is past the middle
+    if is_folded and away >= 1e-6:
+        pass  # out of the trunk, to whichever side is nearest
+    elif away < 1e-6 or along < 0.0:  # it is past the middle
         need = both + away * max(-along, 0.0)
         x, y, z = ux, uy, uz
     else:
@@ -207,7 +183,7 @@ def find_grip(touch: Touch, n: int, limb: int, m: int, way: Doubles) -> bool:
         for k in range(most):
             if touch.parts[m, k] != TRUNK:
                 continue
-            x, y, z = _between(touch.ends, n, h, m, k)
+            _, _, x, y, z = between(touch.ends, n, h, m, k)
             away = math.sqrt(x * x + y * y + z * z)
             gap = away - touch.radii[n, h] - touch.radii[m, k] + 0.5 * LEFT
             if gap >= nearest or (is_lower and gap >= 0.0):
@@ -271,7 +247,7 @@ def _shove(touch: Touch, n: int, m: int, dx: float, dz: float) -> float:
         for k in range(most):
             if touch.parts[m, k] != TRUNK:
                 continue
-            x, y, z = _between(touch.ends, n, h, m, k)
+            _, _, x, y, z = between(touch.ends, n, h, m, k)
             both = touch.radii[n, h] + touch.radii[m, k] - LEFT
             square = x * x + y * y + z * z
             if square < both * both:
@@ -322,4 +298,43 @@ def shove_trunks(
                 shoves[m, 0] -= half * dx
                 shoves[m, 1] -= half * dz
                 is_any = True
+    return is_any
+
+
+@jit("bool(f8[:, :, ::1], f8[:, :, ::1], out f8[:, :, ::1], Touch)")
+def draw_back(ways: Doubles, last: Doubles, drawn: Doubles, touch: Touch) -> bool:
+    """Draw limbs back by their pushes, as far as they fold and as fast as they move;
+    pushes become what they were moved by; whether any was.
+
+    ways: (N, L, 3), metres from where limbs begin to where they end if they are not
+    drawn back; last: (N, L, 3), how far they were in the last tick; drawn: how far they
+    are, changed.
+    """
+    pushes = touch.pushes
+    is_any = False
+    for n in range(len(drawn)):
+        for limb in range(drawn.shape[1]):
+            x = drawn[n, limb, 0] + pushes[n, limb, 0]
+            y = drawn[n, limb, 1] + pushes[n, limb, 1]
+            z = drawn[n, limb, 2] + pushes[n, limb, 2]
+            if x == 0.0 and y == 0.0 and z == 0.0:
+                continue
+            dx, dy = x - last[n, limb, 0], y - last[n, limb, 1]
+            dz = z - last[n, limb, 2]
+            size = math.sqrt(dx * dx + dy * dy + dz * dz)
+            if size > FAST:
+                part = 1.0 - FAST / size
+                x, y, z = x - part * dx, y - part * dy, z - part * dz
+            ux, uy, uz = ways[n, limb, 0], ways[n, limb, 1], ways[n, limb, 2]
+            size = max(math.sqrt(ux * ux + uy * uy + uz * uz), 1e-9)
+            ux, uy, uz = ux / size, uy / size, uz / size
+            least = min(size, touch.folded[n, limb])
+            short = max(least - (size + x * ux + y * uy + z * uz), 0.0)
+            x, y, z = x + short * ux, y + short * uy, z + short * uz
+            pushes[n, limb, 0] = x - drawn[n, limb, 0]
+            pushes[n, limb, 1] = y - drawn[n, limb, 1]
+            pushes[n, limb, 2] = z - drawn[n, limb, 2]
+            drawn[n, limb, 0], drawn[n, limb, 1], drawn[n, limb, 2] = x, y, z
+            for row in range(3):
+                is_any = is_any or abs(pushes[n, limb, row]) > MOVED
     return is_any

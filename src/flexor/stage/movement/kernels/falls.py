@@ -94,6 +94,8 @@ def step_falls(table: FallTable, lie: int, least: int, rows: FallRows) -> int:
         elif phase == LYING and rows.energy[n] > 0.0:
             if after + NEAR >= lie or (after + NEAR >= least and rows.kept[n] != 0):
                 rows.phase[n], rows.at[n] = RISING, 0.0
+        elif phase == RISING and rows.energy[n] <= 0.0:
+            rows.phase[n], rows.at[n] = LYING, 0.0
         elif phase == RISING and is_over:
             rows.phase[n], rows.at[n], rows.stun[n] = UP, 0.0, 0
             down -= 1
