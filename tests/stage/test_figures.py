@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from flexor.api.character import Character
 from flexor.api.crowd import Crowd
+from flexor.api.detail import levels_of
 from flexor.arrays import Floats
 from flexor.maths import transforms
 from flexor.pose.crowd.level_choice import LevelRule
@@ -27,6 +29,7 @@ from flexor.stage.figures import (
 )
 from tests.level_bodies import make_hand_levels
 from tests.pose.crowd.test_node_motion import chain
+from tests.scenes import random_scene
 
 SIZE = (160, 90)
 CAMERA = Camera(eye=(0, 4, 24), target=(0, 2, 0))
@@ -103,6 +106,22 @@ def test_none_that_is_in_the_picture_is_left_out(
         assert away.max() <= reach * (1 + 1e-5)
     assert not state.is_seen.all(), "and those far outside are not seen"
     assert ((state.level >= 0) == state.is_seen).all()
+
+
+def test_balls_hold_whatever_is_scaled_or_morphed(rng: np.random.Generator) -> None:
+    for _ in range(5):
+        own = Character(random_scene(rng, targets=2, scale="uneven"))
+        rest = own.layout.rest_weights
+        weights = rest + rng.uniform(-1, 1, (6, len(rest))).astype(np.float32)
+        pose = own.pose_many("linear", rng.uniform(0, 2, 6))
+        pose = dataclasses.replace(pose, weights=weights)
+        levels = levels_of(own)
+        state = init_figures(make_figure_kind(own.scene, levels), 6)
+        see_figures(state, pose.world, CAMERA, SIZE)
+        for skin in own.deform_many(pose):
+            for number, positions in enumerate(skin.positions):
+                away = np.linalg.norm(positions - state.middles[number], axis=1)
+                assert away.max() <= state.reaches[number] * (1 + 1e-5)
 
 
 def test_errors_choose_levels_as_for_crowds() -> None:

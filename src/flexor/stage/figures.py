@@ -138,9 +138,27 @@ def make_figure_kind(scene: Scene, levels: Levels) -> FigureKind:
             )
             for level in every
         ),
-        slot_reaches(scene, levels),
+        slot_reaches(scene, levels) + _morph_reaches(scene, levels),
         footprint_of(scene, levels),
     )
+
+
+def _morph_reaches(scene: Scene, levels: Levels) -> Doubles:
+    """How much farther from the node of a slot morphs may move skin: (S,), metres, if
+    none is farther from its rest than by a whole.
+    """
+    most = 0.0
+    for node in np.flatnonzero(scene.shown_nodes() & (scene.node_mesh >= 0)).tolist():
+        for primitive in scene.meshes[scene.node_mesh[node]].primitives:
+            moves = [
+                np.sqrt(np.square(target.positions.astype(np.float64)).sum(1))
+                for target in primitive.targets
+                if target.positions is not None
+            ]
+            most = max(most, float(np.sum(moves, 0).max(initial=0.0)) if moves else 0)
+    # As long as the matrix of a slot could make them.
+    sizes: Doubles = np.sqrt(np.square(levels.binds[..., :3]).sum((1, 2)))
+    return most * sizes.astype(np.float64)
 
 
 def init_figures(kind: FigureKind, count: int) -> FigureState:
