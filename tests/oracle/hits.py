@@ -92,7 +92,8 @@ def meeting_share(
     is to go.
 
     kind, phase: of the other's move; wait: ticks until that can hit; is_opened: whether
-    it was parried by this one; left: ticks that the parry holds; way: to the other.
+    it was parried by this one's parry that runs; left: ticks that the parry holds; way:
+    to the other.
     """
     away = float(np.hypot(way[0], way[2]))
     if away > 1.8:

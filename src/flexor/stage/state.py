@@ -211,16 +211,7 @@ class StageState:
             self.fight.falls.phase,
             self.fight.is_throwing,
         )
-        self._meeting = Meeting(
-            self.moves.move,
-            self.moves.at,
-            self.moves.phase,
-            self.fight.has_met,
-            self.fight.opened,
-            self.fight.falls.phase,
-            self.places,
-            self.headings,
-        )
+        self._meeting = _meeting_rows(self)
         self._falling = fall_rows(self)
         self._shown = Roles(self.roles, self.changed, self.rates)
         self._strikes = Strikes(
@@ -237,6 +228,22 @@ class StageState:
 
     def __len__(self) -> int:
         return len(self.places)
+
+
+def _meeting_rows(state: StageState) -> Meeting:
+    """What hands that parry look at, as the kernel takes it."""
+    moves, fight = state.moves, state.fight
+    return Meeting(
+        moves.move,
+        moves.at,
+        moves.phase,
+        fight.has_met,
+        fight.opened,
+        fight.has_parried,
+        fight.falls.phase,
+        state.places,
+        state.headings,
+    )
 
 
 def fall_rows(state: StageState) -> FallRows:

@@ -31,6 +31,7 @@ def test_whose_attack_is_met_is_that_of_the_twin(rng: Rng) -> None:
         rng.integers(0, 4, count).astype(np.int8),
         rng.random(count) < 0.2,
         rng.integers(-1, count, count).astype(np.int32),
+        rng.random(count) < 0.7,
         rng.choice([0, 0, 0, 2], count).astype(np.uint8),
         rng.uniform(-1.2, 1.2, (count, 3)),
         rng.uniform(-4, 4, count),
@@ -51,7 +52,7 @@ def test_whose_attack_is_met_is_that_of_the_twin(rng: Rng) -> None:
                 phases[who.move[m], 0] - who.at[m],
                 bool(can_be[who.move[m]]),
                 bool(who.has_met[m]),
-                who.opened[m] == n,
+                bool(who.opened[m] == n and who.has_parried[n]),
                 phases[1, 1] - who.at[n],
                 rest,
                 who.places[m] - who.places[n],
@@ -112,3 +113,24 @@ def test_a_hand_stops_before_what_it_meets(monkeypatch: pytest.MonkeyPatch) -> N
     for tick in range(PUNCH_LANDS):
         stage.step({0: ["B", ""], PUNCH_LANDS - 8: ["", "X"]}.get(tick))
     assert asked > 3
+
+
+def test_a_second_parry_reaches_for_nobody_who_is_open_to_the_first() -> None:
+    stage = play(fighters(apart=0.9))
+    body = stage.state.bodies[0]
+    names = body.plan.layout.skeleton.names
+    hands = [names.index(f"{side}-wrist") for side in "lr"]
+    script, steps, last = {0: ["B", ""], PUNCH_LANDS - 8: ["", "X"]}, [], None
+    for tick in range(60):
+        if stage.state.fight.outcomes[0]:
+            script[tick + 20] = ["", "X"]
+        stage.step(script.get(tick))
+        now = body.world.matrices[1, hands, :, 3] - stage.places[1]
+        if last is not None:
+            steps.append(float(np.linalg.norm(now - last, axis=1).max()))
+        last = now
+        is_again = tick > min(script) + 20 and stage.doing(1) == "parry"
+        if is_again and int(stage.state.fight.stun[0]) > 0:
+            assert stage.state.hits.met[1] < 0
+    assert len(script) == 3, "it was parried"
+    assert max(steps) < 0.2

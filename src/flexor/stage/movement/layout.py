@@ -139,6 +139,7 @@ class Meeting(NamedTuple):
     phase: Annotated[Codes, "[::1]"]  # (N,), of the move
     has_met: Annotated[Bools, "[::1]"]  # (N,), whose attack has met already
     opened: Annotated[Ints, "[::1]"]  # (N,), who has parried it, -1 for nobody
+    has_parried: Annotated[Bools, "[::1]"]  # (N,), whose parry has met
     down: Annotated[Bytes, "[::1]"]  # (N,), phases of going down, UP on one's feet
     places: Annotated[Doubles, "[:, ::1]"]  # (N, 3)
     headings: Annotated[Doubles, "[::1]"]  # (N,)

@@ -34,7 +34,7 @@ def share_of(
     square = dx * dx + dz * dz
     if m == n or square > FAR * FAR:
         return 0.0
-    if who.opened[m] == n:  # it has met: the hand comes back
+    if who.opened[m] == n and who.has_parried[n]:  # it has met: the hand comes back
         left = float64(phases[int64(who.move[n]), 1]) - who.at[n]
         return min(max(left / rest, 0.0), 1.0)
     move = int64(who.move[m])
