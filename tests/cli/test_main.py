@@ -128,7 +128,7 @@ def test_unknown_bench_names_those_there_are(run: Any) -> None:
     done = run("bench", "nothing")
     assert done.code == 2
     names = "pose, player, ik, skin, frame, envelope, weights, joints, load, motion"
-    names += ", draw, crowd, goal, stage, effects, play"
+    names += ", draw, crowd, goal, stage, world, effects, play"
     assert done.err == f"flexor: no bench 'nothing'; there are: {names}\n"
 
 

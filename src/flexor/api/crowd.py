@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from flexor.draw.drawlist import DrawList
     from flexor.draw.scene.style import DrawStyle
     from flexor.draw.target import Target
-    from flexor.stage.crowd.crowd import CrowdCounts, CrowdState
+    from flexor.stage.counts import SeenCounts
+    from flexor.stage.crowd.crowd import CrowdState
     from flexor.stage.crowd.kind import CrowdKind
 
 __all__ = ["Crowd", "CrowdMesh"]
@@ -218,7 +219,7 @@ class Crowd:
         return self.state.soles()
 
     @property
-    def counts(self) -> CrowdCounts:
+    def counts(self) -> SeenCounts:
         """What the last frame took, counted where it was done."""
         return self.state.counts
 

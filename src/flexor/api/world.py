@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexor.api.character import Character
 from flexor.api.crowd import Crowd
+from flexor.api.detail import kind_of, levels_of
 from flexor.api.goal import Goal
 from flexor.api.playing import Player
 from flexor.api.stage import Buttons, Stage
@@ -20,6 +20,7 @@ from flexor.pose.crowd.level_choice import LevelRule
 from flexor.scene.character.camera import Camera
 from flexor.scene.stage.ground import Ground
 from flexor.scene.stage.plan import StagePlan
+from flexor.stage.counts import SeenCounts
 from flexor.stage.crowd.crowd import check_view
 
 if TYPE_CHECKING:
@@ -28,24 +29,11 @@ if TYPE_CHECKING:
     from flexor.draw.scene.style import DrawStyle
     from flexor.draw.target import Target
     from flexor.files.text.stage import StageFile
-    from flexor.scene.runtime.levels import Levels
 
-__all__ = ["World", "WorldCounts"]
+__all__ = ["World", "levels_of"]
 
 Rules = LevelRule | Sequence[LevelRule] | None
 T = TypeVar("T", Player, Crowd, Goal)
-
-
-@dataclass(frozen=True, slots=True)
-class WorldCounts:
-    """What the last picture took of all but the stage's own cast: characters shown, and
-    the nodes, vertices and triangles that were touched for them.
-    """
-
-    shown: int = 0
-    nodes: int = 0
-    vertices: int = 0
-    triangles: int = 0
 
 
 class World:
@@ -56,7 +44,8 @@ class World:
     None: a meadow. characters: as of a `Stage`.
 
     `add` brings players, crowds and goals; all stand on the ground, are drawn at the
-    level of detail that can be seen, and not at all out of view.
+    level of detail that can be seen, and not at all out of view. `counts` says what the
+    last picture took.
 
     Examples
     --------
@@ -88,7 +77,7 @@ class World:
         self.casts: list[Cast] = []
         self.crowds: list[Crowd] = []
         self.goals: list[Goal] = []
-        self.counts = WorldCounts()
+        self.counts = SeenCounts()
         self._painter: WorldPainter | None = None
 
     def __repr__(self) -> str:
@@ -161,7 +150,7 @@ class World:
         self, player: Player, stand: bool, feet: bool | None, colour: ArrayLike
     ) -> Cast:
         from flexor.api.standing import Cast, Feet, has_legs
-        from flexor.stage.figures import init_figures, make_figure_kind
+        from flexor.stage.figures import init_figures
 
         hero, count = player.hero, player.count
         try:
@@ -177,7 +166,7 @@ class World:
             feet = stand and not is_even and has_legs(hero)
         elif feet and not has_legs(hero):
             raise SettingError("feet: the character has no two legs that are known")
-        kind = make_figure_kind(hero.scene, levels_of(hero))
+        kind = kind_of(hero, count)
         own = Feet(player, kind.sole) if feet else None
         made = Cast(player, init_figures(kind, count), tints, own, stand)
         self._put_cast(made)
@@ -232,13 +221,14 @@ class World:
         style: DrawStyle | str | None = None,
         *,
         rules: Rules = None,
+        detail: bool = True,
     ) -> NDArray[np.uint8]:
         """A picture (H, W, 4); overwritten by the next of its size.
 
         camera: None for the stage's own; style: None for that of the stage's look;
         rules: by which levels are chosen, `flexor.LevelRule`, one or several; None: the
         coarsest level that is off by no more than a pixel in the mean, and three at
-        worst.
+        worst; detail: False to draw all as they are, in view or not.
         """
         camera = self.camera if camera is None else camera
         check_view(camera, size)
@@ -246,22 +236,8 @@ class World:
             from flexor.api.pictures.world import WorldPainter
 
             self._painter = WorldPainter(
-                self.stage.painter, self.casts, self.crowds, self.goals
+                self.stage, self.casts, self.crowds, self.goals
             )
-        picture, numbers = self._painter.draw(
-            self.stage.frame, size, camera, style, rules
-        )
-        self.counts = WorldCounts(*numbers)
+        picture, own = self._painter.draw(size, camera, style, rules, detail)
+        self.counts = self.stage.counts + own
         return picture
-
-
-def levels_of(hero: Character) -> Levels:
-    """The levels that a character has, or brings with its package; one, the whole
-    character, if it has none: they are not made here, which takes seconds.
-    """
-    from flexor.convert.levels.make import make_levels
-    from flexor.scene.runtime.level_settings import LevelSettings
-
-    if hero.given_levels is not None:
-        return hero.given_levels
-    return make_levels(hero.scene, LevelSettings(heights=()))[0]

@@ -55,7 +55,8 @@ def run(rounds: int = 20) -> Iterator[Result]:
 
     def keep(stage: Stage) -> None:
         body = stage.state.bodies[0]
-        body.skinned_at = -1  # as if the tick were a new one
+        body.skinned_at[:] = -1  # as if the tick were a new one
+        body.shaded_at[:] = -1
         if body.afterimages is not None:
             own = body.afterimages.kept[0]
             own.newest = (own.newest - 1) % len(own.ticks)

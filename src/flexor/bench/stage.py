@@ -114,7 +114,8 @@ def _ticks(stage: Stage) -> Iterator[Result]:
 
     def frame(shadows: bool) -> None:
         for body in stage.state.bodies:
-            body.skinned_at = -1  # as if the tick were a new one
+            body.skinned_at[:] = -1  # as if the tick were a new one
+            body.shaded_at[:] = -1
         make_frame(stage.state, shadows=shadows)
 
     skins, both = best_seconds(lambda: frame(False), lambda: frame(True), rounds=5)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flexor.arrays import Bools, Doubles, Floats, Ints
 from flexor.deform.bind import Bind
@@ -55,6 +56,7 @@ Mode = Literal["loop", "once"]
 # What parries, where a move does not say it.
 PARRIES = ("leftHand", "rightHand", "leftLowerArm", "rightLowerArm")
 SLICE = 16  # characters that are deformed by one thread at a time
+EVERY = slice(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +165,9 @@ class Body:
     parts, bool (M + 1,), which moves leave afterimages of them, none the last;
     last_ends: float32 (n, L, 3), where ends of limbs were in the last tick; goals:
     where rules ask ends of limbs to be in this tick; footwork: how feet stand;
-    skinned_at: the tick whose skin there is; deformed: vertices that were so far;
-    positions, normals: of each surface, float32 (n, V, 3); shadows: None for none.
+    skinned_at: int64 (n,), the tick whose skin there is of each, and shaded_at: (n,),
+    whose shadow; deformed: vertices that were so far; positions, normals: of each
+    surface, float32 (n, V, 3); shadows: None for none.
     """
 
     plan: Unhashed[BodyPlan]
@@ -199,10 +202,11 @@ class Body:
     goals: Unhashed[Goals]
     footwork: Hashed[Footwork]
     has_lifts: Unhashed[bool] = False
-    skinned_at: Unhashed[int] = -1
     deformed: Unhashed[int] = 0
     # Limbs as the kernel takes them.
     feet: Unhashed[Feet] = field(init=False, repr=False)
+    skinned_at: Unhashed[NDArray[np.int64]] = field(init=False, repr=False)
+    shaded_at: Unhashed[NDArray[np.int64]] = field(init=False, repr=False)
 
     # Of player and world, which know no hash, these belong to it.
     hash_order: ClassVar[tuple[str, ...]] = (
@@ -220,6 +224,8 @@ class Body:
             self.tilts,
             self.weights,
         )
+        self.skinned_at = np.full(len(self), -1, np.int64)
+        self.shaded_at = np.full(len(self), -1, np.int64)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -338,28 +344,46 @@ def _group_moves(plan: BodyPlan, count: int) -> dict[int, Bools]:
     return found
 
 
-def skin_body(body: Body, tick: int) -> None:
-    """Deform all surfaces where the nodes are at a tick, once."""
-    if body.skinned_at == tick:
+def skin_body(body: Body, tick: int, who: Ints | None = None) -> None:
+    """Deform all surfaces where the nodes are at a tick, once.
+
+    who: rows of the body that are to be seen, None: all of them.
+    """
+    behind = body.skinned_at != tick
+    rows = np.flatnonzero(behind) if who is None else who[behind[who]]
+    if not len(rows):
         return
-    body.skinned_at = tick
-    body.deformed += sum(part.size // 3 for part in body.positions)
+    body.skinned_at[rows] = tick
+    body.deformed += len(rows) * sum(part.shape[1] for part in body.positions)
+
+    def skin(own: slice, states: Sequence[SkinState]) -> None:
+        _skin_rows(
+            body,
+            states,
+            body.world.matrices[own],
+            body.player.weights[own],
+            [part[own] for part in body.positions],
+            [part[own] for part in body.normals],
+        )
 
     def work(parts: slice) -> None:
-        for rows, states in body._skins[parts]:
-            _skin_rows(
-                body,
-                states,
-                body.world.matrices[rows],
-                body.player.weights[rows],
-                [part[rows] for part in body.positions],
-                [part[rows] for part in body.normals],
-            )
+        for own, states in body._skins[parts]:
+            skin(own, states)
 
-    if len(body._skins) > 1:
-        threads.run_slices(work, len(body._skins))
+    def work_alone(parts: slice) -> None:
+        states = [init_skin(bind, 1) for bind in body.plan.binds]
+        for row in rows[parts].tolist():
+            skin(slice(row, row + 1), states)
+
+    if len(rows) == len(body):
+        if len(body._skins) > 1:
+            threads.run_slices(work, len(body._skins))
+        else:
+            work(slice(0, len(body._skins)))
+    elif len(rows) > 1:  # they need not stand together
+        threads.run_slices(work_alone, len(rows))
     else:
-        work(slice(0, len(body._skins)))
+        work_alone(slice(0, 1))
 
 
 def skin_moment(body: Body, world: Floats, weights: Floats) -> Skin:
@@ -395,12 +419,12 @@ def _skin_rows(
         )
 
 
-def whole_positions(body: Body) -> Floats:
+def whole_positions(body: Body, rows: slice = EVERY) -> Floats:
     """Vertices of all surfaces, one behind the other: float32 (n, V, 3)."""
     if body._whole is None:
-        return body.positions[0]
+        return body.positions[0][rows]
     first = 0
     for part in body.positions:
-        body._whole[:, first : first + part.shape[1]] = part
+        body._whole[rows, first : first + part.shape[1]] = part[rows]
         first += part.shape[1]
-    return body._whole
+    return body._whole[rows]

@@ -7,23 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from flexor.api.character import Character
-from flexor.arrays import Floats
+from flexor.api.pictures.coarse import CoarsePainter
+from flexor.arrays import Floats, Ints
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import DrawItem
-from flexor.draw.items.crowds import (
-    DARKER,
-    CrowdSurface,
-    build_shadows,
-    build_surface,
-    upload_shadow_disc,
-    upload_surface,
-)
 from flexor.draw.items.ground.build import GroundAssets, shade_colours
 from flexor.draw.items.shadows import build_shadow, upload_cast_shadow
 from flexor.draw.scene.build import Dress, dress_scene, turned_parts
 from flexor.draw.scene.style import DrawStyle
 from flexor.draw.scene.upload import upload_scene
-from flexor.stage.crowd.standing import middles_of
 from flexor.stage.effects.shadows import (
     Shadows,
     cast_shadows,
@@ -36,29 +28,16 @@ __all__ = ["FigurePainter"]
 
 
 class FigurePainter:
-    """Draws figures of one character into a backend that others draw with, too.
-
-    drawn: how many triangles the last items have.
-    """
+    """Draws figures of one character into a backend that others draw with, too."""
 
     def __init__(self, hero: Character, state: FigureState, backend: Backend) -> None:
-        self._state, self._hero = state, hero
+        self._state = state
         self._assets = upload_scene(backend, hero.scene)[0]
-        kind = state.kind
-        self._surfaces: list[list[CrowdSurface | None]] = [
-            [
-                upload_surface(
-                    self._assets, surface.sources[bind.blocks.order], bind.faces
-                )
-                for surface, bind in zip(kind.levels.surfaces, binds, strict=True)
-            ]
-            for binds in kind.binds
-        ]
+        self._coarse = CoarsePainter(self._assets, state)
         self._parts = scene_parts(hero.scene)
         self._shadow = upload_cast_shadow(
             backend, self._parts.faces, len(self._parts.sources)
         )
-        self._disc = upload_shadow_disc(backend, DARKER)
         self._shadows: Shadows | None = None
         self._style: DrawStyle | None = None  # of the last picture
         self._dress: Dress | None = None
@@ -70,7 +49,7 @@ class FigurePainter:
         skins: Sequence[tuple[Floats, Floats]],
         tints: Floats,
     ) -> list[DrawItem]:
-        """Surfaces of all who are shown.
+        """Surfaces of all who are seen.
 
         world: float32 (N, J, 3, 4); skins: of each primitive positions and normals
         (n, V, 3) of those at level 0; tints: float32 (N, 4), linear.
@@ -78,21 +57,10 @@ class FigurePainter:
         if self._dress is None or style != self._style:
             self._style, self._dress = style, dress_scene(self._assets, style)
         found: list[DrawItem] = []
-        for own in self._state.shown:
-            if own.level == 0:
-                found += self._whole(
-                    self._dress, world[own.who[0]], skins, tints[own.who]
-                )
-                continue
-            for row, surface in enumerate(self._surfaces[own.level]):
-                if surface is not None:
-                    part = self._dress.parts[surface.part]
-                    shape = own.positions[row], own.normals[row]
-                    item = build_surface(
-                        surface, part.look, part.strokes, *shape, tints[own.who]
-                    )
-                    found.append(item)
-        return found
+        own = self._state.shown[0]
+        if own.level == 0 and own.is_seen.any():
+            found += self._whole(self._dress, world, skins, tints)
+        return found + self._coarse.items(self._dress, tints)
 
     def _whole(
         self,
@@ -101,9 +69,10 @@ class FigurePainter:
         skins: Sequence[tuple[Floats, Floats]],
         tints: Floats,
     ) -> list[DrawItem]:
-        """Those at level 0; world: (J, 3, 4), of one of them."""
-        found = []
-        turned = turned_parts(dress, world)
+        """Those at level 0 who are seen."""
+        found, own = [], self._state.shown[0]
+        turned = turned_parts(dress, world[own.who[0]])
+        seen = slice(None) if own.is_seen.all() else np.flatnonzero(own.is_seen)
         for part, (positions, normals), is_turned in zip(
             dress.parts, skins, turned, strict=True
         ):
@@ -116,11 +85,11 @@ class FigurePainter:
             found.append(
                 DrawItem(
                     number,
-                    positions,
-                    normals if has_normals else None,
+                    positions[seen],
+                    normals[seen] if has_normals else None,
                     part.look,
                     part.strokes,
-                    tints=tints,
+                    tints=tints[own.who[seen]],
                 )
             )
         return found
@@ -131,19 +100,13 @@ class FigurePainter:
         light: Sequence[float],
         skins: Sequence[tuple[Floats, Floats]],
     ) -> list[DrawItem]:
-        """Shadows on the ground: of those at level 0 as they are, soft discs of others,
-        under their bodies as they are posed.
-        """
-        state, found = self._state, []
-        for own in state.shown:
-            if own.level == 0:
-                found += self._cast(floor, light, skins)
-                continue
-            places = middles_of(own.positions, state.kind.shares[own.level])
-            reaches = np.full(len(places), state.kind.footprint, np.float32)
-            height = floor.ground.height
-            found.append(build_shadows(self._disc, places, reaches, height))
-        return found
+        """Shadows on the ground of all who are shown."""
+
+        def shade(positions: Floats, _: Ints) -> tuple[Floats, Floats]:
+            return positions, shade_colours(floor, positions)
+
+        found = self._cast(floor, light, skins) if skins else []
+        return found + self._coarse.shadows(light, floor.ground, shade)
 
     def _cast(
         self,
@@ -152,9 +115,10 @@ class FigurePainter:
         skins: Sequence[tuple[Floats, Floats]],
     ) -> list[DrawItem]:
         positions = np.concatenate([own for own, _ in skins], 1)
-        shadows = self._shadows
-        if shadows is None or len(shadows.positions) != len(positions):
-            shadows = self._shadows = init_shadows(self._parts, len(positions))
+        shadows, count = self._shadows, len(positions)
+        if shadows is None or len(shadows.positions) < count:
+            shadows = self._shadows = init_shadows(self._parts, count)
+        shadows = shadows.rows(slice(0, count))
         cast_shadows(shadows, light, positions, floor.ground)
         return [
             build_shadow(

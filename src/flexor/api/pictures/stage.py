@@ -4,50 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor import samples
+from flexor.api.pictures.cast import BodyPainter, View
 from flexor.api.pictures.effects import SceneryPainter
 from flexor.api.pictures.field import Targets
 from flexor.api.stage_cast import CastBody
-from flexor.draw.backend import Backend, open_backend
+from flexor.arrays import Floats, Ints
+from flexor.draw.backend import open_backend
 from flexor.draw.drawlist import (
     RGB,
     DrawItem,
     DrawLines,
     DrawList,
-    DrawTexture,
-    Look,
 )
-from flexor.draw.items.afterimages import build_afterimage, upload_afterimages
 from flexor.draw.items.apron import build_apron, upload_apron
 from flexor.draw.items.backdrop import Backdrop, paint_backdrop, read_backdrop
 from flexor.draw.items.ground.build import build_ground, shade_colours, upload_ground
 from flexor.draw.items.ground.marks import LEFT, mark_ground
 from flexor.draw.items.ground.mesh import flat_within
-from flexor.draw.items.shadows import build_shadow, upload_cast_shadow
 from flexor.draw.items.structures import build_structures, upload_structures
 from flexor.draw.items.sunlight import make_shades, sunless, wall_colours
-from flexor.draw.scene.build import Dress, dress_scene, part_names, turned_parts
 from flexor.draw.scene.style import DrawStyle, style_of
-from flexor.draw.scene.upload import upload_scene
 from flexor.errors import SettingError
 from flexor.maths.colour import linear_from_srgb
-from flexor.samples.outfits import paint_outfit
+from flexor.pose.crowd.level_choice import LevelRule
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.light import DAYLIGHT, Light
-from flexor.scene.scene import Scene
 from flexor.scene.stage.ground import Ground
-from flexor.scene.stage.plan import WHITE, StageLook, StagePlan
-from flexor.stage.effects.afterimages import strength_of
+from flexor.scene.stage.plan import StageLook, StagePlan
+from flexor.stage.camera import camera_of
+from flexor.stage.counts import SeenCounts
 from flexor.stage.effects.scenery import Scenery
 from flexor.stage.effects.view import make_view, see_from
-from flexor.stage.frame import BodyFrame, Frame
+from flexor.stage.figures import make_sun
+from flexor.stage.frame import Frame, make_frame
 from flexor.stage.movement.ground import find_footing, init_footing
+from flexor.stage.state import StageState
 
 __all__ = ["StagePainter"]
 
@@ -57,7 +53,11 @@ IN_SHADE = (0.56, 0.59, 0.66)
 
 
 class StagePainter:
-    """Draws one stage; its meshes are uploaded when it is made."""
+    """Draws one stage; its meshes are uploaded when it is made.
+
+    sun: what casts shadows on its ground, None for light from below; counts: what the
+    last picture took of its characters.
+    """
 
     def __init__(
         self, plan: StagePlan, cast: Sequence[CastBody], scenery: Scenery
@@ -66,6 +66,7 @@ class StagePainter:
         self._look = plan.look
         self.light = plan.light
         self._lights = _sun(plan.light)
+        self.sun = make_sun(plan.light, plan.ground)
         self._structures = upload_structures(
             self.backend, plan.structures, lambda spots: _heights(plan, spots)
         )
@@ -94,54 +95,43 @@ class StagePainter:
         )
         self._around: list[DrawItem] = []
         self._view, self._view_settings = make_view(plan.structures), plan.view
-        self._assets = [upload_scene(self.backend, own.hero.scene)[0] for own in cast]
-        colours = [(*actor.colour, 1.0) for actor in plan.cast]
-        tints = np.array(colours, np.float32).reshape(-1, 4)
-        self._tints = [tints[list(own.rows)] for own in cast]
-        self._worn = [_find_worn(self.backend, plan, own) for own in cast]
-        self._shadows = [
-            -1
-            if own.plan.parts is None
-            else upload_cast_shadow(
-                self.backend, own.plan.parts.faces, len(own.plan.parts.sources)
-            )
-            for own in cast
-        ]
-        self._part_rows = [
-            np.zeros(0, np.int32) if own.plan.parts is None else own.plan.parts.parts
-            for own in cast
-        ]
+        self._cast = [BodyPainter(self.backend, plan, own) for own in cast]
         self._scenery = SceneryPainter(self.backend, scenery, plan.light)
-        self._kept = [
-            [
-                upload_afterimages(assets, group.vertices, group.faces)
-                for group in own.plan.groups
-            ]
-            for assets, own in zip(self._assets, cast, strict=True)
-        ]
-        self._afterimages = plan.effects.afterimages
         self.targets = Targets()
         self._style: DrawStyle | None = None  # of the last picture
-        self._dresses: list[Dress] = []
+        self.counts = SeenCounts()
 
     def draw(
         self,
-        frame: Frame,
+        state: StageState,
         size: tuple[int, int],
-        camera: Camera | None,
-        style: DrawStyle | str | None,
-        lines: Sequence[DrawLines] = (),
-        more: Sequence[DrawItem] = (),
+        camera: Camera | None = None,
+        style: DrawStyle | str | None = None,
+        more: tuple[Sequence[DrawLines], Sequence[DrawItem]] = ((), ()),
+        *,
+        rules: LevelRule | Sequence[LevelRule] | None = None,
+        detail: bool = True,
     ) -> NDArray[np.uint8]:
-        """A picture of a frame of the stage that it was made for.
+        """A picture of a state of the stage that it was made for, as it is now.
 
-        camera: None for the frame's own; more: items of the same backend.
+        camera: None for the stage's own; more: lines and items of the same backend;
+        rules: by which levels are chosen; detail: False to draw all as they are.
         """
         own = self.style_of(style)
         target = self.targets.take(size, own)
-        if camera is not None:
+        is_own, camera = camera is None, camera or camera_of(state.camera)
+        has_shadow = own.has_shadow and self._look.shadows
+        sun = self.sun if has_shadow else None
+        view = View(camera, size, rules, sun) if detail else None
+        wanted = [
+            painter.see(body, view)
+            for painter, body in zip(self._cast, state.bodies, strict=True)
+        ]
+        self.counts = sum((own.counts for own in self._cast), SeenCounts())
+        frame = make_frame(state, shadows=has_shadow, wanted=wanted)
+        if not is_own:
             frame = self._seen_from(frame, camera)
-        draw_list = self.draw_list(frame, own.for_height(size[1]), lines, more)
+        draw_list = self.draw_list(frame, own.for_height(size[1]), *more)
         return self.backend.draw(draw_list, target)
 
     def _seen_from(self, frame: Frame, camera: Camera) -> Frame:
@@ -185,20 +175,19 @@ class StagePainter:
             if behind is not None:
                 haze, land = behind.haze, behind.land
             self._around = [build_apron(self._apron, lights, haze, land)]
-            self._dresses = [
-                dress_scene(assets, _own_style(style, assets.scene))
-                for assets in self._assets
-            ]
+            for painter in self._cast:
+                painter.dress(style)
         items = [build_ground(self.floor), *self._around]
         things, lines = build_structures(
             self._structures, frame.shown, frame.parts, style.line_width or 1.5
         )
-        for row, body in enumerate(frame.bodies):
+        shade = partial(self._shade, frame.shown >= 1)
+        for painter, body in zip(self._cast, frame.bodies, strict=True):
             if style.has_shadow:
-                items += self._shadow_items(row, body, frame.shown)
-            items += self._body_items(row, body, frame.places)
-        for row, body in enumerate(frame.bodies):
-            faint, strokes = self._faint_items(row, body, frame.tick, style)
+                items += painter.shadows(body, self.sun, shade)
+            items += painter.items(body, self._light_left(frame.places[body.rows]))
+        for painter, body in zip(self._cast, frame.bodies, strict=True):
+            faint, strokes = painter.faint_items(body, frame.tick, style)
             items += faint
             lines += strokes
         effects = self._scenery.items(
@@ -214,73 +203,24 @@ class StagePainter:
             None if behind is None else behind.picture,
         )
 
-    def _body_items(
-        self, row: int, body: BodyFrame, places: NDArray[np.float64]
-    ) -> list[DrawItem]:
-        dress = self._dresses[row]
-        if not len(body.rows):
-            return []
-        turned = turned_parts(dress, body.world[0])
-        share = sunless(self._shades, places[body.rows]).astype(np.float32)
-        shaded = np.ones((len(share), 4), np.float32)
-        shaded[:, :3] += share[:, None] * (np.array(IN_SHADE, np.float32) - 1)
-        items = []
-        for part, positions, normals, is_turned in zip(
-            dress.parts, body.positions, body.normals, turned, strict=True
-        ):
-            if part.mesh is None:
-                continue
-            number = part.number
-            if is_turned:
-                number = dress.assets.turned(number, part.mesh)
-            has_normals = part.look.shading != "flat"
-            for who, texture, tints in self._worn[row]:
-                items.append(
-                    DrawItem(
-                        number,
-                        positions[who],
-                        normals[who] if has_normals else None,
-                        _with_texture(part.look, texture),
-                        part.strokes,
-                        tints=tints * shaded[who],
-                    )
-                )
-        return items
+    def _light_left(self, places: NDArray[np.float64]) -> Floats:
+        """What light the shadows of structures leave to who stands at places (n, 3):
+        float32 (n, 4).
+        """
+        share = sunless(self._shades, places).astype(np.float32)
+        left = np.ones((len(share), 4), np.float32)
+        left[:, :3] += share[:, None] * (np.array(IN_SHADE, np.float32) - 1)
+        return left
 
-    def _faint_items(
-        self, row: int, body: BodyFrame, tick: int, style: DrawStyle
-    ) -> tuple[list[DrawItem], list[DrawLines]]:
-        """Afterimages of characters of one body."""
-        items: list[DrawItem] = []
-        lines: list[DrawLines] = []
-        settings = self._afterimages
-        for image in body.afterimages:
-            strength = strength_of(settings, tick - image.tick)
-            more, strokes = build_afterimage(
-                self._kept[row][image.group],
-                image.positions,
-                image.normals,
-                self._tints[row][image.who],
-                strength,
-                settings.style,
-                (style.line_width or 1.5) / 2,
-            )
-            items += more
-            lines += strokes
-        return items, lines
+    def _shade(
+        self, is_seen: NDArray[np.bool_], shadow: Floats, met: Ints
+    ) -> tuple[Floats, Floats]:
+        """Shadows (n, P, 3) and their colours (n, P, 4); is_seen: of structures.
 
-    def _shadow_items(
-        self, row: int, body: BodyFrame, shown: NDArray[np.float64]
-    ) -> list[DrawItem]:
-        """Shadows as ground that the sun does not reach, one for each who has one."""
-        shadow = body.shadow
-        if shadow is None:
-            return []
+        What falls on structures has their colour, or is not seen, as they.
+        """
         colours = shade_colours(self.floor, shadow)
-        if body.met is not None and (body.met >= 0).any():
-            # What falls on structures has their colour, or is not seen, as they.
-            met = body.met[:, self._part_rows[row]]
-            is_seen = shown >= 1
+        if (met >= 0).any():
             on_walls = met >= 0
             own = self._structures.structures, self._structures.spans
             places = shadow[on_walls]
@@ -288,55 +228,7 @@ class StagePainter:
             if not is_seen.all():
                 shadow = shadow.copy()
                 shadow[on_walls & ~is_seen[met]] = 0
-        return [
-            build_shadow(self._shadows[row], shadow[n][None], colours=colours[n])
-            for n in np.flatnonzero(body.has_shadow).tolist()
-        ]
-
-
-def _find_worn(
-    backend: Backend, plan: StagePlan, own: CastBody
-) -> list[tuple[Any, int, NDArray[np.float32]]]:
-    """Who of one body wears what: rows of the body, the texture's number, tints (N, 4).
-
-    Without an outfit the number is -1, and the tint is the colour, as it is for the
-    wood; an outfit has its colour in its texture.
-    """
-    is_wooden = own.hero.scene.meshes is samples.mannequin().scene.meshes
-    groups: dict[tuple[str, RGB], list[int]] = {}
-    for number, row in enumerate(own.rows):
-        actor = plan.cast[row]
-        is_bare = actor.outfit == "none" or not is_wooden
-        key = ("none", WHITE) if is_bare else (actor.outfit, actor.colour)
-        groups.setdefault(key, []).append(number)
-    found: list[tuple[Any, int, NDArray[np.float32]]] = []
-    for (outfit, colour), rows in groups.items():
-        who: Any = np.array(rows)
-        if rows == list(range(rows[0], rows[-1] + 1)):
-            who = slice(rows[0], rows[-1] + 1)  # nothing is copied
-        texture, tints = -1, np.ones((len(rows), 4), np.float32)
-        if outfit != "none":
-            pixels = paint_outfit(own.hero.scene, outfit, colour)
-            texture = backend.upload(DrawTexture(pixels))
-        else:
-            tints[:, :3] = [plan.cast[own.rows[n]].colour for n in rows]
-        found.append((who, texture, tints))
-    return found
-
-
-@lru_cache(64)
-def _with_texture(look: Look, texture: int) -> Look:
-    """A look with another texture, where it has one and another is given."""
-    is_same = texture < 0 or look.texture < 0
-    return look if is_same else replace(look, texture=texture)
-
-
-def _own_style(style: DrawStyle, scene: Scene) -> DrawStyle:
-    """The style for one of several characters: each has some of the smooth parts."""
-    if style.smooth is None:
-        return style
-    known = part_names(scene)
-    return replace(style, smooth=tuple(n for n in style.smooth if n in known))
+        return shadow, colours
 
 
 def _paper(style: DrawStyle) -> RGB | None:

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from flexor.api.crowd import Crowd
 from flexor.api.goal import Goal
+from flexor.api.pictures.cast import View
 from flexor.api.pictures.crowd import CrowdPainter
 from flexor.api.pictures.figures import FigurePainter
 from flexor.api.pictures.goal import GoalPainter
-from flexor.api.pictures.stage import StagePainter
 from flexor.api.skins import SkinnedPrimitive
+from flexor.api.stage import Stage
 from flexor.api.standing import Cast
 from flexor.arrays import Floats
 from flexor.draw.drawlist import DrawItem, DrawLines
@@ -21,13 +22,12 @@ from flexor.draw.scene.style import DrawStyle
 from flexor.pose.crowd.level_choice import LevelRule
 from flexor.pose.pose import Pose
 from flexor.scene.character.camera import Camera
-from flexor.stage.figures import see_figures, skin_figures
-from flexor.stage.frame import Frame
+from flexor.stage.counts import SeenCounts
+from flexor.stage.figures import see_figures, see_whole, skin_figures
 
 __all__ = ["WorldPainter"]
 
 Rules = LevelRule | Sequence[LevelRule] | None
-Numbers = tuple[int, int, int, int]
 
 
 class WorldPainter:
@@ -37,12 +37,12 @@ class WorldPainter:
 
     def __init__(
         self,
-        base: StagePainter,
+        stage: Stage,
         casts: Sequence[Cast],
         crowds: Sequence[Crowd],
         goals: Sequence[Goal],
     ) -> None:
-        self._base, backend = base, base.backend
+        self._stage, backend = stage, stage.painter.backend
         self._casts = [
             (cast, FigurePainter(cast.player.hero, cast.figures, backend))
             for cast in casts
@@ -56,67 +56,76 @@ class WorldPainter:
 
     def draw(
         self,
-        frame: Frame,
         size: tuple[int, int],
         camera: Camera,
         style: DrawStyle | str | None,
         rules: Rules,
-    ) -> tuple[NDArray[np.uint8], Numbers]:
-        """The picture, and how many characters were shown, and nodes, vertices and
-        triangles touched for them.
-        """
-        own = self._base.style_of(style).for_height(size[1])
+        detail: bool,
+    ) -> tuple[NDArray[np.uint8], SeenCounts]:
+        """The picture, and what it took of all but the stage's own characters."""
+        base = self._stage.painter
+        own = base.style_of(style).for_height(size[1])
+        view = View(camera, size, rules, base.sun if own.has_shadow else None)
         items: list[DrawItem] = []
         lines: list[DrawLines] = []
-        numbers = np.zeros(4, np.int64)
+        counts = SeenCounts()
         for row in range(len(self._casts)):
-            numbers += self._add_cast(row, size, camera, own, rules, items)
+            counts += self._add_cast(row, view, own, detail, items)
         for crowd, painter in self._crowds:
-            crowd.select(camera, size, rules)
+            if detail:
+                crowd.select(camera, size, rules)
+            else:
+                crowd.level[:] = 0
             crowd.deform()
             if own.has_shadow:
-                items += painter.shadows_on(self._base.ground)
+                items += painter.shadows_on(base.ground)
             items += painter.surfaces(own)
-            counts = crowd.counts
-            numbers += counts.shown, counts.nodes, counts.vertices, counts.triangles
+            counts += crowd.counts
         for goal, net in self._goals:
             more, ropes = net.things(goal.state, goal.place, goal.heading, own)
             items += more
             lines += ropes
-        picture = self._base.draw(frame, size, camera, style, lines, items)
-        shown, nodes, vertices, triangles = numbers.tolist()
-        return picture, (shown, nodes, vertices, triangles)
+        picture = self._stage.draw(
+            size, camera, style, lines, more=items, rules=rules, detail=detail
+        )
+        return picture, counts
 
     def _add_cast(
         self,
         row: int,
-        size: tuple[int, int],
-        camera: Camera,
+        view: View,
         style: DrawStyle,
-        rules: Rules,
+        detail: bool,
         items: list[DrawItem],
-    ) -> Numbers:
+    ) -> SeenCounts:
         """Add the characters of a player that are in view."""
         cast, painter = self._casts[row]
         state, player = cast.figures, cast.player
-        world = player.world
-        see_figures(state, world, camera, size, rules)
+        world, base = player.world, self._stage.painter
+        if detail:
+            see_figures(state, world, view.camera, view.size, view.rules, sun=view.sun)
+        else:
+            see_whole(state)
         if not state.shown:
-            return 0, 0, 0, 0
+            return SeenCounts()
         skin_figures(state, world)
         skins: list[tuple[Floats, Floats]] = []
-        nodes, vertices, triangles = state.nodes, state.vertices, state.triangles
-        if state.shown[0].level == 0:
-            who = state.shown[0].who
-            skins = self._skin(row, world[who], who)
-            nodes += len(who) * world.shape[1]
-            vertices += sum(positions.size // 3 for positions, _ in skins)
-            triangles += len(who) * state.kind.levels.totals(0)[2]
+        counts = SeenCounts(
+            int(state.is_seen.sum()), state.nodes, state.vertices, state.triangles
+        )
+        first = state.shown[0]
+        if first.level == 0:
+            skins = self._skin(row, world[first.who], first.who)
+            counts += SeenCounts(
+                0,
+                len(first.who) * world.shape[1],
+                sum(positions.size // 3 for positions, _ in skins),
+                int(first.is_seen.sum()) * state.kind.levels.totals(0)[2],
+            )
         if style.has_shadow:
-            items += painter.shadows(self._base.floor, self._base.light, skins)
+            items += painter.shadows(base.floor, base.light, skins)
         items += painter.items(style, world, skins, cast.tints)
-        shown = sum(len(own.who) for own in state.shown)
-        return shown, nodes, vertices, triangles
+        return counts
 
     def _skin(
         self, row: int, world: Floats, who: NDArray[np.int32]

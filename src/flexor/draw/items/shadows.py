@@ -13,6 +13,7 @@ __all__ = ["build_shadow", "upload_cast_shadow"]
 
 SHADE: RGBA = (0.012, 0.014, 0.02, 1.0)
 OPACITY = 0.5
+GROUND = Look(cull="none", shading="unlit")  # that the sun does not reach
 
 
 def upload_cast_shadow(backend: Backend, faces: Ints, count: int) -> int:
@@ -41,7 +42,7 @@ def build_shadow(
     """
     if positions.ndim != 3:
         raise ShapeError(f"positions: shape {positions.shape}, expected (n, P, 3)")
-    look = Look(colour=SHADE, cull="none", shading="unlit", opacity=opacity)
-    if tints is not None or colours is not None:
-        look = Look(cull="none", shading="unlit")
+    look = GROUND
+    if tints is None and colours is None:
+        look = Look(colour=SHADE, cull="none", shading="unlit", opacity=opacity)
     return DrawItem(mesh, positions, None, look, tints=tints, colours=colours)

@@ -98,18 +98,17 @@ class Screen:
     def draw(self, now: Now, size: tuple[int, int]) -> NDArray[np.uint8]:
         """The picture now, uint8 (H, W, 4); overwritten by the next of its size."""
         stage = self.stage
-        painter = stage.painter
         is_title = now.flow.phase == "title"
         camera = self._title.camera(now.tick) if is_title else stage.camera
         style = stage.style(samples=1).for_height(size[1])
         more = []
         if self.plan.game.spectators:
             if self.crowd is None:
-                self.crowd = Spectators(painter.backend, self.plan)
+                self.crowd = Spectators(stage.painter.backend, self.plan)
             self.crowd.follow(now.tick, self._cheers)
             self._cheers.clear()
             more = self.crowd.items(camera, size, style)
-        picture = painter.draw(stage.frame, size, camera, style, more=more)
+        picture = stage.draw(size, camera, style, more=more)
         if is_title:
             self._write_title(now, picture, size)
         else:

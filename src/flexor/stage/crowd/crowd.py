@@ -23,10 +23,10 @@ from flexor.maths import exact, threads
 from flexor.pose.crowd.level_choice import Figures, LevelRule, choose_levels, is_in_view
 from flexor.pose.crowd.node_motion import move_nodes
 from flexor.scene.character.camera import Camera
+from flexor.stage.counts import SeenCounts
 from flexor.stage.crowd.kind import CrowdKind
 
 __all__ = [
-    "CrowdCounts",
     "CrowdState",
     "Shown",
     "advance_crowd",
@@ -41,18 +41,6 @@ MOST = 10_000_000  # characters
 LONGEST = 1e9  # seconds, and factors of time and size
 NODE_COST = 8  # of a node, if that of a vertex is 1
 LEAST_WORK = 20_000  # vertices: less is not worth a second thread
-
-
-@dataclass(slots=True)
-class CrowdCounts:
-    """What the last frame took, as the kernels counted it: characters shown, and the
-    nodes, vertices and triangles that were touched for them.
-    """
-
-    shown: int = 0
-    nodes: int = 0
-    vertices: int = 0
-    triangles: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -98,7 +86,7 @@ class CrowdState:
     level: Ints
     pace: Floats
     shown: list[Shown] = field(default_factory=list)
-    counts: CrowdCounts = field(default_factory=CrowdCounts)
+    counts: SeenCounts = field(default_factory=SeenCounts)
     _before: Doubles | None = field(default=None, repr=False)
     _rooms: dict[tuple[int, int, str], Floats] = field(default_factory=dict, repr=False)
 
@@ -336,7 +324,7 @@ def move_crowd(state: CrowdState) -> None:
             out=own.matrices[part],
         )
 
-    state.counts = CrowdCounts(
+    state.counts = SeenCounts(
         shown=sum(len(own.who) for own in state.shown),
         nodes=_share_out(state.shown, costs, work),
     )

@@ -72,7 +72,7 @@ class Moments:
     ticks: of each, -1 for none yet; newest: its row; counts: of how many characters;
     who: int32 (S, n), their rows of the body; worlds: float32 (S, n, J, 3, 4), and
     weights: float32 (S, n, M), what their skin is made of; skins: of those moments that
-    were looked at.
+    were looked at; pieces: of the others, by row of the body, of whom was looked at.
     """
 
     ticks: list[int]
@@ -81,6 +81,7 @@ class Moments:
     worlds: Floats
     weights: Floats
     skins: list[Afterimage | None]
+    pieces: list[dict[int, Parts]]
     newest: int = -1
 
     def since(self, oldest: int, tick: int) -> list[int]:
@@ -142,6 +143,7 @@ def init_afterimages(
             np.zeros((size, *world.shape), np.float32),
             np.zeros((size, len(world), morphs), np.float32),
             [None] * size,
+            [{} for _ in range(size)],
         )
         for _ in groups
     ]
@@ -171,19 +173,27 @@ def keep_afterimages(
             continue
         row = own.newest = (own.newest + 1) % len(own.ticks)
         own.ticks[row], own.counts[row], own.skins[row] = tick, count, None
+        own.pieces[row] = {}
         own.who[row, :count] = who
         own.worlds[row, :count] = world[who]
         own.weights[row, :count] = weights[who]
 
 
 def see_afterimages(
-    state: Afterimages, tick: int, now: Skin, deform: Callable[[Floats, Floats], Skin]
+    state: Afterimages,
+    tick: int,
+    now: Skin,
+    deform: Callable[[Floats, Floats], Skin],
+    *,
+    wanted: Bools | None = None,
 ) -> list[Afterimage]:
     """Those that are seen at a tick, the oldest first; not those of that tick.
 
     now: the skin of all n characters at the tick, of which those moments are made that
     begin now; deform: gives the skin (1, V, 3) of one, of its world (1, J, 3, 4) and
-    weights (1, M), and is asked once for each character and moment at most.
+    weights (1, M), and is asked once for each character and moment at most; wanted:
+    bool (n,), whose afterimages are asked for, and who has a skin in `now`, None:
+    everybody.
     """
     found: list[Afterimage] = []
     asked: dict[tuple[int, int], Skin] = {}  # groups may keep the same moment
@@ -192,33 +202,60 @@ def see_afterimages(
         vertices = state.groups[number].vertices
         for row in own.since(oldest, tick + 1):
             then, image = own.ticks[row], own.skins[row]
+            who = own.who[row, : own.counts[row]].copy()
+            needed = who if wanted is None else who[wanted[who]]
+            if not len(needed):
+                continue
             if image is None:
-                who = own.who[row, : own.counts[row]].copy()
-                if then == tick:
-                    parts = _take(now, who, vertices)
-                else:
-                    skins = _deform(own, row, deform, asked)
-                    parts = _join([_take(skin, FIRST, vertices) for skin in skins])
-                image = own.skins[row] = Afterimage(then, number, who, *parts)
+                skin = now if then == tick else None
+                parts = _make_parts(own, row, needed, vertices, skin, deform, asked)
+                image = Afterimage(then, number, needed, *parts)
+                if len(needed) == len(who):
+                    own.skins[row], own.pieces[row] = image, {}
+            elif len(needed) < len(who):
+                image = _only(image, np.isin(who, needed))
             if then < tick:
                 found.append(image)
     return found
 
 
-def _deform(
+def _make_parts(
     own: Moments,
     row: int,
+    needed: Ints,
+    vertices: Sequence[Ints],
+    now: Skin | None,
     deform: Callable[[Floats, Floats], Skin],
     asked: dict[tuple[int, int], Skin],
-) -> list[Skin]:
-    """The skin of each character of a moment; asked: those that were made already."""
-    found = []
+) -> Parts:
+    """Parts of some characters at a moment; now: of all of them, if it is that moment;
+    asked: skins that were made already.
+    """
+    pieces, then = own.pieces[row], own.ticks[row]
+    if now is not None and not pieces and len(needed) == own.counts[row]:
+        return _take(now, needed, vertices)
     for at, one in enumerate(own.who[row, : own.counts[row]].tolist()):
-        key, alone = (own.ticks[row], one), slice(at, at + 1)
+        if one in pieces or one not in needed:
+            continue
+        if now is not None:
+            pieces[one] = _take(now, np.array([one], np.int32), vertices)
+            continue
+        key, alone = (then, one), slice(at, at + 1)
         if key not in asked:
             asked[key] = deform(own.worlds[row, alone], own.weights[row, alone])
-        found.append(asked[key])
-    return found
+        pieces[one] = _take(asked[key], FIRST, vertices)
+    return _join([pieces[one] for one in needed.tolist()])
+
+
+def _only(image: Afterimage, rows: Bools) -> Afterimage:
+    """An afterimage of some of those that it is of."""
+    return Afterimage(
+        image.tick,
+        image.group,
+        image.who[rows],
+        tuple(part[rows] for part in image.positions),
+        tuple(part[rows] for part in image.normals),
+    )
 
 
 def _take(skin: Skin, who: Ints, vertices: Sequence[Ints]) -> Parts:

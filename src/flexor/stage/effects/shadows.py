@@ -44,6 +44,7 @@ __all__ = [
     "make_parts",
     "scene_parts",
     "shadow_matrices",
+    "slant_of",
 ]
 
 LOWEST = math.sin(math.radians(1.0))  # light that falls flatter makes no shadow
@@ -124,6 +125,19 @@ class Shadows:
     met: Ints
     walls: ShadowWalls | None = None
 
+    def rows(self, rows: slice) -> Shadows:
+        """Those of some characters, in the same arrays."""
+        return Shadows(
+            self.parts,
+            self.part_rows,
+            self.middles[rows],
+            self.matrices[rows],
+            self.is_cast[rows],
+            self.positions[rows],
+            self.met[rows],
+            self.walls,
+        )
+
 
 def init_shadows(parts: ShadowParts, count: int) -> Shadows:
     """Room for shadows of `count` characters; none is cast yet."""
@@ -149,7 +163,7 @@ def cast_shadows(
     """Cast the shadows of N characters; positions: (N, V, 3), deformed, world."""
     if not len(state.positions):
         return
-    if _slant(light) is None:
+    if slant_of(light) is None:
         state.is_cast[:] = False
         state.positions[:] = 0
         return
@@ -206,7 +220,7 @@ def shadow_matrices(
         cast = np.empty(count, np.bool_)
     check_array(out, np.float64, (count, parts, 3, 4), "out")
     check_array(cast, np.bool_, (count,), "cast")
-    slant = _slant(light)
+    slant = slant_of(light)
     if slant is None or not parts:
         out[:] = 0
         cast[:] = False
@@ -233,7 +247,7 @@ def climb_walls(
     for those that meet one; met: int32 (N, K), to be filled: which, -1 for the ground;
     lift: metres that shadows are in front of walls, and above roofs.
     """
-    slant = _slant(light)
+    slant = slant_of(light)
     if slant is None:
         return
     from flexor.stage.effects.kernels import shadow_walls as kernel_walls
@@ -246,7 +260,7 @@ def climb_walls(
     )
 
 
-def _slant(light: Sequence[float] | Doubles) -> tuple[float, float] | None:
+def slant_of(light: Sequence[float] | Doubles) -> tuple[float, float] | None:
     """Metres of light's way along x and z for each metre down; None: too flat."""
     x, y, z = as_vector(light, "light")
     size = math.hypot(x, y, z)
