@@ -190,7 +190,7 @@ def test_who_begins_on_a_hill_has_no_speed_from_there() -> None:
         assert crowd.state.pace[0] == 0
 
 
-def test_discs_are_under_bodies_as_they_are_posed() -> None:
+def test_shadows_are_under_bodies_as_they_are_posed() -> None:
     """At a clip's end, three metres from the place of the player."""
     world = flexor.World()
     player = world.add(flexor.Player(from_middle(3.0, step=3.0), 1))
@@ -204,10 +204,13 @@ def test_discs_are_under_bodies_as_they_are_posed() -> None:
     painter = world._painter
     assert painter is not None
     (_, figures) = painter._casts[0]
-    (disc,) = figures.shadows(world.stage.painter.floor, (0, -1, 0), [])
+    (shadow,) = figures.shadows(world.stage.painter.floor, (0, -1, 0), [])
     bind = cast.figures.kind.binds[own.level][0]
     middle = own.positions[0][0][bind.faces].mean((0, 1))
-    np.testing.assert_allclose(disc.positions[0, 0, [0, 2]], middle[[0, 2]], atol=1e-3)
+    there = shadow.positions[0][:, [0, 2]]
+    assert (there.min(0) < middle[[0, 2]]).all()
+    assert (there.max(0) > middle[[0, 2]]).all()
+    np.testing.assert_allclose(there.mean(0), middle[[0, 2]], atol=0.3)
     assert middle[0] > 2.5
 
 

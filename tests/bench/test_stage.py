@@ -7,8 +7,8 @@ import pytest
 from flexor.bench import stage
 
 PLAYED = ("contacts", "foot_slide", "camera_near", "camera_outside", "camera_hidden")
-PLAYED += ("limb_depth", "foot_depth", "outside", "broken", "parries_met")
-PLAYED += ("parries_answered", "masher_wins")
+PLAYED += ("limb_depth", "trunk_depth", "foot_depth", "outside", "broken")
+PLAYED += ("parries_met", "parries_answered", "masher_wins")
 
 
 @pytest.mark.slow

@@ -143,6 +143,7 @@ nearest_share = 0.5
 lie_ticks = 30
 rise_after = 8
 break_ticks = 9
+miss_ticks = 30
 
 [parry]
 amount = 0.7
@@ -172,6 +173,7 @@ repeats = true
 [view]
 fade = 0.5
 margin = 0.2
+keep = 0.3
 
 [look]
 style = "bones"
