@@ -20,6 +20,8 @@ from tests.made import painted_once as painted_once
 # Several processes test at once (`pytest -n`): each keeps to a core of its own.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("FLEXOR_THREADS", "1")
+# What is kept of earlier programs would hide what making it does: see `made_once`.
+os.environ["FLEXOR_KEEP"] = "0"
 # Files that take longest, longest first: begun first, so that no core waits in the end.
 SLOW_FILES = (
     "examples/test_examples.py",

@@ -9,7 +9,6 @@ the making does not use the fixture.
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import inspect
 import os
@@ -19,16 +18,15 @@ import shutil
 import tempfile
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cache, wraps
-from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
+from flexor.maths.digest import Unknown, digest
 from flexor.maths.threads import thread_count
 
 ROOT = Path(__file__).parents[1]
@@ -37,7 +35,6 @@ HAS_JIT = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 # What is kept: the modules that have the function in hand, and its name.
 MAKERS = (
     ("flexor.convert.levels.make", "make_levels"),
-    ("flexor.games.match.spectators", "make_levels"),
     ("flexor.convert.envelope.make", "convert_scene"),
     ("flexor.convert.motion.reduce", "reduce_clip"),
 )
@@ -53,51 +50,10 @@ _CLIPS_HELD = 256
 _PICTURES_HELD = 3  # in memory: each may have 70 MB
 
 
-class Unknown(Exception):
-    """A value that this module cannot tell from others."""
-
-
 def folder() -> Path:
     """Where made things are kept."""
     caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(caches) / "flexor" / "made"
-
-
-def _parts(value: Any) -> Iterator[bytes]:
-    """All that a value says, so that different values say different things."""
-    yield f"({type(value).__module__}.{type(value).__qualname__}".encode()
-    if isinstance(value, np.ndarray):
-        yield f"{value.dtype.str}{value.shape}{value.flags.writeable}".encode()
-        yield np.ascontiguousarray(value).tobytes()
-    elif dataclasses.is_dataclass(value):
-        for field in dataclasses.fields(value):
-            yield field.name.encode()
-            yield from _parts(getattr(value, field.name))
-    elif isinstance(value, Mapping):
-        for key, held in value.items():
-            yield from _parts(key)
-            yield from _parts(held)
-    elif isinstance(value, tuple | list):
-        for held in value:
-            yield from _parts(held)
-    elif isinstance(value, bytes):
-        yield str(len(value)).encode() + value
-    elif value is None or isinstance(
-        value, str | bool | int | float | np.generic | Path
-    ):
-        yield repr(value).encode()
-    else:
-        raise Unknown(type(value))
-    yield b")"
-
-
-def digest(*values: Any) -> str:
-    """32 letters that are the same for equal values only."""
-    found = blake2b(digest_size=16)
-    for value in values:
-        for part in _parts(value):
-            found.update(part)
-    return found.hexdigest()
 
 
 @cache

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flexor.arrays import check_array, check_input, freeze
+from flexor.arrays import check_array, check_input, freeze, spell_out
 from flexor.errors import ShapeError
 
 
@@ -123,3 +123,13 @@ def test_check_input_takes_read_only_arrays() -> None:
         check_input(np.zeros((2, 3)), np.float32, (2, 3), "rows")
     with pytest.raises(ShapeError, match="shape"):
         check_input(np.zeros((2, 4), np.float32), np.float32, (2, 3), "rows")
+
+
+def test_slices_are_spelled_out() -> None:
+    assert spell_out(slice(1, 9, 2), 6, "who").tolist() == [1, 3, 5]
+    assert spell_out(slice(None, None, -1), 3, "who").tolist() == [2, 1, 0]
+    assert spell_out([4], 6, "who") == [4]
+    assert spell_out(None, 6, "who") is None
+    for wrong in (slice("a"), slice(0, 2, 0), slice(0.5, None)):
+        with pytest.raises(ShapeError, match="who: slice"):
+            spell_out(wrong, 6, "who")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from flexor.errors import ShapeError
 
@@ -22,6 +22,7 @@ __all__ = [
     "Pixels",
     "Real",
     "Rows",
+    "RowsLike",
     "Shorts",
     "Whole",
     "Words",
@@ -30,6 +31,7 @@ __all__ = [
     "check_input",
     "first_same",
     "freeze",
+    "spell_out",
 ]
 
 # The names of arrays, by what they hold; the only ones there are.
@@ -53,6 +55,9 @@ Whole = Any
 Real = Any
 Eight = NDArray[np.float32]
 Four = NDArray[np.float32]
+
+# Rows of many that a caller names: numbers, a mask, or a slice.
+RowsLike = ArrayLike | slice
 
 Shape = tuple[int | None, ...]
 
@@ -150,6 +155,16 @@ def address(array: NDArray[Any] | None) -> int:
         return 0
     where: int = array.__array_interface__["data"][0]
     return where
+
+
+def spell_out(rows: Any, count: int, name: str) -> Any:
+    """The rows of `count` that a slice names, one by one; all else as it is."""
+    if not isinstance(rows, slice):
+        return rows
+    try:
+        return np.arange(*rows.indices(count))
+    except (TypeError, ValueError):
+        raise ShapeError(f"{name}: {rows!r}, expected whole numbers") from None
 
 
 def first_same(rows: Ints) -> Ints:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -64,7 +65,7 @@ def test_the_ground_and_shadows_are_drawn_when_asked_for() -> None:
     shaded = crowd.draw(CAMERA, SIZE, DrawStyle(samples=1)).copy()
     field = crowd.draw(CAMERA, SIZE, DrawStyle(samples=1, ground=True)).copy()
     changed = (bare != shaded).any(2)
-    assert 5 < changed.sum() < 2000
+    assert 3 < changed.sum() < 2000
     darker = shaded[changed].astype(int).sum(1) < bare[changed].astype(int).sum(1)
     assert darker.all()
     rows, columns = np.nonzero(changed)
@@ -186,7 +187,7 @@ def test_pictures_of_many_sizes_and_floors_keep_little() -> None:
     for number in range(10):
         style = DrawStyle(samples=1, floor=0.1 * number, ground=True)
         crowd.draw(CAMERA, (32 + number, 18), style)
-    assert len(crowd.painter._targets) <= 4
+    assert len(crowd.painter.targets) <= 4
     assert len(crowd.painter.backend._meshes) == meshes  # type: ignore[attr-defined]
 
 
@@ -196,14 +197,13 @@ def test_shadows_lie_on_the_floor_that_is_said() -> None:
     crowd.heading[:] = 0.7
     crowd.select(CAMERA, SIZE)
     crowd.deform()
-    centre = crowd.state.kinds[0].centres[-1]
+    (mesh,) = crowd.meshes()  # triangles are all alike: their mean is the middle
+    centre = mesh.positions[0][mesh.faces].mean((0, 1))
     for floor, height in ((None, 3.0), (0.5, 0.5)):
         items = crowd.draw_list(CAMERA, DrawStyle(floor=floor)).items
         middle = items[0].positions[0, 0]
         assert middle[1] == pytest.approx(height, abs=0.05)
-        c, s = np.cos(0.7), np.sin(0.7)
-        way = [c * centre[0] + s * centre[2], c * centre[2] - s * centre[0]]
-        np.testing.assert_allclose(middle[[0, 2]], np.array([1, -2]) + way, atol=1e-5)
+        np.testing.assert_allclose(middle[[0, 2]], centre[[0, 2]], atol=1e-4)
 
 
 def test_the_ground_is_under_all_who_are_shown() -> None:
@@ -294,7 +294,7 @@ def test_draw_lists_can_be_drawn_by_the_painter() -> None:
     wanted = crowd.painter.draw(CAMERA, SIZE, DrawStyle(samples=1)).copy()
     draw_list = crowd.draw_list(CAMERA, DrawStyle(samples=1))
     assert sum(len(item.positions) for item in draw_list.items) == 4 + 4
-    target = crowd.painter._targets.take(SIZE, flexor.DrawStyle(samples=1))
+    target = crowd.painter.targets.take(SIZE, flexor.DrawStyle(samples=1))
     got = crowd.painter.backend.draw(draw_list, target)
     np.testing.assert_array_equal(got, wanted)
 
@@ -352,3 +352,24 @@ def test_words_are_refused_that_are_not_there() -> None:
     for who in ([3], [-1], [0.5], np.ones(2, bool), "x"):
         with pytest.raises(ShapeError, match="who"):
             crowd.play("bend", who=who)
+
+
+def test_rows_of_a_kind_are_rows_to_play() -> None:
+    crowd = Crowd([levelled(), levelled(5)], [3, 2])
+    crowd.play("bend", who=crowd.rows(1), time=[0.1, 0.2])
+    assert crowd.clip.tolist() == [-1, -1, -1, 0, 0]
+    assert crowd.time.tolist() == [0, 0, 0, 0.1, 0.2]
+    crowd.play("bend", who=slice(None, 2))
+    assert crowd.clip.tolist() == [0, 0, -1, 0, 0]
+
+
+def test_a_crowd_that_was_drawn_can_be_pickled() -> None:
+    crowd = Crowd(levelled(), 2)
+    crowd.place[:, 0] = -1, 1
+    crowd.play("bend", time=(0.1, 0.3))
+    style = DrawStyle(samples=1)
+    crowd.draw(CAMERA, SIZE, style)
+    other = pickle.loads(pickle.dumps(crowd))
+    for one in (crowd, other):
+        one.advance(0.05)
+    assert (other.draw(CAMERA, SIZE, style) == crowd.draw(CAMERA, SIZE, style)).all()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from typing import Any
 
 import numpy as np
@@ -9,12 +11,15 @@ import pytest
 
 import flexor
 from flexor.api.character import Character
+from flexor.api.one_weight import one_weight_error
 from flexor.api.pictures.drawing import Drawer, contact_sheet
 from flexor.deform.weight_choice import WeightRule
 from flexor.draw.record.backend import RecordBackend
 from flexor.errors import SettingError
 from flexor.pose.pose import Pose
 from flexor.scene.character.camera import Camera
+from flexor.scene.character.skeleton import Skeleton
+from tests.draw.scenes import square_scene
 from tests.scenes import plain_scene, random_scene, random_skeleton
 
 Rng = np.random.Generator
@@ -133,6 +138,65 @@ def test_drawers_choose_each_for_itself(mannequin: Character, kicking: Any) -> N
     inside = at_distance(11.5)
     np.testing.assert_array_equal(surface(near, pose, inside), multi)
     np.testing.assert_array_equal(surface(far, pose, inside), one)
+
+
+@pytest.mark.slow
+def test_a_rule_by_what_one_weight_changes(mannequin: Character) -> None:
+    """The border is where skin of one weight is off by a pixel, or by three at worst;
+    at 110 pixels, which was the border of all, it is off by more.
+    """
+    mean, worst = one_weight_error(mannequin)
+    assert 0 < mean < worst < 0.5
+    for moment in np.linspace(0, 0.8, 5):
+        pose = mannequin.pose("kick", float(moment))
+        both = [mannequin.deform(pose, weights=kind)[0] for kind in ("multi", "one")]
+        apart = np.linalg.norm(both[0].positions - both[1].positions, axis=1)
+        assert apart.mean() < 1.3 * mean
+        assert apart.max() < 1.3 * worst
+    reach = recorded(mannequin, "one")._kit.size / 2
+    border = max(mean, worst / 3) * at_distance(1).scale(SIZE) + reach
+    drawer = recorded(mannequin, WeightRule(aside=math.inf))
+    pose = mannequin.pose("kick", 0.3)
+    wanted = [
+        mannequin.deform(pose, weights=kind)[0].positions.copy()
+        for kind in ("multi", "one", "multi")
+    ]
+    for share, expected in zip((0.8, 1.3, 0.8), wanted, strict=True):
+        drawn = surface(drawer, pose, at_distance(share * border))
+        np.testing.assert_array_equal(drawn, expected, err_msg=f"{share}")
+
+
+def test_what_is_rigid_has_one_weight_anyway(rng: Rng) -> None:
+    assert one_weight_error(Character(square_scene())) == (0, 0)
+
+
+@pytest.mark.slow
+def test_the_middle_is_that_of_the_skin(mannequin: Character) -> None:
+    """Helpers far away (cameras, lights, handles) do not move it."""
+    scene = mannequin.scene
+    old = scene.skeleton
+    far = np.array([[400.0, 300.0, -900.0]], np.float32)
+    skeleton = Skeleton(
+        (*old.names, "camera"),
+        np.append(old.parents, np.int32(-1)),
+        np.concatenate([old.translations, far]),
+        np.concatenate([old.rotations, np.float32([[0, 0, 0, 1]])]),
+        np.concatenate([old.scales, np.ones((1, 3), np.float32)]),
+    )
+    more = {
+        name: np.append(getattr(scene, name), np.int32(-1))
+        for name in ("node_mesh", "node_skin")
+    }
+    other = Character(dataclasses.replace(scene, skeleton=skeleton, **more))
+    rule = WeightRule(small=0, aside=0.8)
+    for way in (0.0, 2.4, 3.2):
+        camera = at_distance(6).moved((way, 0, 0))
+        chosen = []
+        for hero in (mannequin, other):
+            drawer = recorded(hero, rule)
+            drawer.draw(hero.pose("kick", 0.3), camera)
+            chosen.append(bool(drawer._is_one[0]))
+        assert chosen[0] == chosen[1] == (way == 3.2)
 
 
 def test_a_drawer_with_a_wrong_word(hero: Character) -> None:

@@ -27,7 +27,7 @@ from flexor.convert.envelope.scene_parts import scene_parts
 from flexor.deform.envelope import skin_envelope
 from flexor.errors import SettingError, ShapeError
 from flexor.pose.pose import Pose
-from flexor.scene.runtime.envelope import Envelope
+from flexor.scene.runtime.envelope import Envelope, SomeEnvelopes
 from tests.envelopes import check_drawn
 from tests.oracle import envelope as oracle
 from tests.same import differences
@@ -327,8 +327,44 @@ def test_each_of_both_envelopes_is_looked_at(hero: Character, rng: Rng) -> None:
 @pytest.fixture
 def package(hero: Character, tmp_path: Path) -> Path:
     path = tmp_path / "hero.flexor"
-    flexor.save(hero, path)
+    flexor.save(hero.with_envelopes(hero.envelopes), path)
     return path
+
+
+def test_what_is_kept_stays_when_it_is_saved_again(
+    hero: Character, tmp_path: Path
+) -> None:
+    """Without a word, that of one weight; else what was given, be it nothing."""
+    path = tmp_path / "a.flexor"
+    flexor.save(hero, path)
+    stored = flexor.load(path).given_envelopes
+    assert isinstance(stored, SomeEnvelopes)
+    assert stored.multi is None
+    assert stored.one is not None
+    for given in (SomeEnvelopes(), SomeEnvelopes(hero.envelopes.multi), hero.envelopes):
+        flexor.save(hero.with_envelopes(given), path)
+        flexor.save(flexor.load(path).with_clips({}), tmp_path / "b.flexor")
+        again = flexor.load(tmp_path / "b.flexor").given_envelopes
+        assert again is not None
+        for name in ("multi", "one"):
+            before, after = getattr(given, name), getattr(again, name)
+            assert (before is None) == (after is None)
+            if before is not None:
+                check_same(before, after)
+
+
+def test_one_that_is_there_is_used_alone(
+    hero: Character, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError("converted again")
+
+    flexor.save(hero, tmp_path / "a.flexor")
+    poses = hero.pose_many("mixed", [0.2, 0.7])
+    expected = hero.deform_many(poses, weights="one")
+    monkeypatch.setattr(converter, "convert_scene", fail)
+    loaded = flexor.load(tmp_path / "a.flexor")
+    assert same_bytes(expected, loaded.deform_many(poses, weights="one"))
 
 
 def test_a_package_brings_its_envelopes(

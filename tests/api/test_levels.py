@@ -39,7 +39,7 @@ def test_levels_of_a_file_are_made_once(
     """Of a package without any, and of what is none."""
     asked = []
 
-    def make(scene: Any) -> Any:
+    def make(scene: Any, *_: Any) -> Any:
         asked.append(scene)
         return small_levels(), [], []
 

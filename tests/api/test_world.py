@@ -16,6 +16,8 @@ from flexor.errors import SettingError
 from flexor.scene.character.camera import Camera
 from flexor.scene.stage.ground_shapes import Patch, shape_ground
 from flexor.scene.stage.plan import Actor, StageLook, StagePlan
+from tests.api.pictures.test_crowd import from_middle
+from tests.api.test_crowd import levelled
 
 Rng = np.random.Generator
 SIZE = (160, 90)
@@ -79,7 +81,7 @@ def test_things_stand_on_the_ground() -> None:
     for _ in range(60):
         world.advance(1 / 60)
     wanted = world.ground.height(crowd.place[:, 0], crowd.place[:, 2])
-    np.testing.assert_allclose(crowd.place[:, 1], wanted)
+    np.testing.assert_allclose(crowd.place[:, 1] + crowd.soles, wanted)
     assert wanted.max() > 0.8
     # Ankles are where they are over flat ground, as far as legs reach.
     ankles = player.points(["l-ankle", "r-ankle"]).astype(float)
@@ -158,3 +160,66 @@ def test_what_is_refused(call: Any, words: str) -> None:
     with pytest.raises(SettingError) as caught:
         call(flexor.World())
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("below", [3.0, -2.0])
+def test_who_has_its_origin_elsewhere_stands_on_the_ground(below: float) -> None:
+    """Feet are on it, whether the origin of a file is above or below them."""
+    world = flexor.World(hills())
+    body = from_middle(below)
+    crowd = world.add(flexor.Crowd([body, levelled()], [2, 1]))
+    player = world.add(flexor.Player(body, 2))
+    crowd.place[:, 0] = -2, 0, 2
+    crowd.size = 1, 2, 1
+    player.places[:, 0, 3] = 1, 3
+    world.advance(1 / 60)
+    x, z = crowd.place[:, [0, 2]].T
+    stands = crowd.place[:, 1] + crowd.soles
+    np.testing.assert_allclose(stands, world.ground.height(x, z), atol=1e-6)
+    x, y, z = player.places[:, :, 3].T
+    np.testing.assert_allclose(y - below, world.ground.height(x, z), atol=1e-4)
+
+
+def test_who_begins_on_a_hill_has_no_speed_from_there() -> None:
+    world = flexor.World(hills())
+    crowd = world.add(flexor.Crowd(levelled(), 1))
+    crowd.place[0] = 3, 0, -2
+    for _ in range(3):
+        world.advance(1 / 60)
+        assert crowd.place[0, 1] > 0.8
+        assert crowd.state.pace[0] == 0
+
+
+def test_shadows_of_levels_are_under_bodies_as_they_are_posed() -> None:
+    """At a clip's end, three metres from the place of the player."""
+    world = flexor.World()
+    player = world.add(flexor.Player(from_middle(3.0, step=3.0), 1))
+    player.play("step", mode="once")
+    for _ in range(70):
+        world.advance(1 / 60)
+    world.draw(SIZE, Camera(eye=(0, 4, 300), target=(0, 2, 0)))
+    (cast,) = world.casts
+    (own,) = cast.figures.shown
+    assert own.level > 0
+    painter = world._painter
+    assert painter is not None
+    (_, figures) = painter._casts[0]
+    (shadow,) = figures.shadows(world.stage.painter.floor, (0, -1, 0), [])
+    faces = cast.figures.kind.binds[own.level][0].faces
+    skin, flat = own.positions[0][0][faces], shadow.positions[0]
+    for low_or_high in (np.min, np.max):
+        wanted = low_or_high(skin, (0, 1))[[0, 2]]
+        np.testing.assert_allclose(low_or_high(flat, 0)[[0, 2]], wanted, atol=1e-3)
+    middle = skin.mean((0, 1))
+    assert middle[0] > 2.5
+
+
+def test_a_world_keeps_the_buffers_that_are_asked_for() -> None:
+    world = flexor.World()
+    assert world.target is None
+    style = flexor.DrawStyle(samples=1, buffers=("depth",))
+    world.draw(SIZE, CAMERA, style)
+    assert world.target is not None
+    assert world.target.depth is not None
+    with pytest.raises(SettingError, match="part: pictures of many"):
+        world.draw(SIZE, CAMERA, flexor.DrawStyle(buffers=("part",)))

@@ -14,9 +14,9 @@ import flexor
 from flexor.convert.envelope.make import EnvelopeSettings, convert_scene
 from flexor.convert.envelope.report import report_envelope
 from flexor.files.gltf.write import write_gltf
-from flexor.scene.runtime.envelope import Envelope
+from flexor.scene.runtime.envelope import Envelope, Envelopes
 from flexor.scene.runtime.packed_clip import PackedClip
-from tests.cli.converted import fill
+from tests.cli.converted import fill, refused
 from tests.files import bvh_text
 from tests.packed_clips import wave_scene
 from tests.same import differences
@@ -53,6 +53,8 @@ def check_same(one: Envelope, other: Envelope) -> None:
         np.testing.assert_array_equal(a, b, err_msg=field.name)
 
 
+BOTH = ("--envelopes", "both")
+
 # What is written
 
 
@@ -72,13 +74,14 @@ def test_what_is_said(run: Any, folder: Path, tmp_path: Path) -> None:
     out, file = tmp_path / "a.flexor", folder / "mannequin.glb"
     done = run("convert", file, "-o", out, "--motion-error", "0")
     made = flexor.load(out)
-    report = report_envelope(made.envelopes.multi)
+    report = report_envelope(made.envelopes.one)
     assert made.given_levels is not None
     triangles = [f"{made.levels.totals(n)[2]:,}" for n in range(len(made.levels))]
     assert done.out == (
         f"{out}: {out.stat().st_size:,} bytes "
         f"(mannequin.glb: {file.stat().st_size:,}); {report.vertices:,} vertices, "
-        f"of which a frame holds at most {report.peak:,} at once; levels of "
+        f"of which a frame holds at most {report.peak:,} at once with one weight; "
+        f"levels of "
         f"{', '.join(triangles)} triangles\n"
     )
 
@@ -137,8 +140,9 @@ def test_ways_to_convert(
     run: Any, folder: Path, tmp_path: Path, words: Any, settings: EnvelopeSettings
 ) -> None:
     out = tmp_path / "a.flexor"
-    assert run("convert", folder / "hero.glb", "-o", out, *words).code == 0
-    made = flexor.load(out).envelopes
+    assert run("convert", folder / "hero.glb", "-o", out, *words, *BOTH).code == 0
+    made = flexor.load(out).given_envelopes
+    assert isinstance(made, Envelopes)
     expected = convert_scene(flexor.load(folder / "hero.glb").scene, settings)[0]
     check_same(made.multi, expected.multi)
     check_same(made.one, expected.one)
@@ -146,7 +150,7 @@ def test_ways_to_convert(
 
 def test_consistent_ids_have_addresses(run: Any, folder: Path, tmp_path: Path) -> None:
     for ids in ("places", "consistent"):
-        words = ("-o", tmp_path / f"{ids}.flexor", "--ids", ids)
+        words = ("-o", tmp_path / f"{ids}.flexor", "--ids", ids, *BOTH)
         assert run("convert", folder / "hero.glb", *words).code == 0
     places = flexor.load(tmp_path / "places.flexor").envelopes
     table = flexor.load(tmp_path / "consistent.flexor").envelopes
@@ -162,11 +166,64 @@ def test_whole_surfaces_need_more_room(run: Any, folder: Path, tmp_path: Path) -
     peaks = []
     for number, words in enumerate(((), ("--no-search",), ("--no-split",))):
         out = tmp_path / f"{number}.flexor"
-        words = ("-o", out, *words, *QUICK)
+        words = ("-o", out, *words, *BOTH, *QUICK)
         assert run("convert", folder / "mannequin.glb", *words).code == 0
         peaks.append(flexor.load(out).envelopes.multi.peak)
     assert peaks[0] < peaks[1] < peaks[2]
     assert peaks[2] == 4855
+
+
+@pytest.mark.parametrize("kept", ["none", "one", "both"])
+def test_envelopes_that_are_kept(
+    run: Any, folder: Path, tmp_path: Path, kept: str
+) -> None:
+    """What lacks is made when it is asked for, and is the same."""
+    out = tmp_path / "a.flexor"
+    words = ("-o", out, "--envelopes", kept)
+    done = run("convert", folder / "hero.glb", *words)
+    assert (done.code, done.err) == (0, "")
+    assert ("with one weight" in done.out) == (kept == "one")
+    assert ("with all weights" in done.out) == (kept == "both")
+    made, given = flexor.load(out), flexor.load(folder / "hero.glb")
+    stored = made.given_envelopes
+    assert stored is not None
+    assert (stored.one is None, stored.multi is None) == (
+        kept == "none",
+        kept != "both",
+    )
+    expected = convert_scene(given.scene)[0]
+    check_same(made.envelopes.multi, expected.multi)
+    check_same(made.envelopes.one, expected.one)
+    assert made.given_levels is not None
+    assert len(made.levels) == 4
+    pose = made.pose("mixed", 0.4)
+    for skin, other in zip(
+        made.deform(pose, weights="one"), given.deform(pose, weights="one"), strict=True
+    ):
+        np.testing.assert_array_equal(skin.positions, other.positions)
+
+
+def test_envelopes_are_the_larger_part(run: Any, folder: Path, tmp_path: Path) -> None:
+    sizes = []
+    for kept in ("none", "one", "both"):
+        out = tmp_path / f"{kept}.flexor"
+        words = ("-o", out, "--envelopes", kept, *QUICK)
+        assert run("convert", folder / "mannequin.glb", *words).code == 0
+        sizes.append(out.stat().st_size)
+        said = run("inspect", out).out
+        assert ("no envelopes: they are made when" in said) == (kept == "none")
+        assert ("\nmulti " in said) == (kept == "both")
+        assert ("\none " in said) == (kept != "none")
+    assert sizes[0] < 0.8 * sizes[1]
+    assert sizes[1] < 0.8 * sizes[2]
+    words = ("-o", out, *QUICK)
+    assert run("convert", folder / "mannequin.glb", *words).code == 0
+    assert out.stat().st_size == sizes[1]
+
+
+def test_other_words_for_envelopes_are_refused(run: Any, folder: Path) -> None:
+    done = run("convert", folder / "hero.glb", "--json", "--envelopes", "all")
+    refused(done, "--envelopes: 'all', expected none, one or both")
 
 
 # Packages again
@@ -178,7 +235,7 @@ def test_a_package_is_converted_again(run: Any, folder: Path, tmp_path: Path) ->
     assert run("convert", folder / "hero.glb", "-o", first).code == 0
     assert run("convert", first, "-o", second).code == 0
     assert first.read_bytes() == second.read_bytes()
-    assert run("convert", second, "-o", third, "--no-split").code == 0
+    assert run("convert", second, "-o", third, "--no-split", *BOTH).code == 0
     scene = flexor.load(folder / "hero.glb").scene
     made = flexor.load(third)
     assert list(differences(scene, made.scene)) == []
@@ -191,7 +248,8 @@ def test_a_package_is_converted_in_its_place(
 ) -> None:
     """It is mapped while it is replaced."""
     place = tmp_path / "a.flexor"
-    assert run("convert", folder / "hero.glb", "-o", place, "--no-split").code == 0
+    words = ("-o", place, "--no-split", *BOTH)
+    assert run("convert", folder / "hero.glb", *words).code == 0
     held = flexor.load(place)
     before = np.array(held.meshes[0].primitives[0].positions)
     assert run("convert", place, "-o", place).code == 0
@@ -222,6 +280,7 @@ def test_json(run: Any, folder: Path, tmp_path: Path) -> None:
         "out_bytes": out.stat().st_size,
         "multi": dataclasses.asdict(report_envelope(envelopes.multi)),
         "one": dataclasses.asdict(report_envelope(envelopes.one)),
+        "kept": "one",
         "unit": 1.0,
     }
 
@@ -273,7 +332,7 @@ def test_the_table_of_a_package_is_of_what_is_in_it(
     run: Any, folder: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "whole.flexor"
-    words = ("--no-split", "--no-search", *QUICK)
+    words = ("--no-split", "--no-search", *BOTH, *QUICK)
     run("convert", folder / "mannequin.glb", "-o", out, *words)
     (stored,) = json.loads(run("convert", out, "--json", *QUICK).out)
     assert stored["multi"]["parts"] == 1

@@ -160,10 +160,10 @@ def test_the_old_package_stays_if_writing_fails(
 
     def spoilt(*given: Any) -> Any:
         made, findings = real(*given)
-        data = np.array(made.multi.data)
+        data = np.array(made.one.data)
         data[3] = np.nan
-        multi = dataclasses.replace(made.multi, data=data)
-        return dataclasses.replace(made, multi=multi), findings
+        one = dataclasses.replace(made.one, data=data)
+        return dataclasses.replace(made, one=one), findings
 
     monkeypatch.setattr(converter, "convert_scene", spoilt)
     monkeypatch.setattr(package, "check_envelopes", lambda *_: None)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import flexor
+from flexor.scene.runtime.envelope import SomeEnvelopes
 from tests.cli.converted import fill, refused
 from tests.output.moving import read_back
 
@@ -82,6 +84,29 @@ def test_one_weight_is_another_picture(
     assert 0 < off.mean() < 0.1
 
 
+@pytest.mark.jit
+def test_one_weight_of_named_parts(run: Any, folder: Path, tmp_path: Path) -> None:
+    """Asked for when drawn, or when converted: the same picture, unlike the others."""
+    made = tmp_path / "made.flexor"
+    glb = folder / "mannequin.glb"
+    few = ("--one-weight", "l-*", "--one-weight", "head")
+    words = ("-o", made, *few, "--levels", "none", "--motion-error", 0)
+    assert run("convert", glb, *words).code == 0
+    seen = []
+    still = ("--clip", "kick", "--time", 0.5, *SMALL, "-o", tmp_path / "a.png")
+    for file, more in (
+        (glb, ()),
+        (glb, ("--weights", "one")),
+        (glb, ("--weights", "one", *few)),
+        (made, ("--weights", "one")),
+    ):
+        done = run("render", file, *still, *more)
+        assert (done.code, done.err) == (0, "")
+        seen.append((tmp_path / "a.png").read_bytes())
+    assert len(set(seen[:3])) == 3
+    assert seen[2] == seen[3]
+
+
 def test_weights_are_one_of_two_words(run: Any, folder: Path, tmp_path: Path) -> None:
     words = ("-o", tmp_path / "a.png", "--weights", "two")
     done = run("render", folder / "mannequin.flexor", *words)
@@ -103,11 +128,12 @@ def test_inspect(run: Any, folder: Path) -> None:
     envelopes = reports[0].pop("envelopes")
     assert reports[0].pop("levels") == []  # it was not converted
     assert reports[0] == reports[1]
-    assert envelopes["multi"]["vertices"] == 4855
+    assert list(envelopes) == ["one"]
+    assert envelopes["one"]["vertices"] == 4855
     assert envelopes["one"]["native"] == envelopes["one"]["worked"]
     done = run("inspect", folder / "mannequin.flexor")
     assert done.code == 0
-    for word in ("mannequin.flexor", "4,855", "walk", "envelopes", "multi"):
+    for word in ("mannequin.flexor", "4,855", "walk", "envelopes", "one"):
         assert word in done.out
 
 
@@ -122,3 +148,38 @@ def test_a_broken_package(run: Any, folder: Path, tmp_path: Path) -> None:
     ):
         refused(run(*words), "broken.flexor")
     assert [path.name for path in tmp_path.iterdir()] == ["broken.flexor"]
+
+
+def test_lists_of_envelopes(run: Any, folder: Path, tmp_path: Path) -> None:
+    file = folder / "mannequin.flexor"
+    done = run("inspect", file, "--lists")
+    assert (done.code, done.err) == (0, "")
+    for word in (
+        "mannequin.flexor, one weight: areas of the common vertex buffer, peak ",
+        "vertex lists, in trace order",
+        "DRAWCP 0",
+        "non-drawing table",
+        "--envelopes both",
+    ):
+        assert word in done.out
+    found = json.loads(run("inspect", file, "--lists", "--json").out)
+    lists = found["lists"]["one"]
+    envelope = flexor.load(file).envelopes.one
+    assert list(found["lists"]) == ["one"]
+    assert lists["peak"] == envelope.peak
+    assert sum(len(area["vertices"]) for area in lists["areas"]) == len(envelope.order)
+
+
+@pytest.mark.parametrize("name", ["mannequin.glb", "bare.flexor"])
+def test_without_envelopes_it_is_said_how_to_get_them(
+    run: Any, folder: Path, tmp_path: Path, name: str
+) -> None:
+    hero = flexor.load(folder / "mannequin.glb")
+    flexor.save(hero.with_envelopes(SomeEnvelopes()), tmp_path / "bare.flexor")
+    file = (folder if name.endswith("glb") else tmp_path) / name
+    stem = Path(name).stem
+    refused(
+        run("inspect", file, "--lists"),
+        f"{file} holds no envelopes; 'flexor convert {name} -o {stem}.flexor "
+        "--envelopes both' puts them in",
+    )

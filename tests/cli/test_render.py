@@ -198,6 +198,23 @@ def test_looks(run: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.jit
+def test_meshes_are_left_out(run: Any, hero_file: Path, tmp_path: Path) -> None:
+    still = ("--rest", "--time", 0, *SMALL, "-o")
+    hero = flexor.load(hero_file)
+    seen = []
+    for without in ((), ("rigid",), ("rig*", "pair")):
+        words = [word for one in without for word in ("--without", one)]
+        done = run(hero_file, *still, tmp_path / "a.png", *words)
+        assert (done.code, done.err) == (0, "")
+        seen.append((tmp_path / "a.png").read_bytes())
+    assert len(set(seen)) == 3
+    done = run(hero_file, *still, tmp_path / "b.png", "--without", "hat")
+    assert done.code == 2
+    assert done.err.startswith("flexor: --without: no mesh or node of one fits 'hat'")
+    assert hero.meshes[0].name in done.err
+
+
+@pytest.mark.jit
 def test_the_end_of_a_clip(run: Any, tmp_path: Path) -> None:
     out = tmp_path / "a.png"
     length = flexor.samples.mannequin().clips["walk"].duration
@@ -295,6 +312,11 @@ def test_dual_quaternions(
         (("--samples", "3"), "samples: 3, expected 1 or 4"),
         (("--skinning", "cubic"), "--skinning: 'cubic', expected linear or dual"),
         (("--skinning", "dual", "--weights", "one"), "leave out one of them"),
+        (("--one-weight", "head"), "--one-weight: is for --weights one"),
+        (
+            ("--weights", "one", "--one-weight", "hat"),
+            "--one-weight: no joint or mesh fits 'hat'; there are: 'hips'",
+        ),
         (("--sheet", "4"), "a sheet is a picture"),
         (("--sheet", "4", "--turntable"), "leave out --time, --turntable"),
     ],
@@ -400,3 +422,10 @@ def test_stopped_in_the_middle(tmp_path: Path, sent: signal.Signals, code: int) 
     assert said == "flexor: stopped, nothing was written\n"
     assert os.listdir(tmp_path) == ["a.webp"]
     assert out.read_bytes() == b"old"
+
+
+def test_the_help_says_of_weights_what_they_do(run: Any) -> None:
+    """Nothing but a program's own rule draws by one weight: crowds have levels."""
+    said = " ".join(re.sub("[^a-z ]", " ", run("--help").out.lower()).split())
+    assert "largest alone" in said
+    assert "is used for" not in said

@@ -93,7 +93,9 @@ def test_rules_at_the_limits() -> None:
 
 
 def test_a_rule_is_a_setting() -> None:
-    assert WeightRule() == WeightRule(small=110.0, aside=0.9, behind=True, band=0.1)
+    assert WeightRule() == WeightRule(
+        small=None, pixels=1.0, aside=0.9, behind=True, band=0.1
+    )
     with pytest.raises(AttributeError):
         WeightRule().small = 3.0  # type: ignore[misc]
 
@@ -324,3 +326,50 @@ def test_a_choice_that_cannot_be_written_is_refused() -> None:
     places, reach = np.zeros((1, 3), np.float32), np.zeros(1, np.float32)
     with pytest.raises(ShapeError, match="is_one: must be"):
         choose_weights(RULE, EYE, SIZE, places, reach, np.zeros(1, bool), is_one=is_one)
+
+
+# By what was measured
+
+
+@pytest.mark.parametrize("camera", [EYE, FLAT])
+@pytest.mark.parametrize(
+    ("errors", "off"),
+    [((0.02, 0.03), 0.02), ((0.01, 0.09), 0.03), ((0.0, 0.0), 0.0)],
+)
+@pytest.mark.parametrize("pixels", [1.0, 3.0])
+def test_one_weight_where_it_is_not_seen(
+    errors: tuple[float, float], off: float, camera: Camera, pixels: float
+) -> None:
+    """A pixel in the mean, three at worst, at what is nearest of each character."""
+    rule = WeightRule(pixels=pixels, aside=math.inf)
+    distances = np.linspace(1.5, 12, 40)
+    at = np.array([ahead(metres) for metres in distances], np.float32)
+    reaches = np.full(40, 0.5, np.float32)
+    free, is_one = np.zeros(40, bool), np.zeros(40, bool)
+    many = np.tile(np.array(errors), (40, 1))
+    choose_weights(rule, camera, SIZE, at, reaches, free, is_one=is_one, errors=many)
+    close = np.ones(40) if camera.height else distances - 0.5
+    seen = off * camera.scale(SIZE) / close
+    np.testing.assert_array_equal(is_one, seen <= pixels)
+    # One that is drawn so stays so within the band.
+    held = np.ones(40, bool)
+    choose_weights(rule, camera, SIZE, at, reaches, free, is_one=held, errors=many)
+    np.testing.assert_array_equal(held, 0.9 * seen <= pixels)
+
+
+def test_a_rule_without_a_size_needs_errors() -> None:
+    with pytest.raises(SettingError, match="errors: needed by a rule"):
+        choose(WeightRule(), ahead(3))
+    is_one, free = np.zeros(1, bool), np.zeros(1, bool)
+    at, reach = np.zeros((1, 3), np.float32), np.ones(1, np.float32)
+    with pytest.raises(ShapeError, match="errors: shape"):
+        choose_weights(
+            WeightRule(),
+            EYE,
+            SIZE,
+            at,
+            reach,
+            free,
+            is_one=is_one,
+            errors=np.zeros((2, 2)),
+        )

@@ -17,6 +17,9 @@ from flexor.api.skins import (
     Weights,
     check_method,
     check_weights,
+    room_for,
+    skin_dual,
+    skin_linear,
 )
 from flexor.arrays import Floats, check_array
 from flexor.errors import SettingError, ShapeError
@@ -35,9 +38,9 @@ from flexor.scene.scene import Scene
 if TYPE_CHECKING:
     from flexor.deform.bind import Bind
     from flexor.deform.envelope import EnvelopeState
-    from flexor.scene.runtime.envelope import Envelopes
+    from flexor.scene.runtime.envelope import Envelopes, SomeEnvelopes
     from flexor.scene.runtime.levels import Levels
-    from flexor.scene.runtime.package import Package
+    from flexor.scene.runtime.package import GivenEnvelopes, Package
 
 __all__ = ["Character"]
 
@@ -56,12 +59,14 @@ class Character:
         self._again = Again()
 
     def __reduce__(self) -> tuple[Any, ...]:
+        state = {key: self.__dict__[key] for key in ("layout",) if key in self.__dict__}
+        source: Scene | Package = self.scene
         # Envelopes are large and can be made again; levels as they are cannot.
-        if self.given_levels is None:
-            return Character, (self.scene,)
-        from flexor.scene.runtime.package import Package
+        if self.given_levels is not None:
+            from flexor.scene.runtime.package import Package
 
-        return Character, (Package(self.scene, _make_envelopes, self.given_levels),)
+            source = Package(self.scene, None, self.given_levels)
+        return Character, (source,), state
 
     def __repr__(self) -> str:
         return (
@@ -102,7 +107,7 @@ class Character:
 
     @once
     def layout(self) -> Layout:
-        """The skeleton as the pose kernels see it."""
+        """The skeleton as the pose kernels see it; solvers go by which layout it is."""
         return make_layout(self.scene)
 
     @once
@@ -116,12 +121,17 @@ class Character:
     def envelopes(self) -> Envelopes:
         """The surfaces sorted by the joints that pull them: all weights, and one.
 
-        A package brings them; for other files they are made when first asked for, in
-        up to some seconds.
+        Those that no package brought are made when first asked for, in up to some
+        seconds.
         """
-        if not isinstance(self._source, Scene):
-            return self._source.envelopes
-        return _make_envelopes(self.scene)
+        from flexor.convert.envelope.make import complete_envelopes
+
+        return complete_envelopes(self.scene, self.given_envelopes)
+
+    @property
+    def given_envelopes(self) -> GivenEnvelopes:
+        """The envelopes that a package brought, or `with_envelopes`; None: neither."""
+        return None if isinstance(self._source, Scene) else self._source.envelopes
 
     @property
     def given_levels(self) -> Levels | None:
@@ -135,20 +145,34 @@ class Character:
         """The character with fewer nodes, influences and triangles, level by level.
 
         A package may bring them; otherwise they are made when first asked for, in some
-        seconds, which needs the extra "codecs".
+        seconds, which needs the extra "codecs", and kept for later programs.
         """
         if self.given_levels is not None:
             return self.given_levels
-        from flexor.convert.levels.make import make_levels
+        from flexor.api.kept_levels import kept_levels
 
-        return make_levels(self.scene)[0]
+        return kept_levels(self.scene)
 
-    def with_envelopes(self, envelopes: Envelopes) -> Character:
+    def with_envelopes(self, envelopes: Envelopes | SomeEnvelopes) -> Character:
         """The same character with envelopes that were made in another way."""
         from flexor.scene.runtime.package import Package, check_envelopes
 
         check_envelopes(envelopes, self.scene)
         return Character(Package(self.scene, envelopes, lambda _: self.given_levels))
+
+    def with_one_weight(self, *patterns: str) -> Character:
+        """The same character, of which only named parts have one weight where one is
+        asked for (`weights="one"`, `WeightRule`); all others keep all weights.
+
+        patterns: of names of joints, for the vertices that they pull most, and of
+        meshes or their nodes, for all of these; without any, the whole has one.
+        """
+        from flexor.convert.envelope.make import EnvelopeSettings, convert_scene
+        from flexor.scene.runtime.envelope import SomeEnvelopes
+
+        made = convert_scene(self.scene, EnvelopeSettings(one_parts=patterns))[0]
+        multi = getattr(self.given_envelopes, "multi", None)
+        return self.with_envelopes(SomeEnvelopes(multi, made.one))
 
     def with_levels(self, levels: Levels | None) -> Character:
         """The same character with these levels of detail; None: with none given."""
@@ -159,7 +183,7 @@ class Character:
             if not isinstance(levels, Levels):
                 raise ShapeError(f"levels: {type(levels).__name__}, expected Levels")
             check_levels(levels, self.scene)
-        return Character(Package(self.scene, lambda _: self.envelopes, levels))
+        return Character(Package(self.scene, lambda _: self.given_envelopes, levels))
 
     def with_clips(
         self, clips: Mapping[str, Clip | PackedClip], *, only: bool = False
@@ -181,13 +205,27 @@ class Character:
             Package(scene, lambda _: source.envelopes, lambda _: source.levels)
         )
 
+    def without(self, *patterns: str) -> Character:
+        """The same character without the meshes that patterns of names fit, of meshes
+        or of nodes that have one; skeleton, clips and links stay.
+
+        `*` and `?` stand for letters, such as "*Shield*". Envelopes and levels of what
+        is left are made when they are asked for.
+        """
+        from flexor.convert.leave_out import leave_out_meshes
+
+        return Character(leave_out_meshes(self.scene, patterns))
+
     def envelope_state(self, weights: Weights) -> EnvelopeState:
         """New work space for one of the envelopes, for one thread."""
         from flexor.deform.envelope import init_envelope
 
         check_weights(weights)
         columns = {node: row for node, (row, _) in self.layout.morph_columns.items()}
-        return init_envelope(getattr(self.envelopes, weights), columns)
+        own = getattr(self.given_envelopes, weights, None)
+        if own is None:
+            own = getattr(self.envelopes, weights)
+        return init_envelope(own, columns)
 
     def clip_tables(self, name: str) -> ClipTables:
         """A clip as the sampling kernels see it; laid out on first use."""
@@ -344,7 +382,7 @@ class Character:
             raise ShapeError(f"a pose of {len(pose)} moments; use deform_many for it")
         if weights == "multi" and method == "linear":
             self._check_pose(pose.world.shape, pose.weights.shape)
-            skins = self._room() if out is None else out
+            skins = room_for(self.binds) if out is None else out
             if self._again.skin(self.binds, pose, skins):
                 return skins
         many = Pose(
@@ -355,7 +393,7 @@ class Character:
             pose.weights[None],
         )
         if out is None:
-            out = self._room()
+            out = room_for(self.binds)
         room = [
             SkinnedPrimitive(s.node, s.primitive, s.positions[None], s.normals[None])
             for s in out
@@ -382,7 +420,7 @@ class Character:
             raise ShapeError("a pose of one moment; use deform for it")
         count = len(poses)
         self._check_pose(poses.world.shape, poses.weights.shape, (count,))
-        skins = self._room((count,)) if out is None else out
+        skins = room_for(self.binds, (count,)) if out is None else out
         if len(skins) != len(self.binds):
             wanted = len(self.binds)
             raise ShapeError(f"out: {len(skins)} primitives, expected {wanted}")
@@ -419,7 +457,7 @@ class Character:
         method: Method,
     ) -> None:
         """Skin with all weights; world: (N, J, 3, 4); weights: (N, W)."""
-        skin_part = _skin_linear if method == "linear" else _skin_dual
+        skin_part = skin_linear if method == "linear" else skin_dual
 
         def work(rows: slice) -> None:
             for bind, skin in zip(self.binds, skins, strict=True):
@@ -460,39 +498,3 @@ class Character:
             spare.append(state)
 
         threads.run_slices(work, len(world))
-
-    def _room(self, many: tuple[int, ...] = ()) -> list[SkinnedPrimitive]:
-        """New arrays for skins: (V, 3), or with axes in front."""
-        return [
-            SkinnedPrimitive(
-                bind.node,
-                bind.primitive,
-                np.empty((*many, bind.vertex_count, 3), np.float32),
-                np.empty((*many, bind.vertex_count, 3), np.float32),
-            )
-            for bind in self.binds
-        ]
-
-
-def _make_envelopes(scene: Scene) -> Envelopes:
-    from flexor.convert.envelope.make import convert_scene
-
-    return convert_scene(scene)[0]
-
-
-def _skin_linear(
-    bind: Bind, world: Floats, weights: Floats, positions: Floats, normals: Floats
-) -> None:
-    from flexor.deform.vertices import init_skin, skin_vertices
-
-    state = init_skin(bind, len(world))
-    skin_vertices(state, world, weights, positions=positions, normals=normals)
-
-
-def _skin_dual(
-    bind: Bind, world: Floats, weights: Floats, positions: Floats, normals: Floats
-) -> None:
-    from flexor.deform.dual import init_dual, skin_vertices_dual
-
-    state = init_dual(bind, len(world))
-    skin_vertices_dual(state, world, weights, positions=positions, normals=normals)

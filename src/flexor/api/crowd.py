@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from flexor.api.character import Character
 from flexor.api.playing import Travel, check_clips, find_travels
-from flexor.arrays import Doubles, Floats, Ints
+from flexor.arrays import Doubles, Floats, Ints, RowsLike, spell_out
 from flexor.errors import SettingError, ShapeError
 from flexor.pose.crowd.level_choice import LevelRule
 from flexor.scene.character.camera import Camera
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from flexor.api.pictures.crowd import CrowdPainter
     from flexor.draw.drawlist import DrawList
     from flexor.draw.scene.style import DrawStyle
+    from flexor.draw.target import Target
     from flexor.stage.counts import SeenCounts
     from flexor.stage.crowd.crowd import CrowdState
     from flexor.stage.crowd.kind import CrowdKind
@@ -108,6 +109,10 @@ class Crowd:
 
     def __repr__(self) -> str:
         return f"Crowd({len(self)} of {len(self.characters)} kinds)"
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What draws it is made again where it is needed.
+        return {**self.__dict__, "_painter": None}
 
     def __len__(self) -> int:
         return len(self.state)
@@ -207,6 +212,13 @@ class Crowd:
         self.state.level[:] = values
 
     @property
+    def soles(self) -> Doubles:
+        """How far above its place each stands: float64 (N,), metres; 0 if files have
+        their origin on the floor. `place[:, 1] = -soles` puts all on a floor at 0.
+        """
+        return self.state.soles()
+
+    @property
     def counts(self) -> SeenCounts:
         """What the last frame took, counted where it was done."""
         return self.state.counts
@@ -223,11 +235,12 @@ class Crowd:
         time: ArrayLike = 0.0,
         speed: ArrayLike = 1.0,
         loop: bool = True,
-        who: ArrayLike | None = None,
+        who: RowsLike | None = None,
     ) -> None:
         """Let characters play a clip, None for the rest pose, from `time` seconds on.
 
-        time, speed: one number, or one for each; who: rows, or a mask; None: all.
+        time, speed: one number, or one for each; who: rows, a slice of
+        them such as `crowd.rows(0)`, or a mask; None: all.
         """
         rows = _rows(who, len(self))
         times = _numbers(time, len(rows), "time")
@@ -327,20 +340,22 @@ class Crowd:
 
         check_view(Camera(), size)
         state = self.state
-        tall = np.concatenate(
-            [
-                np.full(rows.stop - rows.start, kind.levels.height)
-                for kind, rows in (
-                    (kind, state.rows(row)) for row, kind in enumerate(state.kinds)
-                )
-            ]
-        )
-        top = state.place.copy()
+        heights = [kind.levels.height for kind in state.kinds]
+        tall = np.repeat(heights, np.diff(state.firsts)) * state.size
+        low, top = state.place.copy(), state.place.copy()
         with np.errstate(over="ignore"):  # what is not finite does not count
-            top[:, 1] += tall * state.size
-        points = np.concatenate([state.place, top])
+            low[:, 1] += state.soles()
+            top[:, 1] = low[:, 1] + tall
+        points = np.concatenate([low, top])
         way = THREE_QUARTER if direction is None else direction
         return fit_camera(points, size, direction=way, **settings)
+
+    @property
+    def target(self) -> Target | None:
+        """Where the last picture is, with the buffers ("depth", "normal") that its
+        style asked for; None before the first.
+        """
+        return None if self._painter is None else self._painter.targets.last
 
     @property
     def painter(self) -> CrowdPainter:
@@ -396,10 +411,10 @@ def _counts(given: Any, kinds: int) -> list[int]:
 
 
 def _rows(who: Any, count: int) -> NDArray[np.intp]:
-    """Rows that are named by numbers or by a mask; all of them for None."""
+    """Rows that are named by numbers, a slice or a mask; all of them for None."""
     if who is None:
         return np.arange(count)
-    rows = np.atleast_1d(np.asarray(who))
+    rows = np.atleast_1d(np.asarray(spell_out(who, count, "who")))
     if rows.dtype == bool:
         if rows.shape != (count,):
             raise ShapeError(f"who: a mask of {rows.shape}, expected ({count},)")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from flexor.api.pictures.goal import GoalPainter
     from flexor.draw.drawlist import DrawList
     from flexor.draw.scene.style import DrawStyle
+    from flexor.draw.target import Target
     from flexor.stage.goal.state import NettingState
 
 __all__ = ["Goal"]
@@ -229,6 +230,13 @@ class Goal:
         return self.painter.draw(
             self.state, self.place, self.heading, camera, size, style
         )
+
+    @property
+    def target(self) -> Target | None:
+        """Where the last picture is, with the buffers ("depth", "normal") that its
+        style asked for; None before the first.
+        """
+        return None if self._painter is None else self._painter.targets.last
 
     @property
     def painter(self) -> GoalPainter:

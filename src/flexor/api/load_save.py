@@ -13,6 +13,7 @@ from flexor.files.gltf.read import read_gltf
 from flexor.files.gltf.write import write_gltf
 from flexor.files.package.read import read_package
 from flexor.files.package.write import write_package
+from flexor.scene.runtime.envelope import SomeEnvelopes
 from flexor.scene.runtime.package import Package
 from flexor.scene.scene import Scene
 
@@ -55,7 +56,8 @@ def load(path: str | os.PathLike[str]) -> Character:
 
 def save(character: Character, path: str | os.PathLike[str]) -> None:
     """Write a character as .glb or .vrm, as .gltf with all data inside, or as .flexor,
-    a package that loads quickly, with levels of detail if the character was given some.
+    a package that loads quickly, with levels of detail if the character was given some,
+    and the envelopes that it was given; if none, that of one weight.
 
     A .vrm is a .glb with what VRM says of the character, as it was read: nodes, meshes
     and materials keep their numbers. Tracks of links are made here: what else reads the
@@ -64,8 +66,11 @@ def save(character: Character, path: str | os.PathLike[str]) -> None:
     place = Path(path)
     ending = place.suffix.lower()
     if ending == PACKAGE:
+        envelopes = character.given_envelopes
+        if envelopes is None:
+            envelopes = SomeEnvelopes(one=character.envelopes.one)
         levels = character.given_levels
-        write_package(Package(character.scene, character.envelopes, levels), place)
+        write_package(Package(character.scene, envelopes, levels), place)
     elif ending in WRITERS:
         write_gltf(_with_link_tracks(character.scene), place)
     else:

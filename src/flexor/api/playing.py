@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexor.api.character import Character
-from flexor.arrays import Floats
+from flexor.arrays import Floats, RowsLike
 from flexor.errors import SettingError
 from flexor.pose.clips.root_motion import RootMotion, extract_root_motion
 from flexor.pose.play.layers import Layer
@@ -99,13 +99,13 @@ class Player:
         speed: ArrayLike = 1.0,
         start: ArrayLike | None = None,
         layer: str | int = 0,
-        who: ArrayLike | None = None,
+        who: RowsLike | None = None,
         sync: bool = False,
         leave: float | None = None,
     ) -> None:
         """Play a clip in a layer, cross-fading in `fade` seconds; see `voices.play`.
 
-        who: numbers of characters, or a mask; None: all.
+        who: numbers of characters, a slice or a mask; None: all.
         """
         from flexor.pose.play.voices import play
 
@@ -123,12 +123,43 @@ class Player:
         )
         self._is_behind = True
 
+    def blend(
+        self,
+        points: Mapping[str, ArrayLike],
+        value: ArrayLike,
+        *,
+        layer: str | int = 0,
+        who: ArrayLike | None = None,
+        fade: ArrayLike = 0.0,
+        ease: ArrayLike = 0.0,
+        speed: ArrayLike = 1.0,
+    ) -> None:
+        """Play the clips around a value, mixed and in step; see `blends.blend`.
+
+        points: clips at numbers, {"walk": 1.4, "run": 3.6}, or at pairs of numbers;
+        value: a number or a pair, for all or for each; another one in any frame. fade:
+        seconds from what was played before; ease: seconds in which weights follow.
+        """
+        from flexor.pose.play.blends import blend
+
+        blend(
+            self.state,
+            points,
+            value,
+            layer=layer,
+            who=who,
+            fade=fade,
+            ease=ease,
+            speed=speed,
+        )
+        self._is_behind = True
+
     def stop(
         self,
         layer: str | int = 0,
         *,
         fade: ArrayLike = 0.0,
-        who: ArrayLike | None = None,
+        who: RowsLike | None = None,
     ) -> None:
         """Play nothing in a layer: what is below shows again, the rest pose last."""
         from flexor.pose.play.voices import stop
@@ -137,7 +168,7 @@ class Player:
         self._is_behind = True
 
     def set_weight(
-        self, layer: str | int, weight: ArrayLike, *, who: ArrayLike | None = None
+        self, layer: str | int, weight: ArrayLike, *, who: RowsLike | None = None
     ) -> None:
         """Set how much a layer counts, 0 to 1."""
         from flexor.pose.play.voices import set_weight

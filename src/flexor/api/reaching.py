@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from flexor.api.character import Character
 from flexor.api.playing import Player
 from flexor.api.solving import Solver, check_count
-from flexor.arrays import Floats
+from flexor.arrays import Floats, RowsLike
 from flexor.errors import SettingError
 from flexor.maths import exact
 from flexor.pose.ik.aim import Aim, AimState, init_aim, solve_aim
@@ -139,7 +139,7 @@ class Reach(Solver):
         goals = self._goals(targets, turns, poles, weights, seconds)
         super().apply(player, **goals)
 
-    def forget(self, which: ArrayLike | None = None) -> None:
+    def forget(self, which: RowsLike | None = None) -> None:
         """Begin anew: the next solve comes from the pose that it is given.
 
         For what was not used for a while, or characters that were put elsewhere; which:

@@ -45,6 +45,12 @@ class Solver:
         # The state is one: two threads that used it at once would spoil both poses.
         self._lock = Lock()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: own for name, own in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=Lock())
+
     @property
     def off(self) -> Floats:
         """How far each goal was missed at the last solve."""

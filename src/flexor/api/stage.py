@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from flexor.api.pictures.stage import StagePainter
     from flexor.draw.drawlist import DrawItem, DrawLines
     from flexor.draw.scene.style import DrawStyle
+    from flexor.draw.target import Target
     from flexor.pose.crowd.level_choice import LevelRule
     from flexor.stage.frame import Frame
 
@@ -355,6 +356,13 @@ class Stage:
         from flexor.api.pictures.stage import look_style
 
         return replace(look_style(self.plan.look), **changes)
+
+    @property
+    def target(self) -> Target | None:
+        """Where the last picture is, with the buffers ("depth", "normal") that its
+        style asked for; None before the first.
+        """
+        return None if self._painter is None else self._painter.targets.last
 
     @property
     def painter(self) -> StagePainter:

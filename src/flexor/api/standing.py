@@ -46,15 +46,17 @@ def has_legs(hero: Character) -> bool:
 class Feet:
     """Puts the feet of all characters of a player on a ground.
 
-    sinks: float64 (N,), metres that hips are lower than clips have them.
+    sole: metres from a place up to the floor that clips were made for; sinks: float64
+    (N,), metres that hips are lower than clips have them.
     """
 
-    def __init__(self, player: Player) -> None:
+    def __init__(self, player: Player, sole: float = 0.0) -> None:
         hero = player.hero
         human = find_human(hero.skeleton, hero.scene.carried).nodes
         self._ends = [human[LIMBS[leg][2]] for leg in LEGS]
         rest = hero.pose().world[self._ends, 1, 3]
-        self._flat = float(rest.mean())  # an ankle's height over flat ground
+        self.sole = sole
+        self._flat = float(rest.mean()) - sole  # an ankle's height over flat ground
         self._legs = Limbs(hero, LEGS, keeps=True, count=player.count)
         self.sinks: Doubles = np.zeros(player.count)
 
@@ -63,7 +65,7 @@ class Feet:
         as far as the lower foot needs, bit by bit.
         """
         ends = player.points(self._ends).astype(np.float64)
-        base = player.places[:, 1, 3]
+        base = player.places[:, 1, 3] + self.sole
         x, z = ends[..., 0], ends[..., 2]
         over = ends[..., 1] - base[:, None]  # the flat ground that clips were made for
         rise = ground.height(x, z) - base[:, None]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from flexor.api.pictures.world import WorldPainter
     from flexor.api.standing import Cast
     from flexor.draw.scene.style import DrawStyle
+    from flexor.draw.target import Target
     from flexor.files.text.stage import StageFile
 
 __all__ = ["World", "levels_of"]
@@ -166,7 +167,7 @@ class World:
         elif feet and not has_legs(hero):
             raise SettingError("feet: the character has no two legs that are known")
         kind = kind_of(hero, count)
-        own = Feet(player) if feet else None
+        own = Feet(player, kind.sole) if feet else None
         made = Cast(player, init_figures(kind, count), tints, own, stand)
         self._put_cast(made)
         return made
@@ -175,12 +176,13 @@ class World:
         places = cast.player.places
         if cast.is_standing:
             places[:, 1, 3] = self.ground.height(places[:, 0, 3], places[:, 2, 3])
+            places[:, 1, 3] -= cast.figures.kind.sole
         if cast.feet is not None:
             cast.feet.apply(cast.player, self.ground)
 
     def _put_crowd(self, crowd: Crowd) -> None:
         places = crowd.place
-        places[:, 1] = self.ground.height(places[:, 0], places[:, 2])
+        places[:, 1] = self.ground.height(places[:, 0], places[:, 2]) - crowd.soles
 
     def advance(self, dt: float, buttons: Buttons = None) -> None:
         """Move all on by `dt` seconds; buttons: what the pads of the stage hold.
@@ -193,10 +195,19 @@ class World:
             cast.player.advance(dt)
             self._put_cast(cast)
         for crowd in self.crowds:
+            # Who was put elsewhere has not gone there uphill: it would count as speed.
+            self._put_crowd(crowd)
             crowd.advance(dt)
             self._put_crowd(crowd)
         for goal in self.goals:
             goal.advance(dt)
+
+    @property
+    def target(self) -> Target | None:
+        """Where the last picture is, with the buffers ("depth", "normal") that its
+        style asked for; None before the first.
+        """
+        return self.stage.target
 
     @property
     def camera(self) -> Camera:

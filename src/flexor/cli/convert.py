@@ -24,10 +24,13 @@ from flexor.errors import FlexorError, SettingError
 from flexor.files.replace import check_parent, writing
 
 if TYPE_CHECKING:
-    from flexor.convert.envelope.make import EnvelopeSettings
+    from flexor.api.character import Character
+    from flexor.convert.envelope.make import EnvelopeSettings, Kept
     from flexor.convert.envelope.report import EnvelopeReport
     from flexor.convert.levels.report import LevelReport
     from flexor.convert.motion.reduce import MotionReport, MotionSettings
+    from flexor.scene.finding import Finding
+    from flexor.scene.runtime.envelope import Envelopes
 
 __all__ = ["convert"]
 
@@ -67,6 +70,24 @@ Ids = Annotated[
         "table from number to place."
     ),
 ]
+KeptEnvelopes = Annotated[
+    str,
+    typer.Option(
+        "--envelopes",
+        metavar="none|one|both",
+        help="Which envelopes the package holds. one: that of one weight a vertex, for "
+        "characters far away; both: also that of all weights, which nothing but the "
+        "drawing library reads; what lacks is made when it is asked for.",
+    ),
+]
+OneWeight = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATTERN",
+        help="Only these have one weight where it is asked for, by patterns of names "
+        "of joints or meshes; all others keep all. Can be given more than once.",
+    ),
+]
 MotionError = Annotated[
     float,
     typer.Option(
@@ -95,11 +116,14 @@ WantedLevels = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be made; unit: metres in one of the file, as the user gave it; levels:
-    the word of the user; shows_parts: whether progress is that of one file.
+    """What is to be made; kept: which envelopes; is_told: whether a report is; unit:
+    metres in one of the file, as the user gave it; levels: the word of the user;
+    shows_parts: whether progress is that of one file.
     """
 
     envelopes: EnvelopeSettings
+    kept: Kept
+    is_told: bool
     motion: MotionSettings
     unit: float | None
     levels: str
@@ -108,16 +132,18 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """One file: where it came from, how large it was and is, its envelopes, what
-    became of its motion, its levels, and how many metres a unit of it was taken for.
+    """One file: where it came from, how large it was and is, its envelopes and which of
+    them were kept, what became of its motion, its levels, and how many metres a unit of
+    it was taken for. multi, one: None where nobody needed them.
     """
 
     file: Path
     out: Path | None
     file_bytes: int
     out_bytes: int | None
-    multi: EnvelopeReport
-    one: EnvelopeReport
+    multi: EnvelopeReport | None
+    one: EnvelopeReport | None
+    kept: Kept
     motion: list[MotionReport]
     levels: list[LevelReport]
     unit: float
@@ -134,6 +160,8 @@ def convert(
     motion_error: MotionError = 1e-4,
     motion_unit: MotionUnit = None,
     levels: WantedLevels = "",
+    envelopes: KeptEnvelopes = "one",
+    one_weight: OneWeight = None,
 ) -> None:
     """Write a package: the character with its envelopes, its motion packed and its
     levels of detail, mapped at once when loaded.
@@ -144,6 +172,7 @@ def convert(
         raise SettingError("-o: give a .flexor file to write, or --report for numbers")
     if ids not in ("places", "consistent"):
         raise SettingError(f"--ids: {ids!r}, expected places or consistent")
+    kept = _check_kept(envelopes)
     places = _places(files, out)
     check_wanted(levels)
 
@@ -155,6 +184,7 @@ def convert(
     settings = EnvelopeSettings(
         split=split,
         search=search,
+        one_parts=tuple(one_weight or ()),
         ids="consistent" if ids == "consistent" else "places",
     )
     done: list[Converted] = []
@@ -165,7 +195,8 @@ def convert(
         return f"stopped; written: {names}" if names else "stopped, nothing was written"
 
     is_one = len(files) == 1
-    wanted = Wanted(settings, motion, motion_unit, levels, is_one)
+    is_told = report or as_json
+    wanted = Wanted(settings, kept, is_told, motion, motion_unit, levels, is_one)
     with tidy_when_ended(say_left), _bar("files", len(files), not is_one) as advance:
         for file, place in zip(files, places, strict=True):
             try:
@@ -199,24 +230,27 @@ def _bar(what: str, count: int, is_shown: bool) -> Iterator[Callable[[], None]]:
         yield advance
 
 
+def _check_kept(text: str) -> Kept:
+    if text not in ("none", "one", "both"):
+        raise SettingError(f"--envelopes: {text!r}, expected none, one or both")
+    return text  # type: ignore[return-value]
+
+
 def _convert(file: Path, place: Path | None, wanted: Wanted) -> Converted:
     """Convert one file; place: None to write nothing."""
     from flexor.api.character import Character
     from flexor.api.load_save import load, save
-    from flexor.convert.envelope.make import DEFAULTS, convert_scene
+    from flexor.convert.envelope.make import keep_envelopes
     from flexor.convert.envelope.report import report_envelope
     from flexor.convert.motion.reduce import reduce_motion
     from flexor.convert.motion.unit import guess_unit
+    from flexor.scene.runtime.envelope import SomeEnvelopes
 
     character = load(file)
     size = file.stat().st_size  # now: it may be what is written
     findings = list(character.findings)
-    is_package = file.suffix.lower() == ENDING
-    if place is None and is_package and wanted.envelopes == DEFAULTS:
-        envelopes = character.envelopes  # a report of what is there
-    else:
-        envelopes, found = convert_scene(character.scene, wanted.envelopes)
-        findings += found
+    envelopes, found = _envelopes(character, file, place, wanted)
+    findings += found
     motion = wanted.motion
     if wanted.unit is None and file.suffix.lower() == ".bvh":
         motion = replace(motion, unit=guess_unit(character.skeleton) or 1.0)
@@ -231,19 +265,36 @@ def _convert(file: Path, place: Path | None, wanted: Wanted) -> Converted:
     if place is not None:
         with writing(place):
             place.parent.mkdir(exist_ok=True)
-        made = Character(scene).with_envelopes(envelopes)
+        none = SomeEnvelopes()
+        own = none if envelopes is None else keep_envelopes(envelopes, wanted.kept)
+        made = Character(scene).with_envelopes(own)
         save(made.with_levels(levels), place)
     return Converted(
         file,
         place,
         size,
         None if place is None else place.stat().st_size,
-        report_envelope(envelopes.multi),
-        report_envelope(envelopes.one),
+        None if envelopes is None else report_envelope(envelopes.multi),
+        None if envelopes is None else report_envelope(envelopes.one),
+        wanted.kept,
         moved,
         rows,
         motion.unit,
     )
+
+
+def _envelopes(
+    character: Character, file: Path, place: Path | None, wanted: Wanted
+) -> tuple[Envelopes | None, list[Finding]]:
+    """Both envelopes, and what was odd; None where neither is kept or told."""
+    from flexor.convert.envelope.make import DEFAULTS, convert_scene
+
+    if wanted.kept == "none" and not wanted.is_told:
+        return None, []
+    is_package = file.suffix.lower() == ENDING
+    if place is None and is_package and wanted.envelopes == DEFAULTS:
+        return character.envelopes, []  # a report of what is there
+    return convert_scene(character.scene, wanted.envelopes)
 
 
 def _places(files: Sequence[Path], out: str) -> list[Path | None]:
@@ -292,10 +343,12 @@ def _say(one: Converted) -> str:
         f"{one.out}: {say_count(one.out_bytes or 0)} bytes "
         f"({one.file.name}: {say_count(one.file_bytes)})"
     )
-    if one.multi.vertices:
+    kept = one.multi if one.kept == "both" else one.one
+    if kept is not None and kept.vertices and one.kept != "none":
+        weights = "with all weights" if one.kept == "both" else "with one weight"
         text += (
-            f"; {say_count(one.multi.vertices)} vertices, of which a frame holds at "
-            f"most {say_count(one.multi.peak)} at once"
+            f"; {say_count(kept.vertices)} vertices, of which a frame holds at most "
+            f"{say_count(kept.peak)} at once {weights}"
         )
     text += say_levels(one.levels) + say_motion(one.motion)
     return text if one.unit == 1 else f"{text}, at {one.unit:.3g} m a unit"
@@ -304,7 +357,8 @@ def _say(one: Converted) -> str:
 def _print_report(done: Sequence[Converted]) -> None:
     console = open_console()
     for one in done:
-        print_envelopes(one.file.name, one.multi, one.one)
+        if one.multi is not None and one.one is not None:
+            print_envelopes(one.file.name, multi=one.multi, one=one.one)
     console.print(LEGEND)
     for one in done:
         print_motion(one.file.name, one.motion)

@@ -18,13 +18,21 @@ from flexor.cli.tables.columns import (
 )
 from flexor.cli.tables.envelope import print_envelopes
 from flexor.cli.tables.levels import LEVEL_LEGEND, print_levels, report_stored
-from flexor.convert.envelope.report import EnvelopeReport, report_envelope
+from flexor.cli.tables.lists import LISTS_LEGEND, print_lists
+from flexor.convert.envelope.lists import list_envelope
+from flexor.convert.envelope.report import report_envelope
 from flexor.convert.report import SceneReport, report_scene
+from flexor.errors import SettingError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from flexor.api.character import Character
+    from flexor.scene.runtime.envelope import Envelope
+
 __all__ = ["inspect", "print_report"]
+
+WEIGHTS = {"multi": "all weights", "one": "one weight"}
 
 
 def inspect(
@@ -34,6 +42,14 @@ def inspect(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON instead of tables.")
     ] = False,
+    lists: Annotated[
+        bool,
+        typer.Option(
+            "--lists",
+            help="Only the lists of a package's envelopes: the common vertex buffer, "
+            "what each joint writes, commands, and when each area is needed.",
+        ),
+    ] = False,
 ) -> None:
     """Say what is in a file: nodes, meshes, influences, clips, bytes, findings; of a
     package also envelopes and levels of detail.
@@ -41,19 +57,18 @@ def inspect(
     from flexor.api.load_save import load
 
     character = load(file)
+    if lists:
+        _print_lists(file, character, as_json)
+        return
     report = report_scene(character.scene)
     size = file.stat().st_size
-    kinds: dict[str, EnvelopeReport] = {}
-    if file.suffix.lower() == ".flexor":
-        both = character.envelopes
-        kinds = {
-            name: report_envelope(getattr(both, name)) for name in ("multi", "one")
-        }
+    is_package = file.suffix.lower() == ".flexor"
+    kinds = {name: report_envelope(own) for name, own in _stored(character).items()}
     given = character.given_levels
     levels = [] if given is None else report_stored(given)
     if as_json:
         whole = _as_json(file, size, report)
-        if kinds:
+        if is_package:
             whole["levels"] = [dataclasses.asdict(level) for level in levels]
             whole["envelopes"] = {
                 name: dataclasses.asdict(kind) for name, kind in kinds.items()
@@ -63,9 +78,38 @@ def inspect(
     print_report(file.name, size, report)
     if kinds:
         print_envelopes("envelopes", **kinds)
+    elif is_package:
+        open_console().print("no envelopes: they are made when they are asked for")
     if levels:
         print_levels("levels of detail", levels)
         open_console().print(LEVEL_LEGEND)
+
+
+def _print_lists(file: Path, character: Character, as_json: bool) -> None:
+    """The lists of the envelopes that a package holds."""
+    made = {
+        name: list_envelope(own, character.skeleton.names)
+        for name, own in _stored(character).items()
+    }
+    get = f"flexor convert {file.name} -o {file.stem}.flexor --envelopes both"
+    if not made:
+        raise SettingError(f"--lists: {file} holds no envelopes; {get!r} puts them in")
+    if as_json:
+        whole = {name: dataclasses.asdict(own) for name, own in made.items()}
+        typer.echo(json.dumps({"file": str(file), "lists": whole}))
+        return
+    for name, own in made.items():
+        print_lists(f"{file.name}, {WEIGHTS[name]}", own)
+    typer.echo(LISTS_LEGEND)
+    if "multi" not in made:
+        typer.echo(f"with all weights: {get}")
+
+
+def _stored(character: Character) -> dict[str, Envelope]:
+    """The envelopes that a package brought."""
+    given = character.given_envelopes
+    both = {name: getattr(given, name, None) for name in WEIGHTS}
+    return {name: own for name, own in both.items() if own is not None}
 
 
 def _as_json(file: Path, size: int, report: SceneReport) -> dict[str, Any]:

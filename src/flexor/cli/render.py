@@ -97,8 +97,16 @@ WeightsName = Annotated[
     str,
     typer.Option(
         "--weights",
-        help="multi: all weights of each vertex; one: the largest alone, as is used "
-        "for characters far away.",
+        help="multi: all weights of each vertex; one: the largest alone, which is "
+        "quicker, and will do where a character is small in the picture.",
+    ),
+]
+OneWeight = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATTERN",
+        help="With --weights one: only these have one weight, by patterns of names of "
+        "joints or meshes. Can be given more than once.",
     ),
 ]
 Skinning = Annotated[
@@ -106,6 +114,14 @@ Skinning = Annotated[
     typer.Option(
         help="How weights are blended. linear: matrices; dual: dual quaternions, which "
         "keep twisted limbs round."
+    ),
+]
+Without = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATTERN",
+        help="Leave out meshes, by patterns of their names or of their nodes', such as "
+        "'*Shield*'. Can be given more than once.",
     ),
 ]
 Samples = Annotated[int, typer.Option(help="4 for smooth edges, 1 for speed.")]
@@ -152,15 +168,16 @@ def render(
     skinning: Skinning = "linear",
     crowd: CrowdCount = None,
     seed: Seed = None,
+    without: Without = None,
+    one_weight: OneWeight = None,
 ) -> None:
-    """Draw a character: a clip as a video, one pose as a picture, many as a sheet; or
-    a crowd of it.
-    """
+    """Draw a character, or a crowd of it: a clip as a video, a pose, a sheet."""
     refused: dict[str, object] = {"--time": time, "--sheet": sheet, "--heat": heat}
     refused |= {"--turntable": turntable, "--bones": bones, "--names": names}
     refused |= {"--show": show, "--weights one": weights == "one"}
     refused |= {"--skinning dual": skinning == "dual"}
     check_crowd(crowd, seed, refused)
+    _check_one_weight(one_weight, weights)
     looks = DrawStyle(
         style=_choose_style(style, heat),
         samples=samples,
@@ -181,20 +198,19 @@ def render(
         _choose_weights(weights),
         _choose_method(skinning, weights),
     )
-    is_sheet, is_held = sheet is not None, time is not None
-    kind = _kind(out, is_sheet=is_sheet, is_held=is_held, is_turning=turntable)
+    kind = _kind(out, sheet is not None, time is not None, turntable)
     check_parent(Path(out))
 
     with tidy_when_ended():
-        character = _load(file)
+        character = _load(file, without, one_weight)
         _check_joint(character, heat)
         shot = replace(shot, style=fit_views(looks, character, limits))
         name = _choose_clip(character, clip, rest)
         time = _check_time(character, name, time)
         # Without a clip nothing would move; a crowd is shown for as long as a turn.
         turns = turntable or crowd is not None or (name is None and time is None)
+        plan = _plan(character, name, time, seconds, fps, turns)
         if crowd is not None:
-            plan = _plan(character, name, time, seconds, fps, turns)
             frames = len(plan.times) if kind == "movie" else None
             render_crowd(character, shot, name, crowd, seed or 0, frames, fps)
         elif sheet is not None:
@@ -202,7 +218,6 @@ def render(
         elif kind == "picture":
             _write_picture(character, shot, name, time or 0.0)
         else:
-            plan = _plan(character, name, time, seconds, fps, turns)
             _write_movie(character, shot, name, plan, fps)
 
 
@@ -219,7 +234,7 @@ class Plan:
         return any(self.turns)
 
 
-def _kind(out: str, *, is_sheet: bool, is_held: bool, is_turning: bool) -> str:
+def _kind(out: str, is_sheet: bool, is_held: bool, is_turning: bool) -> str:
     """What is to be written: "sheet", "picture" or "movie"."""
     if is_sheet and (is_held or is_turning):
         raise SettingError("--sheet: shows a whole clip; leave out --time, --turntable")
@@ -441,11 +456,25 @@ def _name(clip: str | None) -> str:
     return "rest pose" if clip is None else repr(clip)
 
 
-def _load(file: Path) -> Character:
+def _check_one_weight(patterns: list[str] | None, weights: str) -> None:
+    if patterns and weights != "one":
+        raise SettingError("--one-weight: is for --weights one; give that too")
+
+
+def _load(
+    file: Path, without: list[str] | None, one_weight: list[str] | None
+) -> Character:
     from flexor.api.load_save import load
 
     character = load(file)
     say_lost_links(file.name, character.findings)
+    try:
+        if without:
+            character = character.without(*without)
+        if one_weight:
+            character = character.with_one_weight(*one_weight)
+    except SettingError as error:
+        raise SettingError(f"--{error}") from None
     return character
 
 

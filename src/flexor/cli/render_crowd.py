@@ -237,7 +237,8 @@ def _camera(crowd: Crowd, shot: Shot, tall: float) -> Camera:
     """A camera that has all in the picture if they are few, of many a good part."""
     from flexor.draw.scene.fit import direction_of, fit_camera
 
-    places = crowd.place
+    places = crowd.place.copy()
+    places[:, 1] += crowd.soles
     if len(crowd) > FEW:
         back = places[:, 2] / places[:, 2].min()
         share = FIRST + (LAST - FIRST) * back

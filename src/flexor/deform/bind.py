@@ -53,6 +53,24 @@ def bind_scene(scene: Scene) -> list[Bind]:
     ]
 
 
+def pulling_nodes(scene: Scene) -> Ints:
+    """The nodes, rising, that a surface of the default scene hangs on: (P,).
+
+    Cameras, lights, helpers and joints without a weight are none of them.
+    """
+    is_pulling = np.zeros(len(scene.skeleton), bool)
+    for node in np.flatnonzero(scene.shown_nodes() & (scene.node_mesh >= 0)).tolist():
+        row = int(scene.node_skin[node])
+        for primitive in scene.meshes[scene.node_mesh[node]].primitives:
+            if row < 0 or primitive.skin is None:
+                is_pulling[node] = True
+                continue
+            own = primitive.skin
+            joints = np.unique(own.joints[own.weights > 0])
+            is_pulling[scene.skins[row].joints[joints]] = True
+    return np.flatnonzero(is_pulling).astype(np.int32)
+
+
 def bind_primitive(scene: Scene, node: int, row: int) -> Bind:
     """One primitive of the mesh at `node`."""
     mesh = int(scene.node_mesh[node])

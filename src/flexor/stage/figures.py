@@ -27,6 +27,7 @@ from flexor.scene.runtime.levels import Levels
 from flexor.scene.scene import Scene
 from flexor.scene.stage.ground import Ground
 from flexor.stage.crowd.kind import footprint_of, slot_reaches
+from flexor.stage.crowd.standing import rest_places, rest_sole
 from flexor.stage.effects.shadows import slant_of
 
 __all__ = [
@@ -69,7 +70,7 @@ class FigureKind:
     in each row of a palette; nodes: by level, how many nodes that are; binds: by level,
     then by surface; reaches: float64 (S,), metres from the node of each slot to the
     skin farthest from it; footprint: metres that it takes on the floor, from its
-    middle.
+    middle; sole: metres from its base point up to the floor that it stands on at rest.
     """
 
     levels: Levels
@@ -78,6 +79,7 @@ class FigureKind:
     binds: tuple[tuple[LevelBind, ...], ...]
     reaches: Doubles
     footprint: float
+    sole: float
 
 
 @dataclass(slots=True, eq=False)
@@ -127,19 +129,21 @@ def make_figure_kind(scene: Scene, levels: Levels) -> FigureKind:
     slots = tuple(
         lanes.slots.reshape(-1, 8)[lanes.groups[level]].ravel() for level in every
     )
+    binds = tuple(
+        tuple(
+            bind_level(scene, levels, surface, level, lanes.rows[level])
+            for surface in range(len(levels.surfaces))
+        )
+        for level in every
+    )
     return FigureKind(
         levels,
         slots,
         tuple(len(np.unique(levels.slots[own])) for own in slots),
-        tuple(
-            tuple(
-                bind_level(scene, levels, surface, level, lanes.rows[level])
-                for surface in range(len(levels.surfaces))
-            )
-            for level in every
-        ),
+        binds,
         slot_reaches(scene, levels) + _morph_reaches(scene, levels),
         footprint_of(scene, levels),
+        rest_sole(rest_places(scene, levels, slots[0], binds[0])),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
@@ -9,11 +10,14 @@ import numpy as np
 import pytest
 
 import flexor
+from flexor.api.character import Character
 from flexor.api.crowd import Crowd
 from flexor.api.pictures.field import CHALK, GRASS, NEAREST
 from flexor.draw.drawlist import DrawItem, DrawList
 from flexor.draw.scene.style import DrawStyle
+from flexor.errors import SettingError
 from flexor.pose.crowd.level_choice import LevelRule
+from flexor.scene.character.clip import Clip, Track
 from tests.api.test_crowd import CAMERA, SIZE, levelled
 
 Rng = np.random.Generator
@@ -126,6 +130,82 @@ def test_the_ground_lies_under_the_lowest() -> None:
     assert (field_of(crowd, floor=0.25).positions[:, 1] == 0.25).all()
 
 
+def from_middle(below: float, *, step: float = 0.0) -> Character:
+    """The chain, its origin so many metres over its lowest point; clip "step" puts it
+    so many metres to the side in a second, and "sit" lets it down by nine.
+    """
+    hero = levelled()
+    scene = hero.scene
+    low = min(float(skin.positions[:, 1].min()) for skin in hero.deform(hero.pose()))
+    root = np.array([0, -below - low, 0], np.float32) + scene.skeleton.translations[0]
+    steps = scene.skeleton.translations.copy()
+    steps[0] = root
+    times = np.array([0.0, 1.0], np.float32)
+
+    def shifted(name: str, *places: Any) -> Clip:
+        return Clip(name, (Track(0, "translation", times, np.stack(places)),))
+
+    clips = {
+        "step": shifted("step", root, root + np.float32([step, 0, 0])),
+        "sit": shifted("sit", *2 * [root - np.float32([0, 9, 0])]),
+    }
+    skeleton = dataclasses.replace(scene.skeleton, translations=steps)
+    made = dataclasses.replace(scene, skeleton=skeleton, clips=clips)
+    return Character(made).with_levels(hero.levels)
+
+
+@pytest.mark.parametrize("below", [3.0, -2.0])
+def test_the_ground_is_at_the_feet_wherever_a_file_has_its_origin(below: float) -> None:
+    crowd = Crowd([from_middle(below), levelled()], [2, 1])
+    crowd.size = 1, 2, 1
+    np.testing.assert_allclose(crowd.soles, [-below, -2 * below, 0], atol=1e-5)
+    floor = min(-below, -2 * below, 0)
+    assert field_of(crowd).positions[:, 1] == pytest.approx(floor, abs=1e-5)
+    crowd.place[:, 1] = -crowd.soles
+    assert field_of(crowd).positions[:, 1] == pytest.approx(0, abs=1e-5)
+
+
+def test_the_ground_stays_while_all_jump() -> None:
+    for below in (0.0, -2.0):
+        crowd = Crowd(from_middle(below), 2)
+        crowd.place[:, 1] = 1
+        assert field_of(crowd).positions[:, 1] == pytest.approx(-below, abs=1e-5)
+
+
+def test_the_ground_is_at_the_feet_of_the_clip() -> None:
+    crowd = Crowd(from_middle(3.0), 1)
+    crowd.play("sit")
+    np.testing.assert_allclose(crowd.soles, -12, atol=1e-5)
+
+
+@pytest.mark.parametrize("below", [3.0, -2.0])
+def test_a_fitting_camera_sees_feet_below_the_origin(below: float) -> None:
+    crowd = Crowd(from_middle(below), 1)
+    camera = crowd.fit(SIZE, (0, 0, 1))
+    tall = crowd.state.kinds[0].levels.height
+    spots = camera.project(np.array([[0, -below, 0], [0, tall - below, 0]]), SIZE)
+    assert (spots[:, :2] >= 0).all()
+    assert (spots[:, :2] <= SIZE).all()
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_shadows_are_under_bodies_as_they_are_posed(level: int) -> None:
+    """At both ends of a clip that goes 3 m aside, and turned; not at its middle."""
+    crowd = Crowd(from_middle(3.0, step=3.0), 3)
+    crowd.place[:, 0] = -4, 0, 1
+    crowd.heading[:] = 0, 0, 0.8
+    crowd.play("step", time=(0, 1, 0.5), loop=False)
+    crowd.level = level
+    crowd.deform()
+    (mesh,) = crowd.meshes()
+    item = crowd.draw_list(CAMERA, DrawStyle(shadow=True)).items[0]
+    # Triangles are all alike: their mean is the middle of the surface.
+    wanted = mesh.positions[:, mesh.faces].mean((1, 2))
+    found = item.positions[:, 0]
+    np.testing.assert_allclose(found[:, [0, 2]], wanted[:, [0, 2]], atol=1e-4)
+    np.testing.assert_allclose(found[:, 1], -3, atol=0.01)
+
+
 def test_the_ground_reaches_well_past_what_the_camera_looks_at() -> None:
     item = field_of(Crowd(levelled(), 1))
     away = math.dist(CAMERA.eye, CAMERA.target)
@@ -172,3 +252,19 @@ def test_a_picture_without_paper_is_empty_at_the_horizon() -> None:
     assert (alpha[:44] == 0).all()
     assert (np.diff(alpha[46:]) >= 0).all()
     assert ((alpha > 0) & (alpha < 255)).any()
+
+
+def test_buffers_are_given_or_refused() -> None:
+    crowd = Crowd(levelled(), 1)
+    assert crowd.target is None
+    crowd.draw(CAMERA, SIZE, DrawStyle(samples=1, buffers=("depth", "normal")))
+    target = crowd.target
+    assert target is not None
+    assert target.depth is not None
+    assert target.normal is not None
+    assert np.isfinite(target.depth).any()
+    picture = crowd.draw(CAMERA, (20, 10))
+    assert crowd.target is not None
+    assert crowd.target.colour is picture
+    with pytest.raises(SettingError, match="part: pictures of many have depth and"):
+        crowd.draw(CAMERA, SIZE, DrawStyle(buffers=("depth", "part")))

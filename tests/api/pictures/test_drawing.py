@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import threading
 import weakref
 from dataclasses import replace
@@ -25,6 +26,7 @@ from flexor.scene.character.camera import Camera
 from flexor.scene.character.light import DAYLIGHT, Light
 from flexor.scene.character.material import Material, TextureRef
 from flexor.scene.character.mesh import Primitive
+from flexor.scene.character.standing import stands_at
 from flexor.scene.scene import Scene
 from tests.draw.scenes import skeleton, square_scene
 from tests.scenes import plain_scene, random_clip, random_scene, random_skeleton
@@ -209,15 +211,14 @@ def test_floor(hero: Character) -> None:
 def test_where_it_stands() -> None:
     points = np.zeros((100, 3), np.float32)
     points[:, 1] = np.linspace(0, 2, 100)
-    stands = draw_kit._stands_at
-    assert stands(points, 0.01, 2.0) == 0
-    assert stands(points, -0.9, 2.0) == -0.9
+    assert stands_at(points, 0.01, 2.0) == 0
+    assert stands_at(points, -0.9, 2.0) == -0.9
     # A tool that hangs below the floor does not move it; a whole foot does.
     points[:5, 1] = -0.2
-    assert stands(points, -0.2, 2.0) == 0
+    assert stands_at(points, -0.2, 2.0) == 0
     points[:30, 1] = -0.2
-    assert stands(points, -0.2, 2.0) == -0.2
-    assert stands(points[:0], 5.0, 1.0) == 5
+    assert stands_at(points, -0.2, 2.0) == -0.2
+    assert stands_at(points[:0], 5.0, 1.0) == 5
 
 
 # What is shared
@@ -440,3 +441,50 @@ def test_a_picture_casts_its_shadow_once(
     monkeypatch.setattr(drawing, "cast_shadow", count)
     assert (drawer.draw(pose, camera) == plain).all()
     assert len(calls) == 1
+
+
+# What is asked for in vain
+
+
+def test_several_characters_are_told_what_draws_them(hero: Character) -> None:
+    for wrong in ([hero, hero], (hero,), []):
+        with pytest.raises(SettingError, match=r"flexor\.Crowd draws many"):
+            flexor.draw(wrong)  # type: ignore[arg-type]
+        with pytest.raises(SettingError, match=f"of {len(wrong)}, expected one"):
+            flexor.Drawer(wrong)  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match="character: str, expected a Character"):
+        flexor.contact_sheet("hero.glb")  # type: ignore[arg-type]
+    for pose in ("walk", [hero.pose()]):
+        with pytest.raises(SettingError, match=r"pose: .*, expected a Pose"):
+            flexor.draw(hero, pose)  # type: ignore[arg-type]
+
+
+def test_without_a_pose_it_is_at_rest(hero: Character) -> None:
+    picture = flexor.draw(hero, size=(40, 30))
+    assert (picture == flexor.draw(hero, hero.pose(), size=(40, 30))).all()
+
+
+def test_buffers_that_nobody_would_get_are_refused(hero: Character) -> None:
+    style = DrawStyle(buffers=("depth", "part"))
+    with pytest.raises(SettingError, match="depth, part: draw gives colours alone"):
+        flexor.draw(hero, hero.pose(), style=style)
+    with pytest.raises(SettingError, match="contact_sheet gives colours alone"):
+        flexor.contact_sheet(hero, style=style)
+    with pytest.raises(SettingError, match='"heat": say of which joint'):
+        DrawStyle(buffers=("heat",))
+
+
+def test_a_drawer_can_be_pickled(hero: Character) -> None:
+    style = DrawStyle(style="cel", samples=1, ground=True, buffers=("depth",))
+    drawer = Drawer(hero, (60, 40), style, weights="one")
+    camera = drawer.fit("walk")
+    drawer.draw(hero.pose("walk", 0.1), camera)
+    other = pickle.loads(pickle.dumps(drawer))
+    assert (other.target.colour == drawer.target.colour).all()
+    assert (other.floor, other.findings) == (drawer.floor, drawer.findings)
+    pose = hero.pose("walk", 0.4)
+    assert (other.draw(pose, camera) == drawer.draw(pose, camera)).all()
+    assert (other.target.depth == drawer.target.depth).all()
+    # One that has not drawn yet finds its floor itself.
+    fresh = pickle.loads(pickle.dumps(Drawer(hero, (60, 40))))
+    assert (fresh.draw(pose) == Drawer(hero, (60, 40)).draw(pose)).all()

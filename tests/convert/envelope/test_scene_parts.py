@@ -10,7 +10,9 @@ import pytest
 
 from flexor.api.character import Character
 from flexor.convert.envelope.make import EnvelopeSettings, convert_scene
+from flexor.convert.envelope.one_weight import one_weight
 from flexor.convert.envelope.scene_parts import scene_parts, take_vertices
+from flexor.deform.envelope import init_envelope, skin_envelope
 from flexor.errors import ShapeError
 from flexor.scene.character.mesh import Mesh, MorphTarget, Primitive
 from flexor.scene.character.normals import vertex_normals
@@ -185,12 +187,47 @@ def test_a_joint_named_twice_alike_is_one_model(rng: Rng) -> None:
     assert sum(counts.values()) == pulls
 
 
-def test_a_joint_named_twice_with_two_binds_is_refused(rng: Rng) -> None:
-    """No matrix of the model's own can stand for both."""
+def test_a_joint_named_twice_with_two_binds_pulls_by_both(rng: Rng) -> None:
+    """Two rows of one model, which is one pull of each vertex: by the mean bind."""
     scene = skinned_scene(rng, [2, 5, 2, 1])
-    text = "skin 'skin': names node 2 twice, with different bind matrices"
-    with pytest.raises(ShapeError, match=text):
-        scene_parts(scene)[0]
+    (part,) = scene_parts(scene)[0]
+    assert part.models.tolist() == [1, 2, 2, 5]
+    tie = scene.meshes[0].primitives[0].skin
+    assert tie is not None
+    both = (tie.joints == 0) | (tie.joints == 2)
+    assert (((tie.weights > 0) & both).sum(1) > 1).any()
+    check_moved(scene, rng)
+    made = convert_scene(scene, EnvelopeSettings(split=False))[0]
+    assert made.one.group_counts()["native"] == len(part)
+    hero = Character(scene)
+    turns = rng.normal(size=(7, 4))
+    turns /= np.linalg.norm(turns, axis=1, keepdims=True)
+    pose = hero.pose_from(rng.normal(size=(7, 3)), turns)
+    (skin,) = hero.deform(pose)
+    places, normals = np.empty((2, 1, 9, 3), np.float32)
+    state = init_envelope(made.multi)
+    skin_envelope(
+        state,
+        pose.world[None],
+        pose.weights[None],
+        positions=[places],
+        normals=[normals],
+    )
+    np.testing.assert_allclose(places[0], skin.positions, atol=1e-5)
+    np.testing.assert_allclose(normals[0], skin.normals, atol=1e-4)
+    hero.deform(pose, weights="one")
+
+
+def test_one_weight_of_two_binds_is_the_larger(rng: Rng) -> None:
+    scene = skinned_scene(rng, [2, 5, 2, 1])
+    (part,) = scene_parts(scene)[0]
+    weights = np.zeros_like(part.weights)
+    weights[:, :3] = 0.25, 0.35, 0.4  # model 2 pulls by 0.6, mostly by its second row
+    joints = np.zeros_like(part.joints)
+    joints[:, :3] = 1, 2, 3
+    lone = one_weight(replace(part, joints=joints, weights=weights), range(9))
+    assert (part.models[lone.joints] == 2).all()
+    assert (lone.joints == 2).all()
 
 
 # Pieces of a part

@@ -220,7 +220,8 @@ def whole_plan_again(arrays: dict[str, Any]) -> None:
 # Steps of the envelope with all weights: native of node 2, draw of part 1; native of
 # node 0, start of node 0, no draw, native of node 1, end of node 1, draw by id.
 WRONG_ENVELOPES: list[tuple[Change, str]] = [
-    (put("peaks", 0, -1), "peak: -1 places"),
+    (put("peaks", 0, -2), "peak: -2 places"),
+    (put("peaks", 0, -1), "peaks.*-1 for 'multi', which has arrays"),
     (put("peaks", 0, 1 << 29), "peak: 536870912 places for 7"),
     (put("peaks", 1, 73), "peak: 73 places for 7"),
     (drop("peaks"), "0 numbers, expected 2"),

@@ -88,7 +88,12 @@ def test_without_seconds_it_is_there_at_once() -> None:
 
 def test_what_is_forgotten_begins_from_the_pose() -> None:
     rng = np.random.default_rng(4)
-    for which, rows in ((None, range(4)), ([1, 3], [1, 3]), (2, [2])):
+    for which, rows in (
+        (None, range(4)),
+        ([1, 3], [1, 3]),
+        (2, [2]),
+        (slice(1, None), [1, 2, 3]),
+    ):
         state = solver(4)
         pose, world = posed(state.reach.layout, random_rotations(rng, 4, 3))
         targets = random_targets(rng, LENGTHS, 4)[:, None]

@@ -30,6 +30,8 @@ def test_settings_are_in_the_order_of_who(rng: Rng) -> None:
     assert state._fades[:4:2, LENGTH].tolist() == [2.0, 0.5]
     play(state, "c", who=np.array([False, True, False, True]), fade=[0.125, 0.25])
     assert state._fades[2::4, LENGTH].tolist() == [0.125, 0.25]
+    play(state, "a", who=slice(1, None, 2), fade=[0.75, 1.5])
+    assert state._fades[2::4, LENGTH].tolist() == [0.75, 1.5]
 
 
 def test_acts_are_never_all_counted(rng: Rng) -> None:

@@ -120,30 +120,42 @@ def look(state: CrowdState) -> Any:
     return told[0]
 
 
-def test_each_look_measures_since_the_last() -> None:
-    """Three metres a second, twice that, backward, a pause, and put elsewhere."""
+def test_each_step_of_the_clock_measures() -> None:
+    """Three metres a second, twice that, backward, a pause, and moved by hand."""
     state = init_crowd([KIND], [2])
     state.clip[:] = 1, -1
+    state.place[:] = 9, 0, 7  # where they begin: nobody went there
     assert look(state).tolist() == [0, 0]
     advance_crowd(state, 0.1)
-    advance_crowd(state, 0.2)
     np.testing.assert_allclose(look(state), [3, 0], rtol=1e-5)
     state.speed[:] = 2
     advance_crowd(state, 0.05)
     np.testing.assert_allclose(look(state), [6, 0], rtol=1e-5)
     advance_crowd(state, -0.1)
     np.testing.assert_allclose(look(state), [6, 0], rtol=1e-5)
-    advance_crowd(state, 0.1)
-    advance_crowd(state, -0.1)
-    np.testing.assert_allclose(look(state), [0, 0], atol=1e-5)
+    advance_crowd(state, 0.0)  # a pause: as fast as before
+    np.testing.assert_allclose(look(state), [6, 0], rtol=1e-5)
     state.speed[:] = 0
-    advance_crowd(state, 0.5)
     state.place[1, 0] += 2
+    advance_crowd(state, 0.5)
     np.testing.assert_allclose(look(state), [0, 4], rtol=1e-5)
 
 
-def test_two_looks_without_a_step_between_have_no_speed() -> None:
+def test_nobody_has_a_speed_by_being_put_somewhere_before_the_first_step() -> None:
     state = init_crowd([KIND], [1])
-    look(state)
-    state.place[:] = 5, 0, 0
+    state.place[:] = 9, 0, 0
+    advance_crowd(state, 1 / 60)
     assert look(state).tolist() == [0]
+
+
+def test_how_often_one_looks_makes_no_difference() -> None:
+    """Twelve metres a second are that at the second look of a frame, too."""
+    rule = LevelRule(by="speed", borders=(6.0,))
+    state = init_crowd([KIND], [1])
+    state.clip[:], state.speed[:] = 1, 4
+    advance_crowd(state, 0.1)
+    for _ in range(3):
+        see_crowd(state, Camera(eye=(0, 2, 60), target=(0, 0, 0)), SIZE, rule)
+        assert state.level.tolist() == [1]
+        np.testing.assert_allclose(look(state), [12], rtol=1e-5)
+        state.level[:] = 1  # the look itself has put it at 0

@@ -29,6 +29,7 @@ from flexor.errors import SettingError
 from flexor.scene.character.camera import Camera
 from flexor.scene.stage.ground import Ground
 from flexor.stage.crowd.crowd import CrowdState, Shown
+from flexor.stage.crowd.standing import middles_of
 
 __all__ = ["CrowdPainter"]
 
@@ -67,7 +68,7 @@ class CrowdPainter:
         self._disc = upload_shadow_disc(self.backend)
         self._darker = upload_shadow_disc(self.backend, DARKER)
         self._field = Field(self.backend)
-        self._targets = Targets()
+        self.targets = Targets()
         self._style: DrawStyle | None = None  # of the last picture
         self._dresses: list[Dress] = []
 
@@ -76,7 +77,7 @@ class CrowdPainter:
     ) -> NDArray[np.uint8]:
         """A picture of what was deformed last."""
         style = style_of(style)
-        target = self._targets.take(size, style)
+        target = self.targets.take(size, style)
         draw_list = self.draw_list(camera, style.for_height(size[1]))
         return self.backend.draw(draw_list, target)
 
@@ -121,9 +122,12 @@ class CrowdPainter:
         return self._discs(None, ground.height)
 
     def _ground(self, camera: Camera, style: DrawStyle) -> list[DrawItem]:
-        places = self._state.place[:, 1]
-        places = places[np.isfinite(places)]
-        floor = float(places.min(initial=0.0)) if len(places) else 0.0
+        soles = self._state.soles()
+        stands = self._state.place[:, 1] + soles
+        stands = stands[np.isfinite(stands)]
+        floor = float(stands.min()) if len(stands) else 0.0
+        # All may jump at once: then it stays where they stand as they are put at 0.
+        floor = min(floor, max(float(soles.min()), 0.0) if len(soles) else 0.0)
         shown = [self._state.place[own.who] for own in self._state.shown]
         every = np.concatenate([np.zeros((0, 3)), *shown])
         return self._field.items(camera, style, floor, every)
@@ -144,20 +148,20 @@ class CrowdPainter:
                 for own in state.shown
             ]
         )
-        places = np.concatenate([self._feet(own) for own in state.shown])
+        places = np.concatenate([self._below(own) for own in state.shown])
         if floor is not None:
             places[:, 1] = floor
         reaches = (wide * state.size[who]).astype(np.float32)
         disc = self._disc if height is None else self._darker
         return [build_shadows(disc, places, reaches, height)]
 
-    def _feet(self, own: Shown) -> Floats:
-        """Where characters (n, 3) are over the ground: in the middle of their clips."""
-        state, who = self._state, own.who
-        centres = state.kinds[own.kind].centres[state.clip[who]]
-        c, s = np.cos(state.heading[who]), np.sin(state.heading[who])
-        x, z = centres[:, 0] * state.size[who], centres[:, 2] * state.size[who]
-        there = state.place[who] + np.stack(
-            [c * x + s * z, np.zeros(len(who)), c * z - s * x], 1
-        )
-        return there.astype(np.float32)
+    def _below(self, own: Shown) -> Floats:
+        """Places (n, 3) on the floor under the bodies of characters as they are now.
+
+        Their middles count, not their places: a clip may show them beside those.
+        """
+        state, kind = self._state, self._state.kinds[own.kind]
+        below = middles_of(own.positions, kind.shares[own.level])
+        soles = kind.soles[state.clip[own.who]] * state.size[own.who]
+        below[:, 1] = state.place[own.who, 1] + soles
+        return below

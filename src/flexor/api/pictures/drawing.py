@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexor.api.pictures.drawable import Drawable
+from flexor.api.one_weight import one_weight_error
+from flexor.api.pictures.drawable import Drawable, check_one
 from flexor.api.pictures.kit import (
-    bounds,
     dressed,
     find_floor,
     many,
@@ -49,6 +50,7 @@ from flexor.output.formats.png import encode_png
 from flexor.pose.pose import Pose
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.light import Light
+from flexor.scene.character.standing import bounds
 from flexor.scene.finding import Finding
 
 __all__ = ["Drawer", "contact_sheet", "draw", "picture_png"]
@@ -91,6 +93,7 @@ class Drawer:
         weights: Weights | WeightRule = "multi",
         method: Method = "linear",
     ) -> None:
+        check_one(character)
         self.character = character
         check_method(method)
         self._method: Method = method
@@ -104,14 +107,28 @@ class Drawer:
         self.style = style.for_height(self.target.size[1])
         self.floor = self.style.floor
         self.names = 0, 0
-        self._kit, self._dress = dressed(character, self.style, backend)
+        self._backend = backend
+        self._size: float | None = None
+        self._most_skipped = 0
+        self._dress_up()
+
+    def _dress_up(self) -> None:
+        """Make what draws, or take it where others have made it."""
+        self._kit, self._dress = dressed(self.character, self.style, self._backend)
         self._views = views_of(self._kit, self.style)
         self._skins: list[SkinnedPrimitive] | None = None
         self._shadow: ShadowState | None = None
-        self._size: float | None = None
-        self._most_skipped = 0
         self._key: tuple[Camera | None, float | None, float | None] = None, None, None
         self._lights_grid: Around = (), ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What draws is in a backend, which stays where it is.
+        made = "_kit", "_dress", "_views", "_skins", "_shadow", "_key", "_lights_grid"
+        return {name: own for name, own in self.__dict__.items() if name not in made}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._dress_up()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -171,6 +188,10 @@ class Drawer:
 
         camera: None for one fitted to the pose.
         """
+        if not isinstance(pose, Pose):
+            raise SettingError(
+                f"pose: {type(pose).__name__}, expected a Pose, such as hero.pose(...)"
+            )
         positions, normals = self._deform(pose, self._choose(pose, camera))
         style, kit = self.style, self._kit
         seen = positions if kit.has_skin else [self._sticks(pose)]
@@ -203,14 +224,19 @@ class Drawer:
             return self._weights
         if camera is None or pose.is_many or not len(pose.world):
             return "multi"
+        errors = None
+        if self._weights.small is None:
+            errors = np.array([one_weight_error(self.character)])
+        places = pose.world[self._kit.nodes, :, 3]
         choose_weights(
             self._weights,
             camera,
             self.target.size,
-            pose.world[:, :, 3].mean(0, keepdims=True),
+            (places.min(0, keepdims=True) + places.max(0, keepdims=True)) / 2,
             np.array([self._kit.size / 2], np.float32),
             np.array([self.is_behind]),
             is_one=self._is_one,
+            errors=errors,
         )
         return "one" if self._is_one[0] else "multi"
 
@@ -279,7 +305,7 @@ class Drawer:
 
 def draw(
     character: Drawable,
-    pose: Pose,
+    pose: Pose | None = None,
     camera: Camera | None = None,
     size: tuple[int, int] = (640, 480),
     *,
@@ -289,10 +315,10 @@ def draw(
 ) -> NDArray[np.uint8]:
     """A picture of a character in a pose: uint8 (H, W, 4), sRGB and alpha.
 
-    camera: None for one fitted to the pose; size: width and height in pixels; style:
-    a name such as "cel", or a DrawStyle; weights, method: as of a Drawer. Several
-    threads may call it at once. To draw many pictures of one character, a Drawer is
-    quicker.
+    pose: None for the rest pose; camera: None for one fitted to the pose; size: width
+    and height in pixels; style: a name such as "cel", or a DrawStyle; weights, method:
+    as of a Drawer. Several threads may call it at once. To draw many pictures of one
+    character, a Drawer is quicker, and has buffers beside the colours.
 
     Examples
     --------
@@ -301,8 +327,10 @@ def draw(
     >>> flexor.draw(hero, hero.pose("walk", 0.4)).shape
     (480, 640, 4)
     """
+    check_one(character)
+    style = _colours_alone(style, "draw")
     drawer = Drawer(character, size, style, weights=weights, method=method)
-    return drawer.draw(pose, camera)
+    return drawer.draw(character.pose() if pose is None else pose, camera)
 
 
 def contact_sheet(
@@ -328,6 +356,8 @@ def contact_sheet(
     """
     if count < 1:
         raise SettingError(f"count: {count}, expected 1 or more")
+    check_one(character)
+    style = _colours_alone(style, "contact_sheet")
     if clip is None and character.clips:
         clip = next(iter(character.clips))
     times = [0.0] if clip is None else _spread(character, clip, count)
@@ -357,6 +387,17 @@ def picture_png(
         return encode_png(draw(character, character.pose(), size=size))
     except Exception:  # a notebook shows the text instead; an odd file is no reason
         return None
+
+
+def _colours_alone(style: DrawStyle | str, name: str) -> DrawStyle:
+    """A style of pictures that come without anything beside them."""
+    style = style_of(style)
+    if style.buffers:
+        raise SettingError(
+            f"buffers: {', '.join(style.buffers)}: {name} gives colours alone; a "
+            "flexor.Drawer keeps buffers in its `target`"
+        )
+    return style
 
 
 def _spread(character: Drawable, clip: str, count: int) -> list[float]:

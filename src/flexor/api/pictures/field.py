@@ -12,6 +12,7 @@ from flexor.draw.drawlist import DrawItem
 from flexor.draw.items.crowds import build_field, upload_field
 from flexor.draw.scene.style import DrawStyle
 from flexor.draw.target import Target, init_target
+from flexor.errors import SettingError
 from flexor.maths.colour import linear_from_srgb
 from flexor.scene.character.camera import Camera
 
@@ -22,13 +23,15 @@ GRASS = ((0.115, 0.235, 0.075), (0.135, 0.27, 0.085))
 CHALK = ((0.8, 0.82, 0.79), (0.88, 0.9, 0.87))
 NEAREST = 1.9  # distances from camera to target: the ground reaches as far, or further
 WIDER = 1.3  # times as far as those shown: the ground fades toward its edge
+GIVEN = ("depth", "normal")  # buffers: parts are numbered for single characters
 MOST_TARGETS = 4  # sizes of pictures whose arrays are kept
 
 
 class Targets:
-    """Arrays for pictures of the last few sizes."""
+    """Arrays for pictures of the last few sizes; last: those of the last picture."""
 
     def __init__(self) -> None:
+        self.last: Target | None = None
         self._kept: dict[tuple[int, int, int, tuple[str, ...]], Target] = {}
 
     def __len__(self) -> int:
@@ -36,12 +39,19 @@ class Targets:
 
     def take(self, size: tuple[int, int], style: DrawStyle) -> Target:
         """Those for a picture of (width, height) in a style."""
+        lost = [name for name in style.buffers if name not in GIVEN]
+        if lost:
+            raise SettingError(
+                f"buffers: {', '.join(lost)}: pictures of many have "
+                f"{' and '.join(GIVEN)} alone; a flexor.Drawer has all of one character"
+            )
         key = (*size, style.samples, style.buffers)
         if key not in self._kept:
             while len(self._kept) >= MOST_TARGETS:
                 del self._kept[next(iter(self._kept))]
             self._kept[key] = init_target(size, style.samples, style.buffers)
-        return self._kept[key]
+        self.last = self._kept[key]
+        return self.last
 
 
 class Field:

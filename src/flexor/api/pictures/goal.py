@@ -63,7 +63,7 @@ class GoalPainter:
         self._ball = upload_ball(self.backend)
         self._disc = upload_shadow_disc(self.backend)
         self._field = Field(self.backend)
-        self._targets = Targets()
+        self.targets = Targets()
 
     def _upload_nets(self, netting: Netting) -> list[tuple[NetMesh, NetAssets, Ints]]:
         """The sheets of a net: a picture of its weave, and its edges, for each."""
@@ -104,7 +104,7 @@ class GoalPainter:
     ) -> NDArray[np.uint8]:
         """A picture of goals as they are now: see `draw_list`."""
         style = style_of(style)
-        target = self._targets.take(size, style)
+        target = self.targets.take(size, style)
         own = style.for_height(size[1])
         draw_list = self.draw_list(state, place, heading, camera, own, items, lines)
         return self.backend.draw(draw_list, target)

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from flexor.api.pictures.drawable import Drawable
 from flexor.api.pictures.views import ViewAssets, Views, check_views
+from flexor.arrays import Ints
+from flexor.deform.bind import pulling_nodes
 from flexor.draw.backend import Backend, open_backend
 from flexor.draw.items.bones import BoneAssets, bone_points, upload_bones
 from flexor.draw.items.floor_shadow import (
@@ -24,15 +26,14 @@ from flexor.draw.scene.build import Dress, dress_scene
 from flexor.draw.scene.style import DrawStyle
 from flexor.draw.scene.upload import SceneAssets, upload_scene
 from flexor.pose.pose import Pose
+from flexor.scene.character import standing
 from flexor.scene.finding import Finding
 
-__all__ = ["Kit", "bounds", "dressed", "find_floor", "many", "reach", "views_of"]
+__all__ = ["Kit", "dressed", "find_floor", "many", "reach", "views_of"]
 
 MOST_DRESSES = 16
 MOMENTS = 24  # of a clip, to see how far it reaches
 MOST_POINTS = 3_000_000
-NEAR_FLOOR = 0.12  # in sizes of the character
-BELOW_FLOOR = 0.1  # share of its surface
 
 
 @dataclass(slots=True, eq=False)
@@ -41,8 +42,9 @@ class Kit:
 
     samples: points on its surface; shadow_mesh: number of the grid for shadows; size:
     metres, the longest side of its bounds at rest; low: metres, where it stands at
-    rest; has_skin: whether there is a surface, or lines, to draw; views: what is known
-    of how the skin hangs; dresses: by what a style says about looks.
+    rest; has_skin: whether there is a surface, or lines, to draw; nodes: int32 (P,),
+    those that the surface hangs on, all where there is none; views: what is known of
+    how the skin hangs; dresses: by what a style says about looks.
     """
 
     backend: Backend
@@ -54,6 +56,7 @@ class Kit:
     size: float
     low: float
     has_skin: bool
+    nodes: Ints
     views: ViewAssets
     dresses: dict[tuple[Any, ...], Dress] = field(default_factory=dict)
 
@@ -118,36 +121,11 @@ def reach(
     return np.concatenate([skin.positions for skin in skins], 1)
 
 
-def bounds(points: NDArray[np.float32]) -> tuple[NDArray[np.float64], float]:
-    """The lowest y of each moment (N,), and the longest side of the largest.
-
-    points: (P, 3), or (N, P, 3) for N moments. What is not finite does not count; a
-    single point has the size of 1 metre.
-    """
-    moments = points if points.ndim == 3 else points[None]
-    is_finite = np.isfinite(moments)
-    if moments.size and is_finite.all():
-        low, high = moments.min(1), moments.max(1)
-    else:
-        is_whole = np.logical_and.reduce(is_finite, 2, keepdims=True)
-        seen = np.logical_or.reduce(is_whole, 1)[:, 0]
-        if not seen.any():
-            return np.zeros(1), 1.0
-        low = np.where(is_whole, moments, np.inf).min(1)[seen]
-        high = np.where(is_whole, moments, -np.inf).max(1)[seen]
-    size = float((high.astype(np.float64) - low).max())
-    return low[:, 1].astype(np.float64), size if size > 0 else 1.0
-
-
 def find_floor(kit: Kit, lows: NDArray[np.float64], size: float) -> float:
-    """The height of the floor, from the lowest y of each moment (N,) of a motion.
-
-    Where the character stands at rest, if the motion stands there at some moment, or
-    a single pose is not far above or below: it may be in the air. Else its lowest.
-    """
-    apart = np.abs(lows - kit.low).min()
-    most = (0.5 if len(lows) == 1 else NEAR_FLOOR) * size
-    return kit.low if kit.has_skin and apart < most else float(lows.min())
+    """The height of the floor, from the lowest y of each moment (N,) of a motion."""
+    if not kit.has_skin:
+        return float(lows.min())
+    return standing.find_floor(kit.low, lows, size)
 
 
 def many(pose: Pose) -> Pose:
@@ -171,8 +149,9 @@ def _make_kit(character: Drawable, name: str) -> Kit:
     faces = [none if part.mesh is None else part.mesh.faces for part in assets.parts]
     has_skin = any(p.mesh is not None or p.ends is not None for p in assets.parts)
     points = np.concatenate(positions) if has_skin else bone_points(bones, rest.world)
-    lows, size = bounds(points)
+    lows, size = standing.bounds(points)
     samples = sample_surface(positions, faces)
+    nodes = pulling_nodes(character.scene)
     return Kit(
         backend,
         assets,
@@ -181,19 +160,8 @@ def _make_kit(character: Drawable, name: str) -> Kit:
         samples,
         upload_shadow(backend),
         size,
-        _stands_at(sample_points(samples, positions), float(lows[0]), size),
+        standing.stands_at(sample_points(samples, positions), float(lows[0]), size),
         has_skin,
+        nodes if len(nodes) else np.arange(len(rest.world), dtype=np.int32),
         ViewAssets(character.scene, backend, assets.parts),
     )
-
-
-def _stands_at(points: NDArray[np.float32], low: float, size: float) -> float:
-    """Where a thing stands whose lowest point is at `low`: there, or at 0.
-
-    points: (S, 3), spread over its surface. Most files have the floor at 0; a tool in
-    a hand, or a tail, may hang below it all the same.
-    """
-    with np.errstate(invalid="ignore"):
-        below = points[:, 1] < -0.01 * size
-    is_near = abs(low) < NEAR_FLOOR * size
-    return 0.0 if is_near and below.sum() <= BELOW_FLOOR * len(points) else low

@@ -97,7 +97,7 @@ class StagePainter:
         self._view, self._view_settings = make_view(plan.structures), plan.view
         self._cast = [BodyPainter(self.backend, plan, own) for own in cast]
         self._scenery = SceneryPainter(self.backend, scenery, plan.light)
-        self._targets = Targets()
+        self.targets = Targets()
         self._style: DrawStyle | None = None  # of the last picture
         self.counts = SeenCounts()
 
@@ -118,7 +118,7 @@ class StagePainter:
         rules: by which levels are chosen; detail: False to draw all as they are.
         """
         own = self.style_of(style)
-        target = self._targets.take(size, own)
+        target = self.targets.take(size, own)
         is_own, camera = camera is None, camera or camera_of(state.camera)
         has_shadow = own.has_shadow and self._look.shadows
         sun = self.sun if has_shadow else None

@@ -18,8 +18,8 @@ LEGEND = (
 )
 
 
-def print_envelopes(title: str, multi: EnvelopeReport, one: EnvelopeReport) -> None:
-    """A row for all weights and one for one weight."""
+def print_envelopes(title: str, **kinds: EnvelopeReport) -> None:
+    """A row for each: "multi", with all weights, "one", with one weight."""
     table = new_table(
         title,
         "weights",
@@ -35,7 +35,7 @@ def print_envelopes(title: str, multi: EnvelopeReport, one: EnvelopeReport) -> N
         "bytes",
     )
     table.box, table.padding = None, (0, 1, 0, 0)  # 80 columns are enough
-    for kind, row in (("multi", multi), ("one", one)):
+    for kind, row in kinds.items():
         numbers = (
             row.vertices,
             row.worked,

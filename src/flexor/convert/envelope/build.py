@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Doubles, Floats
+from flexor.arrays import Doubles, Floats, Rows
 from flexor.convert.envelope.parts import EnvelopePart
 from flexor.convert.envelope.plan import Chunk, EnvelopePlan
 from flexor.errors import SettingError
@@ -82,7 +82,8 @@ class _Work:
     def __init__(self, parts: Sequence[EnvelopePart]) -> None:
         self.parts = parts
         self.rows = [
-            {int(model): row for row, model in enumerate(part.models)} for part in parts
+            {int(model): np.flatnonzero(part.models == model) for model in part.models}
+            for part in parts
         ]
         self.targets = [_targets(part) for part in parts]
         self.data: list[Floats] = []
@@ -93,11 +94,10 @@ class _Work:
     def add(self, chunk: Chunk, model: int, offset: int) -> list[tuple[int, ...]]:
         """A chunk as steps, one for each run of places that follow each other."""
         part = self.parts[chunk.part]
-        bind = part.binds[self.rows[chunk.part][model]]
-        turn = _normal_matrix(bind)
+        bind, turn = _mean_bind(part, self.rows[chunk.part][model], chunk.rows)
         own = _distribute(bind, turn, part.positions, part.normals, chunk)
         only_turned = bind.copy()
-        only_turned[:, 3] = 0
+        only_turned[..., 3] = 0
         moved = [
             _distribute(only_turned, turn, *both, chunk, 0.0)
             for both in self.targets[chunk.part]
@@ -134,6 +134,24 @@ def _targets(part: EnvelopePart) -> list[tuple[Floats, Floats]]:
     ]
 
 
+def _mean_bind(
+    part: EnvelopePart, rows: Rows, vertices: Rows
+) -> tuple[Doubles, Doubles]:
+    """How a model is bound, and its matrix for normals: (3, 4) and (3, 3).
+
+    rows: those of the model in the part. Where they are several, the means by weight
+    for each vertex, (C, 3, 4) and (C, 3, 3): its pulls by one model come to the same.
+    """
+    turns = [_normal_matrix(part.binds[row]) for row in rows]
+    if len(rows) == 1:
+        return part.binds[rows[0]], turns[0]
+    joints, weights = part.joints[vertices], part.weights[vertices].astype(np.float64)
+    shares = np.stack([np.where(joints == row, weights, 0.0).sum(1) for row in rows], 1)
+    shares /= shares.sum(1, keepdims=True)
+    bind = np.einsum("cr,rij->cij", shares, part.binds[rows])
+    return bind, np.einsum("cr,rij->cij", shares, np.stack(turns))
+
+
 def _distribute(
     bind: Doubles,
     turn: Doubles,
@@ -142,12 +160,19 @@ def _distribute(
     chunk: Chunk,
     one: float = 1.0,
 ) -> Doubles:
-    """Rows x y z nx ny nz of a chunk in the space of a model; turn: for normals.
+    """Rows x y z nx ny nz of a chunk in the space of a model.
+
+    bind: (3, 4), turn: (3, 3), for normals, or one of each for every vertex.
 
     Of a chunk with weights, times them, and then the weight itself times `one`.
     """
-    places = positions[chunk.rows].astype(np.float64) @ bind[:, :3].T + bind[:, 3]
-    turns = normals[chunk.rows].astype(np.float64) @ turn.T
+    points = positions[chunk.rows].astype(np.float64)
+    ways = normals[chunk.rows].astype(np.float64)
+    if bind.ndim == 2:
+        places, turns = points @ bind[:, :3].T + bind[:, 3], ways @ turn.T
+    else:
+        places = (bind[..., :3] @ points[..., None])[..., 0] + bind[..., 3]
+        turns = (turn @ ways[..., None])[..., 0]
     rows = np.concatenate([places, turns], 1)
     if chunk.group == NATIVE:
         return rows

@@ -25,7 +25,8 @@ FLAT = 1e-12  # of the cube of its longest row: a matrix with less volume is sin
 class EnvelopePart:
     """Vertices and polygons that one model owns, not yet distributed.
 
-    owner: model; models: int32 (S,), those that may pull; binds: float64 (S, 3, 4),
+    owner: model; models: int32 (S,), those that may pull, one of them in several rows
+    where it is bound in several ways; binds: float64 (S, 3, 4),
     model_from_part of each in the basic form; positions, normals: float32 (V, 3), in
     the space of the part; joints: int32 (V, K), rows of `models`, -1 for none; weights:
     float32 (V, K), each row sums to 1; faces: int32 (F, 3); node, primitive: where it
@@ -67,11 +68,13 @@ class EnvelopePart:
         self._check()
 
     def _check(self) -> None:
-        """Refuse models named twice, and rows that do not exist."""
-        models, counts = np.unique(self.models, return_counts=True)
+        """Refuse models bound alike in two rows, and rows that do not exist."""
+        flat = self.binds.reshape(-1, 12)
+        bound = np.concatenate([self.models[:, None].astype(np.float64), flat], 1)
+        rows, counts = np.unique(bound, axis=0, return_counts=True)
         if (counts > 1).any():
-            twice = int(models[np.argmax(counts > 1)])
-            raise ShapeError(f"models: {twice} is named twice")
+            twice = int(rows[np.argmax(counts > 1), 0])
+            raise ShapeError(f"models: {twice} is named twice, bound alike")
         for name, values, low, end in (
             ("joints", self.joints, -1, len(self.models)),
             ("faces", self.faces, 0, len(self)),

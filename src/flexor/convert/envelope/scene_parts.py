@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Ints
+from flexor.arrays import Ints, first_same
 from flexor.convert.envelope.parts import EnvelopePart, check_influences
 from flexor.errors import ShapeError
 from flexor.scene.character.mesh import MorphTarget, Primitive
@@ -77,24 +77,21 @@ def _part(
 def _joints(skin: Skin) -> tuple[Ints, NDArray[np.float64], Ints]:
     """Models (S,), their binds, and for each joint of the skin its row among them.
 
-    Some files name a joint twice; that is one model, if it is bound alike.
+    Some files name a joint twice: bound alike that is one row, else two of one model.
     """
-    models, first, row_of = np.unique(
-        skin.joints, return_index=True, return_inverse=True
-    )
     is_wild = ~np.isfinite(skin.inverse_binds).all((1, 2))
     if is_wild.any():
         node = int(skin.joints[np.argmax(is_wild)])
         raise ShapeError(f"skin {skin.name!r}: the bind of node {node} is not finite")
-    binds = skin.inverse_binds[first]
-    is_other = (binds[row_of] != skin.inverse_binds).any((1, 2))
-    if is_other.any():
-        node = int(skin.joints[np.argmax(is_other)])
-        raise ShapeError(
-            f"skin {skin.name!r}: names node {node} twice, with different bind "
-            "matrices; an envelope can hold one"
-        )
-    return models, binds.astype(np.float64), row_of.astype(np.int32)
+    bits = (skin.inverse_binds + np.float32(0)).view(np.int32).reshape(-1, 12)
+    same = first_same(np.concatenate([skin.joints[:, None], bits], 1))
+    first, row_of = np.unique(same, return_inverse=True)
+    order = np.argsort(skin.joints[first], kind="stable")
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    first = first[order]
+    binds = skin.inverse_binds[first].astype(np.float64)
+    return skin.joints[first], binds, place[row_of]
 
 
 def take_vertices(

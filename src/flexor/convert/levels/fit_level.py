@@ -12,6 +12,7 @@ from flexor.convert.levels.body import LevelBody, skin_body, tidy_influences
 from flexor.convert.levels.choose_nodes import NodeWords, SlotTable, choose_slots
 from flexor.convert.levels.drop_nodes import DropPlan, fewer_influences
 from flexor.convert.levels.error import MOST_POSES, WholeSkin, skin_error, thin_out
+from flexor.convert.levels.few_triangles import few_triangles
 from flexor.convert.levels.fit_shape import RestFrames, rest_frames, shape_body
 from flexor.convert.levels.simplify_body import simplify, weld_corners
 from flexor.convert.levels.surfaces import LevelSkin
@@ -369,7 +370,8 @@ def _fit_faces(
         return skin, error
 
     if choice.triangles is not None:
-        faces = simplify(welded, rest, attributes, weights, choice.triangles)
+        most, kinds = choice.triangles, trial.measure.body.materials
+        faces = few_triangles(welded, rest, attributes, weights, most, kinds)
         skin = trial.skin(faces)
         return skin, trial.error(skin)
     skin = trial.skin(welded)

@@ -22,7 +22,7 @@ from flexor.convert.levels.fit_level import (
     fit_level,
     make_measure,
 )
-from flexor.convert.levels.poses import level_poses
+from flexor.convert.levels.poses import level_poses, says_enough
 from flexor.convert.levels.report import LevelReport, report_level
 from flexor.convert.levels.surfaces import LevelSkin, make_surfaces
 from flexor.pose.layout import make_layout
@@ -30,13 +30,12 @@ from flexor.scene.character.skeleton import rest_world
 from flexor.scene.finding import Finding
 from flexor.scene.runtime.level_settings import ROWS, LevelChoice, LevelSettings
 from flexor.scene.runtime.levels import Levels
-from flexor.scene.runtime.node_table import NodeTable, make_node_table
+from flexor.scene.runtime.node_table import make_node_table
 from flexor.scene.scene import Scene
 
 __all__ = ["LevelChoice", "LevelReport", "LevelSettings", "make_levels"]
 
 DEFAULTS = LevelSettings()
-TURNED = np.deg2rad(4.0)  # that a node must turn by, against its parent, to have moved
 
 
 def make_levels(
@@ -143,34 +142,9 @@ def _measure(scene: Scene, body: LevelBody, used: Bools, tall: float) -> Measure
         rest,
     )
     shown = poses.clips
-    if not _says_enough(poses.clips, table, used):
+    if not says_enough(poses.clips, table, used):
         shown = np.concatenate([poses.clips, poses.swings])
     return make_measure(body, table, plan, used, rest, shown, tall)
-
-
-def _says_enough(clips: Floats, table: NodeTable, used: Bools) -> bool:
-    """Whether clips turn at least half of the nodes that pull something.
-
-    clips: (A, J, 3, 4), world_from_node. What they leave still would otherwise seem to
-    be of one piece, and others may be played later.
-    """
-    numbers = np.flatnonzero(used)
-    if len(clips) < 2 or not len(numbers):
-        return False
-    own = table.nodes[numbers]
-    above = table.parents[numbers]
-    axes = clips[..., :3].astype(np.float64)
-    length = np.linalg.norm(axes, axis=2, keepdims=True)
-    axes = axes / np.where(length > 0, length, 1)
-    ways = axes[:, own]
-    ways = np.where(
-        (above >= 0)[:, None, None],
-        np.swapaxes(axes[:, table.nodes[above]], -1, -2) @ ways,
-        ways,
-    )
-    cosines = (np.einsum("anij,nij->an", ways, ways[0]) - 1) / 2
-    turned = cosines.min(0) < np.cos(TURNED)
-    return bool(turned.mean() >= 0.5)
 
 
 def _selected(

@@ -14,19 +14,21 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from flexor.arrays import Floats, freeze
+from flexor.arrays import Bools, Floats, freeze
 from flexor.errors import ShapeError
 from flexor.maths import quaternions
 from flexor.pose.layout import Layout
 from flexor.pose.turned import turn_from_rest
+from flexor.scene.runtime.node_table import NodeTable
 from flexor.scene.scene import Scene
 
-__all__ = ["LevelPoses", "level_poses", "share_moments", "swing_turns"]
+__all__ = ["LevelPoses", "level_poses", "says_enough", "share_moments", "swing_turns"]
 
 MOST_MOMENTS = 32  # of all clips together
 SWINGS = 12
 ANGLE = np.deg2rad(20.0)  # that a joint is turned by in a swing
 SEED = 20260
+TURNED = np.deg2rad(4.0)  # that a node must turn by, against its parent, to have moved
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,6 +57,31 @@ class LevelPoses:
 def level_poses(scene: Scene, layout: Layout) -> LevelPoses:
     """At most 32 moments spread over all clips, and twelve swings."""
     return LevelPoses(_world(layout, _moments(scene, layout)), _swings(scene, layout))
+
+
+def says_enough(clips: Floats, table: NodeTable, used: Bools) -> bool:
+    """Whether clips turn at least half of the nodes that pull something.
+
+    clips: (A, J, 3, 4), world_from_node. What they leave still would otherwise seem to
+    be of one piece, and others may be played later.
+    """
+    numbers = np.flatnonzero(used)
+    if len(clips) < 2 or not len(numbers):
+        return False
+    own = table.nodes[numbers]
+    above = table.parents[numbers]
+    axes = clips[..., :3].astype(np.float64)
+    length = np.linalg.norm(axes, axis=2, keepdims=True)
+    axes = axes / np.where(length > 0, length, 1)
+    ways = axes[:, own]
+    ways = np.where(
+        (above >= 0)[:, None, None],
+        np.swapaxes(axes[:, table.nodes[above]], -1, -2) @ ways,
+        ways,
+    )
+    cosines = (np.einsum("anij,nij->an", ways, ways[0]) - 1) / 2
+    turned = cosines.min(0) < np.cos(TURNED)
+    return bool(turned.mean() >= 0.5)
 
 
 def share_moments(durations: Sequence[float], most: int) -> NDArray[np.int64]:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from flexor.arrays import Floats, Ints, check_input
 from flexor.errors import BackendMissing, ShapeError
 
-__all__ = ["MOST_ATTRIBUTES", "simplify", "weld_corners"]
+__all__ = ["ANY_ERROR", "MOST_ATTRIBUTES", "library", "simplify", "weld_corners"]
 
 MOST_ATTRIBUTES = 32
 PRUNE = 8  # an option of the library
@@ -103,10 +103,9 @@ def _call(
     options: int,
 ) -> NDArray[np.uint32]:
     """The corners (F, 3) that meshoptimizer leaves."""
-    library = _library()
     result = np.empty_like(corners)
     size = ctypes.c_size_t
-    left = library.simplify_with_attributes(
+    left = library().simplify_with_attributes(
         result,
         corners,
         np.ascontiguousarray(places),
@@ -125,7 +124,8 @@ def _call(
     return result[:left].reshape(-1, 3)
 
 
-def _library() -> Any:
+def library() -> Any:
+    """The package meshoptimizer."""
     try:
         return importlib.import_module("meshoptimizer")
     except (ImportError, OSError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from threading import Lock
 
@@ -21,6 +22,7 @@ __all__ = [
     "keep_texture",
 ]
 
+BAND = 128  # rows of a texture that are worked on at a time
 WRAPS = {"repeat": at.REPEAT, "mirror": at.MIRROR, "clamp": at.CLAMP}
 
 
@@ -97,26 +99,29 @@ class KeptTexture:
 def keep_texture(texture: DrawTexture) -> KeptTexture:
     """Decode a texture and make its smaller levels: means of 2 x 2 in linear light."""
     decode = np.round(linear_from_srgb(np.arange(256)) * 65535).astype(np.uint16)
-    level = np.empty(texture.pixels.shape, np.uint16)
-    level[..., :3] = decode[texture.pixels[..., :3]]
-    level[..., 3] = texture.pixels[..., 3].astype(np.uint16) * 257
-    levels: list[NDArray[np.uint16]] = [level]
-    while (
-        texture.has_mipmaps
-        and max(levels[-1].shape[:2]) > 1
-        and len(levels) < at.MOST_LEVELS
-    ):
-        levels.append(_halve(levels[-1]))
+    sizes = [texture.pixels.shape[:2]]
+    while texture.has_mipmaps and max(sizes[-1]) > 1 and len(sizes) < at.MOST_LEVELS:
+        sizes.append((max(sizes[-1][0] // 2, 1), max(sizes[-1][1] // 2, 1)))
     row = np.zeros(at.TEXTURE_INTS, np.int64)
-    begin = 0
-    for number, one in enumerate(levels):
-        height, width = one.shape[:2]
+    texels = np.empty(4 * sum(math.prod(size) for size in sizes), np.uint16)
+    begin, above = 0, np.zeros((0, 0, 4), np.uint16)
+    for number, (height, width) in enumerate(sizes):
         first = at.LEVEL_ROWS + 3 * number
         row[first : first + 3] = begin, width, height
-        begin += width * height
-    texels = np.concatenate([level.reshape(-1) for level in levels])
+        end = begin + width * height
+        level = texels[4 * begin : 4 * end].reshape(height, width, 4)
+        # In bands: what is in between takes several times the room of a texture.
+        for low in range(0, height, BAND):
+            band = slice(low, min(low + BAND, height))
+            if number:
+                level[band] = _halve(above[2 * band.start : 2 * band.stop])
+            else:
+                own = texture.pixels[band]
+                level[band, :, :3] = decode[own[..., :3]]
+                level[band, :, 3] = own[..., 3].astype(np.uint16) * 257
+        begin, above = end, level
     row[at.TEXELS], row[at.TEXEL_COUNT] = address(texels), len(texels)
-    row[at.LEVELS], row[at.IS_NEAREST] = len(levels), texture.is_nearest
+    row[at.LEVELS], row[at.IS_NEAREST] = len(sizes), texture.is_nearest
     row[at.WRAP_S], row[at.WRAP_T] = WRAPS[texture.wrap_s], WRAPS[texture.wrap_t]
     return KeptTexture(texels, row)
 

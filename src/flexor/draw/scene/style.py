@@ -83,6 +83,8 @@ class DrawStyle:
                 raise SettingError(f"{name}: {value!r}, expected several, as a tuple")
             if value is not None:
                 object.__setattr__(self, name, tuple(value))
+        if "heat" in self.buffers and self.heat is None:
+            raise SettingError('buffers: "heat": say of which joint, heat="..."')
         for view in self.show:
             check_word(view, get_args(View), "show")
         if self.style == "heat" and "areas" in self.show:

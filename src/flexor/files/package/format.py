@@ -7,14 +7,15 @@ at only when they are asked for; so are the levels of detail, where there are an
 
 Versions, of which every one has a file in tests/data/packages:
 
-1. Scene and envelopes.
+1. Scene and envelopes, of which either or both may lack.
 2. Packed clips. A file without any is still written as version 1.
 3. Twist and swing links, which older releases would take for other links. A file
    without any is still written as version 1 or 2.
 
 A reader takes its own version and all before it. It ignores arrays and texts it does
 not know: what adds to a file needs no new version, what changes the meaning does. So
-levels of detail have none of their own: releases that do not know them read the rest.
+levels of detail have none of their own: releases that do not know them read the rest;
+those that expect both envelopes read all but these of a file that lacks one.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def _empty(kind: str, shape: tuple[int, ...]) -> NDArray[Any]:
 class TensorFile:
     """A container of which the header was checked.
 
-    buffer: the whole mapped file; begin, end: the bytes of it that are this container;
+    buffer: the file, mapped or read; begin, end: the bytes of it that are this one;
     data_at: where its data begin; metadata: texts by name; entries: of each array its
     type, its shape, its first byte in the file and the one behind its last, in the
     order of the file; where: in front of the places that errors name.
@@ -134,7 +134,12 @@ class TensorFile:
     )
 
     def __init__(
-        self, path: Path, buffer: mmap.mmap, begin: int, end: int, where: str = ""
+        self,
+        path: Path,
+        buffer: mmap.mmap | bytes,
+        begin: int,
+        end: int,
+        where: str = "",
     ) -> None:
         self.path, self.where = path, where
         self.buffer, self.begin, self.end = buffer, begin, end

@@ -70,7 +70,10 @@ def _check_written(temporary: Path, path: Path) -> None:
 def _layout(package: Package) -> tuple[bytes, list[memoryview]]:
     """The header of a file, and its data."""
     text, arrays = _pack_scene(package.scene)
-    inner = {ENVELOPES: pack_envelopes(package.envelopes)}
+    inner = {}
+    given = package.envelopes
+    if given is not None and (given.multi is not None or given.one is not None):
+        inner[ENVELOPES] = pack_envelopes(given)
     if package.levels is not None:
         inner[LEVELS] = pack_levels(package.levels)
     metadata = {

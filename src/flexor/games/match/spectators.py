@@ -10,9 +10,9 @@ import numpy as np
 
 from flexor import samples
 from flexor.api.crowd import Crowd
+from flexor.api.kept_levels import kept_levels
 from flexor.api.pictures.crowd import CrowdPainter
 from flexor.arrays import Doubles
-from flexor.convert.levels.make import make_levels
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import DrawItem
 from flexor.draw.scene.style import DrawStyle
@@ -51,7 +51,7 @@ class Spectators:
         self.has_levels = True
         try:
             settings = LevelSettings(heights=HEIGHTS)
-            hero = hero.with_levels(make_levels(hero.scene, settings)[0])
+            hero = hero.with_levels(kept_levels(hero.scene, settings))
         except BackendMissing:
             self.has_levels = False
         most = plan.game.spectators

@@ -27,9 +27,11 @@ from flexor.maths.machine.target import Target
 __all__ = [
     "PREBUILT",
     "find_code",
+    "forget_old",
     "keep_code",
     "prebuilt_place",
     "say_once",
+    "user_cache",
     "write_code",
 ]
 
@@ -44,7 +46,7 @@ def say_once(text: str) -> None:
     _LOG.warning("flexor: %s", text)
 
 
-def _user_cache() -> Path | None:
+def user_cache() -> Path | None:
     """The folder in which programs of this user keep what they can make again."""
     if sys.platform == "win32":
         named = os.environ.get("LOCALAPPDATA", "")
@@ -66,7 +68,7 @@ def _folders(file: Path) -> Iterator[Path]:
     if named := os.environ.get("NUMBA_CACHE_DIR", ""):
         yield Path(named) / "flexor"
         return
-    own = _user_cache()
+    own = user_cache()
     if own is not None:
         yield own / "kernels"
     yield file.parent / "__pycache__"
@@ -83,8 +85,8 @@ def _python() -> str:
     return f"{sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')}"
 
 
-def _forget_old(folder: Path) -> None:
-    """Remove what was compiled of contents that nobody has used for a while."""
+def forget_old(folder: Path) -> None:
+    """Remove what was made of contents that nobody has used for a while."""
     latest = time.time() - _DAYS_KEPT * 86400
     with suppress(OSError):
         for other in folder.iterdir():
@@ -156,6 +158,6 @@ def keep_code(name: str, file: Path, target: Target, data: bytes) -> None:
         except OSError as error:
             problem = problem or error
             continue
-        _forget_old(place.parent)
+        forget_old(place.parent)
         return
     say_once(f"kernels cannot be kept for later: {problem}")

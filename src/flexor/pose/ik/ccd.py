@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flexor.arrays import Bytes, Floats, Ints, check_array
+from flexor.arrays import Bytes, Floats, Ints, RowsLike, check_array, spell_out
 from flexor.errors import SettingError
 from flexor.pose.ik.kernels import ccd as kernel_ccd
 from flexor.pose.ik.kernels.descent import BONE_WORK, PAIR_WORK
@@ -80,14 +80,14 @@ class CcdState:
         """Whether there are any such rotations: uint8 (N,)."""
         return self._memory.started
 
-    def forget(self, which: ArrayLike | None = None) -> None:
+    def forget(self, which: RowsLike | None = None) -> None:
         """Start afresh: the next solve of all characters, or of the rows `which`, comes
         from the pose that it is given, as the first one does.
         """
         if which is None:
             self.started[:] = 0
             return
-        rows = np.asarray(which)
+        rows = np.asarray(spell_out(which, len(self.started), "which"))
         if rows.dtype != bool and not np.issubdtype(rows.dtype, np.integer):
             raise SettingError(f"which: {which!r}, expected rows of characters")
         try:

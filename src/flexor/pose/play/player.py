@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ from flexor.pose.play.layout import (
 )
 from flexor.pose.play.motion_set import MotionSet
 
-__all__ = ["PlayerState", "advance", "init_player"]
+__all__ = ["PlayerState", "advance", "grow_voices", "init_player"]
 
 # The most events that one step may give, the most rounds of a clip (float64 counts them
 # one by one up to there), the longest step (a day), the largest factor.
@@ -95,6 +96,8 @@ class PlayerState:
     _fastest: float = 0.0
     _shortest: float = 1.0
     _busiest: int = 0
+    # What is blended, by the points of its space: of each a `blends.Blend`.
+    _blends: dict[Any, Any] = field(default_factory=dict)
     _tables: Tables = field(init=False, repr=False)
 
     @property
@@ -243,6 +246,38 @@ def _kernel_tables(state: PlayerState) -> Tables:
     )
 
 
+def grow_voices(state: PlayerState, voices: int) -> None:
+    """Give every layer of a character more voices; what is played stays."""
+    rows = len(state._targets)
+    before = len(state._marks) // rows
+    if rows * voices > MOST_VOICES:
+        raise SettingError(f"{rows} rows of {voices} voices, more than {MOST_VOICES}")
+    for name in (
+        "_marks",
+        "_voices",
+        "_steps",
+        "_played",
+        "_cursors",
+        "_held",
+        "_turns",
+    ):
+        old = getattr(state, name)
+        free = FREE if name == "_played" else -1 if name == "_held" else 0
+        new = np.full((rows, voices, *old.shape[1:]), free, old.dtype)
+        new[:, :before] = old.reshape(rows, before, *old.shape[1:])
+        if name == "_marks":
+            new[:, before:, at.CLIP] = FREE
+        setattr(state, name, new.reshape(rows * voices, *old.shape[1:]))
+    for record in state._blends.values():
+        wide = np.zeros((rows, voices))
+        wide[:, :before] = record.begun
+        record.begun = wide
+    kept = state._tables[4]
+    state._tables = _kernel_tables(state)
+    for old, new in zip(kept, state._tables[4], strict=True):
+        new[:] = old
+
+
 def advance(state: PlayerState, dt: float) -> list[Event]:
     """Move all clocks on by `dt` seconds, and pose all characters.
 
@@ -266,6 +301,8 @@ def advance(state: PlayerState, dt: float) -> list[Event]:
     if not 0 <= speed <= FASTEST:
         raise SettingError(f"speeds: must be finite, at most {FASTEST:g}")
     _check_rounds(state, float(dt), speed)
+    for own in state._blends.values():
+        own.ease(state, float(dt))
     at.play_on(float(dt), _NONE, *state._tables)
     return [] if state.events is None else _passed(state, state.events)
 

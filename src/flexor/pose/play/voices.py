@@ -7,20 +7,35 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flexor.arrays import Ints
+from flexor.arrays import Ints, RowsLike, spell_out
 from flexor.errors import SettingError
 from flexor.pose.play.kernels import player as at
 from flexor.pose.play.kernels.voice import FREE, KEPT, LOOP, ONCE
 from flexor.pose.play.player import FASTEST, PlayerState
 
-__all__ = ["Mode", "choose", "play", "set_weight", "stop"]
+__all__ = [
+    "HELD",
+    "Mode",
+    "choose",
+    "freeze_voices",
+    "layer_rows",
+    "leaders",
+    "next_act",
+    "numbers_of",
+    "play",
+    "set_weight",
+    "stop",
+    "weights_now",
+]
 
 Mode = Literal["once", "loop", "ping-pong"]
-Who = ArrayLike | None
+Who = RowsLike | None
+# The length of a fade that never ends: shares stay as they are, see `blends`.
+HELD = np.inf
 LAST_ACT = np.iinfo(np.int32).max  # the highest number that a voice can note
 
 
-def _layer_rows(state: PlayerState, layer: str | int, who: Who) -> tuple[int, Ints]:
+def layer_rows(state: PlayerState, layer: str | int, who: Who) -> tuple[int, Ints]:
     """The number of a layer, and its rows (R,) for some characters."""
     names = [one.name for one in state.layers]
     if isinstance(layer, str):
@@ -40,7 +55,7 @@ def _layer_rows(state: PlayerState, layer: str | int, who: Who) -> tuple[int, In
 
 
 def choose(who: Who, count: int) -> NDArray[np.int64]:
-    """Numbers of characters (R,) of indices or a mask (N,); None: all.
+    """Numbers of characters (R,) of indices, a slice or a mask (N,); None: all.
 
     Indices stay in the order given, in which settings for each of them are; one that is
     there twice is refused, since it would have two.
@@ -48,7 +63,7 @@ def choose(who: Who, count: int) -> NDArray[np.int64]:
     if who is None:
         return np.arange(count)
     try:
-        given = np.asarray(who)
+        given = np.asarray(spell_out(who, count, "who"))
     except (TypeError, ValueError):  # rows of different lengths
         given = np.zeros((1, 1))
     if given.dtype == bool:
@@ -65,7 +80,7 @@ def choose(who: Who, count: int) -> NDArray[np.int64]:
     return numbers
 
 
-def _numbers(value: ArrayLike, count: int, name: str, least: float) -> Any:
+def numbers_of(value: ArrayLike, count: int, name: str, least: float) -> Any:
     """Finite numbers (R,) of one number or one for each; not below `least`."""
     try:
         given = np.asarray(value, np.float64)
@@ -110,25 +125,25 @@ def play(
     if not isinstance(mode, str) or mode not in get_args(Mode):
         raise SettingError(f"mode: {mode!r}, expected one of {get_args(Mode)}")
     how = get_args(Mode).index(mode)
-    _, rows = _layer_rows(state, layer, who)
-    fades = _numbers(fade, len(rows), "fade", 0)
-    speeds = _numbers(speed, len(rows), "speed", -FASTEST)
-    starts = None if start is None else _numbers(start, len(rows), "start", 0)
-    gone = -1.0 if leave is None else float(_numbers(leave, 1, "leave", 0)[0])
+    _, rows = layer_rows(state, layer, who)
+    fades = numbers_of(fade, len(rows), "fade", 0)
+    speeds = numbers_of(speed, len(rows), "speed", -FASTEST)
+    starts = None if start is None else numbers_of(start, len(rows), "start", 0)
+    gone = -1.0 if leave is None else float(numbers_of(leave, 1, "leave", 0)[0])
     if leave is not None and how != ONCE:
         raise SettingError("leave: only with mode 'once'")
     if not len(rows):
         return
     voices = len(state._voices) // len(state._targets)
     own = rows[:, None] * voices + np.arange(voices)  # (R, V), rows of the voices
-    weights, silent = _weights_now(state, rows, own)
+    weights, silent = weights_now(state, rows, own)
     marks, places = state._marks, np.arange(len(rows))
     is_same = (marks[own, at.CLIP] == number) & (marks[own, at.MODE] == how)
     if how == ONCE or starts is not None:
         is_same[:] = False
     again = is_same.any(1)
     slots = np.where(again, np.argmax(np.where(is_same, weights + 1, 0), 1), -1)
-    leader = _leaders(state, rows, own) if sync else None
+    leader = leaders(state, rows, own) if sync else None
     _find_room(state, rows, own, weights, slots)
     mine = own[places, slots]
     state._voices[mine, at.SPEED], state._voices[mine, at.LEAVE] = speeds, gone
@@ -154,11 +169,11 @@ def play(
         marks[leader[0][leader[1] >= 0], at.SYNC] = 1
     is_new = fresh | (state._targets[rows] != slots)
     if is_new.any():
-        marks[mine[is_new], at.AGE] = _next_act(state)
+        marks[mine[is_new], at.AGE] = next_act(state)
     _begin_fades(state, rows, own, weights, silent, slots, fades, is_new)
 
 
-def _next_act(state: PlayerState) -> int:
+def next_act(state: PlayerState) -> int:
     """The number of an act that begins, higher than those of all before it."""
     if state._acts >= LAST_ACT:
         # Only their order matters: count those that are still there anew.
@@ -177,7 +192,7 @@ def _start_positions(begins: Any, how: int, duration: float) -> tuple[Any, Any]:
     return np.fmod(begins, length), (begins == duration) & (how == LOOP)
 
 
-def _weights_now(state: PlayerState, rows: Ints, own: Any) -> tuple[Any, Any]:
+def weights_now(state: PlayerState, rows: Ints, own: Any) -> tuple[Any, Any]:
     """Weights (R, V) of voices and (R,) of nothing, as the layers' fades have them."""
     fades = state._fades[rows]
     elapsed, length = fades[:, at.ELAPSED], fades[:, at.LENGTH]
@@ -207,6 +222,16 @@ def _find_room(
     slots[is_open] = np.argmax(is_free[is_open], 1)
     if not is_full.any():
         return
+    freeze_voices(state, rows, own, weights, is_full)
+    slots[is_full] = 1
+
+
+def freeze_voices(
+    state: PlayerState, rows: Ints, own: Any, weights: Any, is_full: Any
+) -> None:
+    """Keep the poses that layers of characters show, where `is_full` (R,), in place of
+    all their voices; changes `weights`.
+    """
     full = np.nonzero(is_full)[0]
     state._voices[own[full], at.WEIGHT] = weights[full]
     at.play_on(0.0, rows[full], *state._tables)
@@ -215,12 +240,16 @@ def _find_room(
     state._marks[own[full], at.KNOWN] = 0
     weights[full, 0] = weights[full].sum(1)
     weights[full, 1:] = 0
-    slots[full] = 1
 
 
-def _leaders(state: PlayerState, rows: Ints, own: Any) -> tuple[Any, Any]:
+def leaders(state: PlayerState, rows: Ints, own: Any) -> tuple[Any, Any]:
     """The voices (R,) that others keep step with, and their phases; -1: none."""
     targets = state._targets[rows]
+    # Of a blend the one that is heard most.
+    is_held = state._fades[rows, at.LENGTH] == HELD
+    is_free = state._marks[own, at.CLIP] == FREE
+    most = np.where(is_free, -1, state._voices[own, at.SHARE]).argmax(1)
+    targets = np.where(is_held, most, targets)
     voice = own[np.arange(len(rows)), np.maximum(targets, 0)]
     clip = state._marks[voice, at.CLIP]
     durations = np.append(state.motions.durations, 0.0)[np.maximum(clip, -1)]
@@ -262,13 +291,13 @@ def stop(
     fade: seconds, one number or one for each of `who`; who: numbers of characters, or a
     mask (N,); None: all.
     """
-    _, rows = _layer_rows(state, layer, who)
-    fades = _numbers(fade, len(rows), "fade", 0)
+    _, rows = layer_rows(state, layer, who)
+    fades = numbers_of(fade, len(rows), "fade", 0)
     voices = len(state._voices) // len(state._targets) if len(rows) else 0
     own = rows[:, None] * voices + np.arange(voices)
-    weights, silent = _weights_now(state, rows, own)
+    weights, silent = weights_now(state, rows, own)
     nothing = np.full(len(rows), -1)
-    is_new = state._targets[rows] >= 0
+    is_new = (state._targets[rows] >= 0) | (state._fades[rows, at.LENGTH] == HELD)
     _begin_fades(state, rows, own, weights, silent, nothing, fades, is_new)
 
 
@@ -276,8 +305,8 @@ def set_weight(
     state: PlayerState, layer: str | int, weight: ArrayLike, *, who: Who = None
 ) -> None:
     """Set how much a layer counts, 0 to 1: one number, or one for each of `who`."""
-    _, rows = _layer_rows(state, layer, who)
-    weights = _numbers(weight, len(rows), "weight", 0)
+    _, rows = layer_rows(state, layer, who)
+    weights = numbers_of(weight, len(rows), "weight", 0)
     if (weights > 1).any():
         raise SettingError(f"weight: {weight!r}, expected numbers from 0 to 1")
     state._fades[rows, at.AMOUNT] = weights

@@ -36,7 +36,7 @@ from flexor.scene.runtime.layout import (
     VERTICES,
 )
 
-__all__ = ["Envelope", "Envelopes"]
+__all__ = ["Envelope", "Envelopes", "SomeEnvelopes"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -230,6 +230,14 @@ class Envelopes:
 
     multi: Envelope
     one: Envelope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SomeEnvelopes:
+    """Those of `Envelopes` that a package holds; None: not that one."""
+
+    multi: Envelope | None = None
+    one: Envelope | None = None
 
 
 def _check_range(name: str, values: NDArray[np.integer], low: int, end: int) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from flexor.arrays import Ints
 from flexor.errors import ShapeError
-from flexor.scene.runtime.envelope import Envelope, Envelopes
+from flexor.scene.runtime.envelope import Envelope, Envelopes, SomeEnvelopes
 from flexor.scene.runtime.layout import (
     END,
     MODEL,
@@ -22,11 +22,13 @@ from flexor.scene.runtime.layout import (
 from flexor.scene.runtime.levels import Levels
 from flexor.scene.scene import Scene
 
-__all__ = ["Package", "check_envelope", "check_envelopes"]
+__all__ = ["GivenEnvelopes", "Package", "check_envelope", "check_envelopes"]
+
+GivenEnvelopes = Envelopes | SomeEnvelopes | None
 
 
 class Package:
-    """A scene, its envelopes, and its levels of detail if it has some.
+    """A scene, the envelopes that were made of it, and its levels of detail, if any.
 
     Each may be given by a function, which is called when it is first asked for (those
     for envelopes and levels with the scene): few uses of a file need all that is in it.
@@ -35,7 +37,7 @@ class Package:
     def __init__(
         self,
         scene: Scene | Callable[[], Scene],
-        envelopes: Envelopes | Callable[[Scene], Envelopes],
+        envelopes: GivenEnvelopes | Callable[[Scene], GivenEnvelopes],
         levels: Levels | Callable[[Scene], Levels | None] | None = None,
     ) -> None:
         self._scene = scene
@@ -50,9 +52,11 @@ class Package:
         return self._scene
 
     @property
-    def envelopes(self) -> Envelopes:
-        """With all weights, and with one."""
-        if not isinstance(self._envelopes, Envelopes):
+    def envelopes(self) -> GivenEnvelopes:
+        """With all weights and with one, as far as they were kept; None: nobody has
+        said which are to be.
+        """
+        if callable(self._envelopes):
             self._envelopes = self._envelopes(self.scene)
         return self._envelopes
 
@@ -64,11 +68,13 @@ class Package:
         return self._levels
 
 
-def check_envelopes(envelopes: Envelopes, scene: Scene) -> None:
+def check_envelopes(envelopes: Envelopes | SomeEnvelopes, scene: Scene) -> None:
     """Refuse envelopes that are not of a scene."""
-    if not isinstance(envelopes, Envelopes):
+    if not isinstance(envelopes, Envelopes | SomeEnvelopes):
         raise ShapeError(f"envelopes: {type(envelopes).__name__}, expected Envelopes")
     for envelope in (envelopes.multi, envelopes.one):
+        if envelope is None and isinstance(envelopes, SomeEnvelopes):
+            continue
         if not isinstance(envelope, Envelope):
             raise ShapeError(f"envelopes: {type(envelope).__name__}, expected Envelope")
         check_envelope(envelope, scene)

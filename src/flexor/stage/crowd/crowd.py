@@ -69,7 +69,8 @@ class CrowdState:
     bool (N,), whether a clip begins again at its end; place: float64 (N, 3), metres;
     heading: (N,), radians about Y; size: (N,), factor; colour: float32 (N, 4), linear,
     multiplies that of the surfaces; level: int32 (N,), -1 for out of view.
-    shown, counts: of the last frame.
+    pace: float32 (N,), metres a second, how fast each went in the last step of the
+    clock, 0 before the first; shown, counts: of the last frame.
     """
 
     kinds: tuple[CrowdKind, ...]
@@ -83,10 +84,10 @@ class CrowdState:
     size: Doubles
     colour: Floats
     level: Ints
+    pace: Floats
     shown: list[Shown] = field(default_factory=list)
     counts: SeenCounts = field(default_factory=SeenCounts)
-    _before: Doubles = field(default_factory=lambda: np.zeros((0, 3)), repr=False)
-    _elapsed: float = field(default=0.0, repr=False)
+    _before: Doubles | None = field(default=None, repr=False)
     _rooms: dict[tuple[int, int, str], Floats] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -96,16 +97,26 @@ class CrowdState:
         """The rows of a kind."""
         return slice(self.firsts[kind], self.firsts[kind + 1])
 
+    def soles(self) -> Doubles:
+        """Metres from the place of each up to the floor its clip stands on: (N,)."""
+        return np.concatenate(
+            [
+                own.soles[self.clip[self.rows(kind)]] * self.size[self.rows(kind)]
+                for kind, own in enumerate(self.kinds)
+            ]
+        )
+
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays: of the state, of motion and of the last frames."""
         own = (
             *(self.clip, self.time, self.speed, self.loops, self.place, self.heading),
-            *(self.size, self.colour, self.level, self._before),
+            *(self.size, self.colour, self.level, self.pace),
         )
+        before = 0 if self._before is None else self._before.nbytes
         motion = sum(kind.motion.nbytes for kind in self.kinds)
         rooms = sum(room.nbytes for room in self._rooms.values())
-        return sum(array.nbytes for array in own) + motion + rooms
+        return sum(array.nbytes for array in own) + before + motion + rooms
 
 
 def init_crowd(kinds: Sequence[CrowdKind], counts: Sequence[int]) -> CrowdState:
@@ -131,12 +142,17 @@ def init_crowd(kinds: Sequence[CrowdKind], counts: Sequence[int]) -> CrowdState:
         np.ones(total),
         np.ones((total, 4), np.float32),
         np.full(total, -1, np.int32),
-        _before=np.zeros((total, 3)),
+        np.zeros(total, np.float32),
     )
 
 
 def advance_crowd(state: CrowdState, dt: float) -> None:
-    """Move all clocks on by `dt` seconds, and the characters with their clips."""
+    """Move all clocks on by `dt` seconds, and the characters with their clips.
+
+    How fast they go is measured here: from where they were at the end of the step
+    before, so places that a caller writes between two steps count as well. Those that
+    are written before the first step are where characters begin.
+    """
     from flexor.pose.crowd.kernels import clocks as kernel_crowd
 
     try:
@@ -148,6 +164,8 @@ def advance_crowd(state: CrowdState, dt: float) -> None:
     _check(state)
     if abs(step) * max(1.0, float(np.abs(state.speed).max(initial=0))) > LONGEST:
         raise SettingError(f"dt: {dt}, expected {LONGEST:g} s or less on every clock")
+    if state._before is None:
+        state._before = state.place.copy()
     for kind, own in enumerate(state.kinds):
         rows = state.rows(kind)
         kernel_crowd.advance_crowd(
@@ -163,7 +181,11 @@ def advance_crowd(state: CrowdState, dt: float) -> None:
             state.place[rows],
             state.heading[rows],
         )
-    state._elapsed += abs(step)
+    if step:  # while the clock stands still they are as fast as they were
+        with np.errstate(all="ignore"):  # what is not finite is not seen
+            moved = state.place - state._before
+            state.pace[:] = np.sqrt((moved * moved).sum(1)) / abs(step)
+        state._before[:] = state.place
 
 
 def _check(state: CrowdState) -> None:
@@ -204,12 +226,8 @@ def see_crowd(
     """
     _check(state)
     check_view(camera, size)
-    speeds = np.zeros(len(state), np.float32)
     chosen = np.full(len(state), -1, np.int32)
     with np.errstate(all="ignore"):  # what is too far away is not seen
-        if state._elapsed > 0:
-            moved = state.place - state._before
-            speeds[:] = np.sqrt((moved * moved).sum(1)) / state._elapsed
         for kind, own in enumerate(state.kinds):
             first = state.firsts[kind]
             rows = np.arange(first, state.firsts[kind + 1])
@@ -229,7 +247,7 @@ def see_crowd(
                     reaches[is_seen],
                     heights=np.float32(own.levels.height) * sizes,
                     widths=np.float32(2 * own.footprint) * sizes,
-                    speeds=speeds[rows],
+                    speeds=state.pace[rows],
                     sizes=sizes,
                 ),
                 levels=level,
@@ -238,7 +256,6 @@ def see_crowd(
             )
             chosen[rows] = level
     state.level[:] = chosen
-    state._before[:], state._elapsed = state.place, 0.0
 
 
 def check_view(camera: Any, size: Any) -> None:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flexor.arrays import Doubles, Ints
+from flexor.arrays import Doubles, Floats, Ints
 from flexor.deform.level_bind import LevelBind, bind_level, rest_vertices
 from flexor.errors import SettingError
 from flexor.maths import exact, transforms
 from flexor.pose.clips.root_motion import RootMotion
-from flexor.pose.crowd.layout import DEFINED
+from flexor.pose.crowd.layout import DEFINED, LANES
 from flexor.pose.crowd.node_motion import NodeMotion, make_node_motion
 from flexor.pose.layout import Layout
 from flexor.scene.character.clip import Clip
@@ -20,6 +20,7 @@ from flexor.scene.character.skeleton import rest_world
 from flexor.scene.runtime.levels import Levels
 from flexor.scene.runtime.packed_clip import PackedClip
 from flexor.scene.scene import Scene
+from flexor.stage.crowd.standing import find_soles, rest_places, surface_shares
 
 __all__ = ["CrowdKind", "footprint_of", "make_kind", "slot_reaches"]
 
@@ -33,8 +34,10 @@ class CrowdKind:
     levels: its levels of detail; motion: its clips; binds: by level, then by surface;
     centres: float64 (C + 1, 3) and reaches: float64 (C + 1,), a ball around all that
     a clip shows, metres from the base point, the rest pose last; footprint: metres that
-    it takes on the floor at rest, from its middle; ways: int32 (C + 1, 2)
-    and paths: float64 (P, 5), how clips carry a character on, see the kernel.
+    it takes on the floor at rest, from its middle; soles: float64 (C + 1,), metres from
+    the base point up to the floor that a clip stands on; shares: by level, then by
+    surface, float32 (P,), the part of the body's surface at each place; ways: int32
+    (C + 1, 2), paths: float64 (P, 5), how clips carry a character on, see the kernel.
     """
 
     levels: Levels
@@ -43,6 +46,8 @@ class CrowdKind:
     centres: Doubles
     reaches: Doubles
     footprint: float
+    soles: Doubles
+    shares: tuple[tuple[Floats, ...], ...]
     ways: Ints
     paths: Doubles
 
@@ -76,6 +81,10 @@ def make_kind(
     balls = np.array(
         [_ball(motion, row, reaches, sizes) for row in range(len(clips) + 1)]
     )
+    places = [
+        rest_places(scene, levels, lanes.reshape(-1, LANES)[groups].ravel(), own)
+        for groups, own in zip(motion.lanes.groups, binds, strict=True)
+    ]
     table, paths = _paths(clips, ways or {})
     return CrowdKind(
         levels,
@@ -84,6 +93,8 @@ def make_kind(
         balls[:, :3].copy(),
         balls[:, 3].copy(),
         footprint_of(scene, levels),
+        find_soles(motion, binds[0], places[0]),
+        tuple(map(surface_shares, places, binds)),
         table,
         paths,
     )

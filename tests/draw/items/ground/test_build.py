@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,8 @@ from flexor.draw.items.ground.mesh import (
 from flexor.draw.items.ground.picture import COLOURS, MOST, paint_ground
 from flexor.errors import SettingError
 from flexor.maths.colour import linear_from_srgb
-from flexor.scene.stage.ground import flat_ground, make_ground
+from flexor.scene.stage.ground import Ground, flat_ground, make_ground
+from flexor.scene.stage.layout import SURFACES
 from flexor.scene.stage.zone import Zone
 
 
@@ -217,3 +219,48 @@ def test_shade_is_the_grounds_colour_in_less_light() -> None:
 def test_what_is_not_known_is_refused() -> None:
     with pytest.raises(SettingError, match="plain: 'mud'"):
         upload_ground(open_backend("record"), flat_ground(), "mud")  # type: ignore[arg-type]
+
+
+# Room
+
+
+def patches(cells: int, step: float) -> Ground:
+    """Ground of all surfaces, uneven."""
+    surfaces = np.zeros((cells, cells), np.uint8)
+    surfaces[: cells // 3, : cells // 2] = SURFACES.index("sand")
+    surfaces[-cells // 3 :, cells // 2 :] = SURFACES.index("water")
+    x = np.arange(cells + 1)
+    return Ground(0.1 * np.sin(x / 3) + 0 * x[:, None], (0.0, 0.0), step, surfaces)
+
+
+@pytest.mark.parametrize("is_clear", [False, True])
+def test_bands_make_no_difference(
+    is_clear: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ground = patches(12, 0.25)
+    whole = paint_ground(ground, is_clear=is_clear)
+    assert whole.pixels.shape[0] > ground_picture.BAND_ROWS
+    for rows in (7, 10_000):
+        monkeypatch.setattr(ground_picture, "BAND_ROWS", rows)
+        again = paint_ground(ground, is_clear=is_clear)
+        np.testing.assert_array_equal(again.pixels, whole.pixels)
+        np.testing.assert_array_equal(again.light, whole.light)
+
+
+def test_large_grounds_take_little_more_room_than_their_pictures(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """80 metres, with half the pixels: what is kept, and no more than that again."""
+    monkeypatch.setattr(ground_picture, "MOST", 1024)
+    ground = patches(160, 0.5)
+    upload_ground(open_backend("raster"), patches(4, 0.5))  # all is loaded
+    backend = open_backend("raster")
+    tracemalloc.start()
+    try:
+        assets = upload_ground(backend, ground)
+        kept, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert assets.picture.pixels.shape == (1024, 1024, 4)
+    assert kept < 40e6
+    assert peak < 60e6

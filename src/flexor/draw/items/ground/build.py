@@ -80,7 +80,7 @@ def upload_ground(
     row, column = row.ravel()[used], column.ravel()[used]
     texcoords = np.stack([column / columns, row / rows], 1).astype(np.float32)
     mesh = DrawMesh(len(used), faces.reshape(-1, 3).astype(np.int32), texcoords)
-    texture = DrawTexture(picture.pixels.copy(), "clamp", "clamp")
+    texture = DrawTexture(picture.pixels, "clamp", "clamp")
     return GroundAssets(
         ground,
         backend.upload(mesh),

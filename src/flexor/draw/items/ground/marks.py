@@ -12,7 +12,12 @@ import numpy as np
 
 from flexor.arrays import Doubles, Floats
 from flexor.draw.drawlist import RGB
-from flexor.draw.items.ground.picture import GroundPicture, levels_of, values_between
+from flexor.draw.items.ground.picture import (
+    BAND_ROWS,
+    GroundPicture,
+    levels_of,
+    values_between,
+)
 from flexor.draw.items.sunlight import Shades, in_shade
 from flexor.draw.scene.lighting import light_on
 from flexor.scene.character.light import Light
@@ -53,14 +58,16 @@ def mark_ground(
     dark = None if shades is None else _shadow(light.shape[:2], ground, shades)
     if dark is None and light is picture.light:
         return picture
-    seen = light
-    if dark is not None:
-        up = np.array([[0.0, 1.0, 0.0]], np.float32)
-        full = np.maximum(light_on(lights, 0 * up, up)[0], 1e-6)
-        left = np.minimum(np.array(LEFT, np.float32) / full, 1)
-        seen = light * (1 + dark[..., None] * (left - 1))
+    up = np.array([[0.0, 1.0, 0.0]], np.float32)
+    full = np.maximum(light_on(lights, 0 * up, up)[0], 1e-6)
+    left = np.minimum(np.array(LEFT, np.float32) / full, 1)
     pixels = picture.pixels.copy()
-    pixels[..., :3] = levels_of(np.clip(seen, 0, 1))
+    for first in range(0, len(light), BAND_ROWS):
+        band = slice(first, first + BAND_ROWS)
+        seen = light[band]
+        if dark is not None:
+            seen = seen * (1 + dark[band][..., None] * (left - 1))
+        pixels[band, :, :3] = levels_of(np.clip(seen, 0, 1))
     return GroundPicture(pixels, np.ascontiguousarray(light, np.float32))
 
 

@@ -21,6 +21,7 @@ from flexor.scene.stage.ground import Ground
 from flexor.scene.stage.layout import SURFACES
 
 __all__ = [
+    "BAND_ROWS",
     "COLOURS",
     "GroundPicture",
     "Plain",
@@ -53,6 +54,7 @@ ROUND = 0.45  # cells over which borders are rounded
 SHARP = 10.0  # how sharp they are
 WOBBLE = 0.07  # how far chance moves a border
 STEPS = 1 << 15  # of light, whose levels are looked up
+BAND_ROWS = 128  # of a picture, that are painted at a time
 FOAM: RGB = (0.5, 0.62, 0.66)  # at the border of water
 
 
@@ -92,24 +94,45 @@ def paint_ground(
     z = (np.arange(high, dtype=np.float32) + 0.5) * (rows / high)
     x = (np.arange(wide, dtype=np.float32) + 0.5) * (columns / wide)
     side = max(round(SQUARE / ground.step), 1)
-    odd = (z[:, None] // side + x // side) % 2
-    light = _paint(plain, odd, fine, chance)
-    wobble = WOBBLE * _noise((high, wide), 0.35 * fine, chance)
+    below = _Paint(plain, (high, wide), fine, chance)
+    wobbles = _Noise((high, wide), 0.35 * fine, chance)
+    over: list[tuple[_Paint, Floats]] = []
     for number, name in enumerate(SURFACES[1:], 1):
         is_it = ground.surfaces == number
-        if not is_it.any():
-            continue
-        share = _cover(is_it, z, x)
-        part = np.clip((share + wobble - 0.5) * SHARP + 0.5, 0, 1)[..., None]
-        look = "floor" if name == "water" and is_clear else name
-        own = _paint(look, odd, fine, chance)
-        if look == "water":
-            rim = np.exp(-(((share + wobble - 0.56) / 0.05) ** 2))[..., None]
-            own += 0.5 * rim * (np.array(FOAM, np.float32) - own)
-        light += part * (own - light)
+        if is_it.any():
+            look = "floor" if name == "water" and is_clear else name
+            over.append((_Paint(look, (high, wide), fine, chance), _soft(is_it)))
     pixels = np.full((high, wide, 4), 255, np.uint8)
-    pixels[..., :3] = levels_of(np.clip(light, 0, 1))
-    return GroundPicture(pixels, light.astype(np.float32))
+    light = np.empty((high, wide, 3), np.float32)
+    # In bands: what is in between takes several times the room of a picture.
+    for first in range(0, high, BAND_ROWS):
+        band = slice(first, min(first + BAND_ROWS, high))
+        odd = (z[band, None] // side + x // side) % 2
+        own = below.colours(odd, band)
+        wobble = WOBBLE * wobbles.values(band)
+        for paint, soft in over:
+            _lay_over(own, paint.colours(odd, band), soft, wobble, z[band], x, paint)
+        light[band] = own
+        pixels[band, :, :3] = levels_of(np.clip(own, 0, 1))
+    return GroundPicture(pixels, light)
+
+
+def _lay_over(
+    light: Floats,
+    own: Floats,
+    soft: Floats,
+    wobble: Floats,
+    z: Floats,
+    x: Floats,
+    paint: _Paint,
+) -> None:
+    """Put a surface over light (H, W, 3) where its soft cells say."""
+    share = values_between(soft, z - np.float32(0.5), x - np.float32(0.5))
+    part = np.clip((share + wobble - 0.5) * SHARP + 0.5, 0, 1)[..., None]
+    if paint.name == "water":
+        rim = np.exp(-(((share + wobble - 0.56) / 0.05) ** 2))[..., None]
+        own += 0.5 * rim * (np.array(FOAM, np.float32) - own)
+    light += part * (own - light)
 
 
 @cache
@@ -133,32 +156,51 @@ def levels_of(light: Floats) -> NDArray[np.uint8]:
     return levels
 
 
-def _cover(is_it: NDArray[np.bool_], z: Floats, x: Floats) -> Floats:
-    """How much of a surface is around places (z, x), in cells: float32 (H, W)."""
+def _soft(is_it: NDArray[np.bool_]) -> Floats:
+    """How much of a surface is around each cell: float32 (R, C)."""
     from scipy import ndimage
 
-    soft = ndimage.gaussian_filter(is_it.astype(np.float32), ROUND, mode="nearest")
-    return values_between(soft, z - np.float32(0.5), x - np.float32(0.5))
+    soft: Floats = ndimage.gaussian_filter(
+        is_it.astype(np.float32), ROUND, mode="nearest"
+    )
+    return soft
 
 
-def _paint(name: str, odd: Floats, fine: float, chance: Chance) -> Floats:
-    """A surface everywhere: float32 (H, W, 3), linear; fine: pixels a metre."""
-    even, other = (np.array(one, np.float32) for one in COLOURS[name])
-    light: Floats = even + odd[..., None] * (other - even)
-    for amount, size in GRAINS[name]:
-        light *= (1 + amount * _noise(odd.shape, size * fine, chance))[..., None]
-    return light
+class _Noise:
+    """Smooth bumps of `size` pixels, about -1 to 1, on a picture of (H, W)."""
+
+    def __init__(self, shape: tuple[int, int], size: float, chance: Chance) -> None:
+        self._size, self._wide = max(size, 1.0), shape[1]
+        cells = [int(n / self._size) + 3 for n in shape]
+        self._grid = chance.uniform(-1, 1, cells).astype(np.float32)
+
+    def values(self, band: slice) -> Floats:
+        """Those of some rows of the picture: float32 (H, W)."""
+        if self._size == 1.0:
+            return self._grid[band, : self._wide]
+        z, x = (np.arange(n) / self._size for n in (band.stop, self._wide))
+        return values_between(self._grid, z[band], x)
 
 
-def _noise(shape: tuple[int, ...], size: float, chance: Chance) -> Floats:
-    """Smooth bumps of `size` pixels: float32 (H, W), about -1 to 1."""
-    size = max(size, 1.0)
-    cells = [int(n / size) + 3 for n in shape]
-    grid = chance.uniform(-1, 1, cells).astype(np.float32)
-    if size == 1.0:
-        return grid[: shape[0], : shape[1]]
-    z, x = (np.arange(n) / size for n in shape)
-    return values_between(grid, z, x)
+class _Paint:
+    """A surface everywhere on a picture of (H, W); fine: pixels a metre."""
+
+    def __init__(
+        self, name: str, shape: tuple[int, int], fine: float, chance: Chance
+    ) -> None:
+        self.name = name
+        self._grains = [
+            (amount, _Noise(shape, size * fine, chance))
+            for amount, size in GRAINS[name]
+        ]
+
+    def colours(self, odd: Floats, band: slice) -> Floats:
+        """Linear colours of some rows: float32 (H, W, 3)."""
+        even, other = (np.array(one, np.float32) for one in COLOURS[self.name])
+        light: Floats = even + odd[..., None] * (other - even)
+        for amount, noise in self._grains:
+            light *= (1 + amount * noise.values(band))[..., None]
+        return light
 
 
 def values_between(

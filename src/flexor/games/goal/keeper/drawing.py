@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from flexor.api.character import Character
-from flexor.api.pictures.kit import bounds, many
+from flexor.api.pictures.kit import many
 from flexor.api.skins import SkinnedPrimitive
 from flexor.arrays import Floats
 from flexor.draw.backend import Backend
@@ -20,6 +22,7 @@ from flexor.draw.scene.build import Dress, build_items, dress_scene
 from flexor.draw.scene.style import DrawStyle
 from flexor.draw.scene.upload import upload_scene
 from flexor.pose.pose import Pose
+from flexor.scene.character.standing import bounds
 
 __all__ = ["KeeperPainter"]
 
@@ -40,7 +43,7 @@ class KeeperPainter:
         own = [p for p, has in zip(positions, self._meshed, strict=True) if has]
         self._samples = sample_surface(own, faces)
         self._area = self._samples.area * scale**2
-        size = bounds(own[0])[1] if own else 1.0
+        size = bounds(np.concatenate(own))[1] if own else 1.0
         self._shadow: ShadowState = init_shadow(upload_shadow(backend), size * scale)
         self._skins: list[SkinnedPrimitive] | None = None
         self._style: DrawStyle | None = None
