@@ -7,7 +7,14 @@ import pytest
 from flexor.bench import stage
 
 PLAYED = ("contacts", "foot_slide", "camera_near", "camera_outside", "camera_hidden")
-PLAYED += ("limb_depth", "foot_depth", "outside", "broken", "parries_met")
+PLAYED += (
+    "limb_depth",
+    "trunk_depth",
+    "foot_depth",
+    "outside",
+    "broken",
+    "parries_met",
+)
 PLAYED += ("parries_answered", "masher_wins")
 
 
