@@ -136,7 +136,6 @@ def make_figure_kind(scene: Scene, levels: Levels) -> FigureKind:
         )
         for level in every
     )
-    places = rest_places(scene, levels, slots[0], binds[0])
     return FigureKind(
         levels,
         slots,
@@ -144,7 +143,7 @@ def make_figure_kind(scene: Scene, levels: Levels) -> FigureKind:
         binds,
         slot_reaches(scene, levels) + _morph_reaches(scene, levels),
         footprint_of(scene, levels),
-        rest_sole(places),
+        rest_sole(rest_places(scene, levels, slots[0], binds[0])),
     )
 
 

@@ -132,6 +132,7 @@ def test_all_settings_of_a_stage(tmp_path: Path) -> None:
         lie_ticks=30,
         rise_after=8,
         break_ticks=9,
+        miss_ticks=30,
         parry=ParrySettings(
             amount=0.7,
             ticks=30,
@@ -146,7 +147,7 @@ def test_all_settings_of_a_stage(tmp_path: Path) -> None:
         ),
     )
     assert plan.pads == MoveSettings(chord_ticks=3, late_ticks=4, repeats=True)
-    assert plan.view == ViewSettings(fade=0.5, margin=0.2)
+    assert plan.view == ViewSettings(fade=0.5, margin=0.2, keep=0.3)
     assert plan.look == StageLook(
         style="bones",
         smooth=("head", "chest"),
