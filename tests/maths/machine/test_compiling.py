@@ -165,7 +165,8 @@ def interrupt(script: str, *words: str, **environment: str) -> tuple[str, str]:
         env={**os.environ, **environment},
     )
     assert getattr(process, stream).readline()
-    time.sleep(0.5)
+    # Not so long that a quick machine has compiled it all.
+    time.sleep(0.5 if stream == "stdout" else 0.15)
     process.send_signal(signal.SIGINT)
     out, said = process.communicate(timeout=120)
     assert process.returncode not in (0, None)
