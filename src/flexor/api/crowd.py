@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flexor.api.character import Character
-from flexor.api.playing import Travel, check_clips, find_travels
+from flexor.api.playing import Player, Travel, check_clips, find_travels
 from flexor.arrays import Doubles, Floats, Ints, RowsLike, spell_out
 from flexor.errors import SettingError, ShapeError
 from flexor.pose.crowd.level_choice import LevelRule
+from flexor.pose.play.layers import Layer
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.clip import Clip
 from flexor.scene.runtime.packed_clip import PackedClip
@@ -94,15 +95,12 @@ class Crowd:
         self.characters = _characters(characters)
         counts = _counts(count, len(self.characters))
         named = [{**hero.clips, **check_clips(clips)} for hero in self.characters]
+        self._played = [
+            (own, _theirs(root_motion, own, named, "root_motion")) for own in named
+        ]
         kinds = [
-            _make_kind(
-                hero,
-                own,
-                _theirs(root_motion, own, named, "root_motion"),
-                _theirs(expand, own, named, "expand"),
-                levels,
-            )
-            for hero, own in zip(self.characters, named, strict=True)
+            _make_kind(hero, *own, _theirs(expand, own[0], named, "expand"), levels)
+            for hero, own in zip(self.characters, self._played, strict=True)
         ]
         self.state: CrowdState = init_crowd(kinds, counts)
         self._painter: CrowdPainter | None = None
@@ -253,6 +251,20 @@ class Crowd:
                 numbers[is_mine] = own.motion.index(clip)
         self.clip[rows], self.loops[rows] = numbers, bool(loop)
         self.time[rows], self.speed[rows] = times, speeds
+
+    def take(self, row: int, *, layers: Sequence[Layer | str] | None = None) -> Player:
+        """A `Player` that goes on with what one of them does, and is seen in its place;
+        see docs/guide/crowds.md. layers: as of a Player.
+        """
+        from flexor.api.taking import take
+
+        return take(self.state, row, self.characters, self._played, layers)
+
+    def give_back(self, row: int, player: Player) -> None:
+        """Let one go on that `take` has given, where and as its player has it now."""
+        from flexor.api.taking import give_back
+
+        give_back(self.state, row, self.characters, player)
 
     def advance(self, dt: float) -> None:
         """Move on by `dt` seconds."""

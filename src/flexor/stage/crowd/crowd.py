@@ -70,7 +70,8 @@ class CrowdState:
     heading: (N,), radians about Y; size: (N,), factor; colour: float32 (N, 4), linear,
     multiplies that of the surfaces; level: int32 (N,), -1 for out of view.
     pace: float32 (N,), metres a second, how fast each went in the last step of the
-    clock, 0 before the first; shown, counts: of the last frame.
+    clock, 0 before the first; is_away: bool (N,), who is played elsewhere and so not
+    seen; shown, counts: of the last frame.
     """
 
     kinds: tuple[CrowdKind, ...]
@@ -85,6 +86,7 @@ class CrowdState:
     colour: Floats
     level: Ints
     pace: Floats
+    is_away: NDArray[np.bool_]
     shown: list[Shown] = field(default_factory=list)
     counts: SeenCounts = field(default_factory=SeenCounts)
     _before: Doubles | None = field(default=None, repr=False)
@@ -143,6 +145,7 @@ def init_crowd(kinds: Sequence[CrowdKind], counts: Sequence[int]) -> CrowdState:
         np.ones((total, 4), np.float32),
         np.full(total, -1, np.int32),
         np.zeros(total, np.float32),
+        np.zeros(total, np.bool_),
     )
 
 
@@ -233,6 +236,7 @@ def see_crowd(
             rows = np.arange(first, state.firsts[kind + 1])
             centres, reaches = _balls(state, own, rows)
             is_seen = is_in_view(camera, size, centres, reaches)
+            is_seen &= ~state.is_away[rows]
             rows, centres = rows[is_seen], centres[is_seen]
             centres.flags.writeable = False  # rules are shown them
             level = state.level[rows]
