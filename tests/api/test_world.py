@@ -223,3 +223,19 @@ def test_a_world_keeps_the_buffers_that_are_asked_for() -> None:
     assert world.target.depth is not None
     with pytest.raises(SettingError, match="part: pictures of many"):
         world.draw(SIZE, CAMERA, flexor.DrawStyle(buffers=("part",)))
+
+
+def test_discs_of_a_crowd_lie_on_the_ground() -> None:
+    world = flexor.World(hills())
+    crowd = world.add(flexor.Crowd(hero(), 4, levels=False))
+    crowd.place[:, 0] = -1, 0.5, 2, 3.5
+    world.advance(1 / 60)
+    world.draw(SIZE, CAMERA)
+    painter = world._painter
+    assert painter is not None
+    (discs,) = painter._crowds[0][1].shadows_on(world.ground)
+    x, y, z = np.moveaxis(discs.positions.astype(float), -1, 0)
+    over = y - world.ground.height(x, z)
+    assert 0.005 < over.min() <= over.max() < 0.05
+    assert np.ptp(y[-1]) > 0.01, "on a slope"
+    assert np.hypot(x[:, 0] - crowd.place[:, 0], z[:, 0]).max() < 0.1

@@ -13,11 +13,12 @@ from flexor.arrays import Floats
 from flexor.draw.backend import Backend, open_backend
 from flexor.draw.drawlist import DrawItem, DrawList
 from flexor.draw.items.crowds import (
-    DARKER,
     CrowdSurface,
     HeightAt,
     build_shadows,
     build_surface,
+    lay_shadows,
+    upload_ground_disc,
     upload_shadow_disc,
     upload_surface,
 )
@@ -66,7 +67,7 @@ class CrowdPainter:
             for assets, kind in zip(self._assets, state.kinds, strict=True)
         ]
         self._disc = upload_shadow_disc(self.backend)
-        self._darker = upload_shadow_disc(self.backend, DARKER)
+        self._ground_disc = upload_ground_disc(self.backend)
         self._field = Field(self.backend)
         self.targets = Targets()
         self._style: DrawStyle | None = None  # of the last picture
@@ -152,8 +153,9 @@ class CrowdPainter:
         if floor is not None:
             places[:, 1] = floor
         reaches = (wide * state.size[who]).astype(np.float32)
-        disc = self._disc if height is None else self._darker
-        return [build_shadows(disc, places, reaches, height)]
+        if height is None:
+            return [build_shadows(self._disc, places, reaches)]
+        return [lay_shadows(self._ground_disc, places, reaches, height)]
 
     def _below(self, own: Shown) -> Floats:
         """Places (n, 3) on the floor under the bodies of characters as they are now.

@@ -16,13 +16,14 @@ from flexor.draw.scene.upload import SceneAssets
 from flexor.errors import ShapeError
 
 __all__ = [
-    "DARKER",
     "CrowdSurface",
     "HeightAt",
     "build_field",
     "build_shadows",
     "build_surface",
+    "lay_shadows",
     "upload_field",
+    "upload_ground_disc",
     "upload_shadow_disc",
     "upload_surface",
 ]
@@ -30,9 +31,10 @@ __all__ = [
 HeightAt = Callable[[NDArray[np.floating], NDArray[np.floating]], NDArray[np.float64]]
 
 RIM = 12  # corners of a shadow
-DARK, DARKER = 0.38, 0.65  # of a shadow in its middle; beside cast shadows
+DARK = 0.38  # of a shadow in its middle
+DARKER, RING = 0.55, 0.5  # of one that lies on a ground, up to a part of its reach
 LIFT = 0.004  # of a character's reach: how far its shadow is above the floor
-BULGE = 0.03  # the same on ground that is not flat
+BULGE = 0.04  # the same on ground that is not flat
 FIELD = 48  # quads across
 ACROSS = 0.35  # of what makes stripes differ: the part of those along x
 
@@ -113,35 +115,60 @@ def upload_surface(
     return CrowdSurface(number, first)
 
 
-def upload_shadow_disc(backend: Backend, dark: float = DARK) -> int:
-    """A soft disc, uploaded; `build_shadows` puts it under characters; dark: in its
-    middle.
-    """
+def upload_shadow_disc(backend: Backend) -> int:
+    """A soft disc, uploaded; `build_shadows` puts it under characters."""
     rim = np.arange(RIM, dtype=np.int32)
     faces = np.stack([np.zeros_like(rim), 1 + rim, 1 + (rim + 1) % RIM], 1)
     colours = np.zeros((1 + RIM, 4), np.float32)
-    colours[0, 3] = dark
+    colours[0, 3] = DARK
     return backend.upload(DrawMesh(1 + RIM, faces, colours=colours))
 
 
-def build_shadows(
-    number: int, places: Floats, reaches: Floats, height: HeightAt | None = None
-) -> DrawItem:
-    """Shadows of n characters: places (n, 3), on the floor; reaches (n,), metres.
+def build_shadows(number: int, places: Floats, reaches: Floats) -> DrawItem:
+    """Shadows of n characters: places (n, 3), on the floor; reaches (n,), metres."""
+    points = places[:, None] + _disc(1.0) * reaches[:, None, None]
+    points[..., 1] += LIFT * reaches[:, None]
+    return DrawItem(number, points, None, Look(alpha="blend", shading="unlit"))
 
-    height: how high a ground is at places x and z, on which they are laid; None: they
-    are flat, where the places are.
+
+def upload_ground_disc(backend: Backend) -> int:
+    """A disc that is dark up to a ring and soft beyond it, beside shadows that are
+    cast; `lay_shadows` lays it on a ground.
     """
+    rim = np.arange(RIM, dtype=np.int32)
+    after = (rim + 1) % RIM
+    inner, outer = 1 + rim, 1 + RIM + rim
+    core = np.stack([np.zeros_like(rim), inner, 1 + after], 1)
+    around = [
+        np.stack([inner, outer, 1 + RIM + after], 1),
+        np.stack([inner, 1 + RIM + after, 1 + after], 1),
+    ]
+    colours = np.zeros((1 + 2 * RIM, 4), np.float32)
+    colours[: 1 + RIM, 3] = DARKER
+    faces = np.concatenate([core, *around])
+    return backend.upload(DrawMesh(len(colours), faces, colours=colours))
+
+
+def lay_shadows(
+    number: int, places: Floats, reaches: Floats, height: HeightAt
+) -> DrawItem:
+    """Shadows of n characters on a ground: under places (n, 3); reaches (n,), metres;
+    height: how high the ground is at x and z.
+    """
+    disc: Floats = np.concatenate([_disc(RING), _disc(1.0)[1:]])
+    points: Floats = places[:, None] + disc * reaches[:, None, None]
+    points[..., 1] = height(points[..., 0], points[..., 2])
+    # Between its corners a disc may be lower than ground that bulges.
+    points[..., 1] += BULGE * reaches[:, None]
+    return DrawItem(number, points, None, Look(alpha="blend", shading="unlit"))
+
+
+def _disc(reach: float) -> Floats:
+    """The middle and the rim of a disc: float32 (1 + RIM, 3)."""
     angles = np.arange(RIM) * (2 * math.pi / RIM)
     disc = np.zeros((1 + RIM, 3), np.float32)
     disc[1:, 0], disc[1:, 2] = np.sin(angles), np.cos(angles)
-    points = places[:, None] + disc * reaches[:, None, None]
-    if height is not None:
-        points[..., 1] = height(points[..., 0], points[..., 2])
-        # Between its corners a disc may be lower than ground that bulges.
-        points[..., 1] += BULGE * reaches[:, None]
-    points[..., 1] += LIFT * reaches[:, None]
-    return DrawItem(number, points, None, Look(alpha="blend", shading="unlit"))
+    return disc * np.float32(reach)
 
 
 def upload_field(backend: Backend) -> int:
