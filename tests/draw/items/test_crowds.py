@@ -17,7 +17,9 @@ from flexor.draw.items.crowds import (
     build_field,
     build_shadows,
     build_surface,
+    lay_shadows,
     upload_field,
+    upload_ground_disc,
     upload_shadow_disc,
     upload_surface,
 )
@@ -144,7 +146,7 @@ def test_surfaces_wear_what_the_style_says(
     assert (item.strokes is not None) is has_strokes
 
 
-@pytest.mark.parametrize("what", ["shadow", "field"])
+@pytest.mark.parametrize("what", ["shadow", "laid", "field"])
 def test_they_are_seen_from_above(what: str) -> None:
     backend = open_backend("raster")
     if what == "shadow":
@@ -152,6 +154,13 @@ def test_they_are_seen_from_above(what: str) -> None:
             upload_shadow_disc(backend),
             np.zeros((1, 3), np.float32),
             np.ones(1, np.float32),
+        )
+    elif what == "laid":
+        item = lay_shadows(
+            upload_ground_disc(backend),
+            np.zeros((1, 3), np.float32),
+            np.ones(1, np.float32),
+            lambda x, z: 0.1 * x + z * 0,
         )
     else:
         item = build_field(
