@@ -12,8 +12,10 @@ import pytest
 import flexor
 from flexor.api.character import Character
 from flexor.api.stage import Stage
+from flexor.convert.levels.make import make_levels
 from flexor.errors import SettingError
 from flexor.scene.character.camera import Camera
+from flexor.scene.runtime.level_settings import LevelSettings
 from flexor.scene.stage.ground_shapes import Patch, shape_ground
 from flexor.scene.stage.plan import Actor, StageLook, StagePlan
 from tests.api.pictures.test_crowd import from_middle
@@ -27,6 +29,13 @@ CAMERA = Camera(eye=(0.0, 2.0, 6.0), target=(0.0, 0.9, 0.0))
 @functools.cache
 def hero() -> Character:
     return flexor.samples.mannequin()
+
+
+@functools.cache
+def coarse() -> Character:
+    """One with a second level."""
+    settings = LevelSettings(heights=(60,))
+    return hero().with_levels(make_levels(hero().scene, settings)[0])
 
 
 @functools.cache
@@ -147,6 +156,10 @@ def test_worlds_are_copied_whole() -> None:
         (lambda world: world.add(hero()), "Character, expected a Player, a Crowd or a"),
         (lambda world: world.add(5), "int, expected a Player"),
         (lambda world: world.remove(flexor.Player(hero())), "is not in the world"),
+        (
+            lambda world: [world.add(world.add(flexor.Goal()))],
+            "is in the world already",
+        ),
         (lambda world: world.add(flexor.Player(hero()), colour="red"), "colour: 'red'"),
         (lambda world: world.add(flexor.Player(hero()), colour=(1, 2)), "colour: "),
         (lambda world: world.draw((0, 5)), "size: "),
@@ -239,3 +252,32 @@ def test_discs_of_a_crowd_lie_on_the_ground() -> None:
     assert 0.005 < over.min() <= over.max() < 0.05
     assert np.ptp(y, axis=1).max() > 0.01, "on a slope"
     assert np.hypot(x[:, 0] - crowd.place[:, 0], z[:, 0]).max() < 0.1
+
+
+def test_who_is_nowhere_is_not_seen() -> None:
+    world = flexor.World()
+    crowd = world.add(flexor.Crowd(hero(), 3, levels=False))
+    crowd.place[:, 0] = -1, np.nan, 1
+    world.advance(1 / 60)
+    world.draw(SIZE, CAMERA)
+    assert world.counts.shown == 2
+
+
+def test_levels_by_speed() -> None:
+    """Of a stage's own, of players and of crowds."""
+    red = Actor(name="red", place=(-2, 0))
+    world = flexor.World(StagePlan(cast=(red,)), characters={"mannequin": coarse()})
+    player, crowd = flexor.Player(coarse(), 2), flexor.Crowd(coarse(), 2)
+    world.add(player)
+    world.add(crowd)
+    rule = flexor.LevelRule(by="speed", borders=(1.0,))
+    for fast in (0.0, 3.0):
+        for _ in range(3):
+            player.places[0, 0, 3] += fast / 60
+            crowd.place[0, 0] += fast / 60
+            world.advance(1 / 60)
+        world.draw(SIZE, CAMERA, rules=rule)
+        assert world.casts[0].figures.level.tolist() == [int(fast > 1), 0]
+        assert crowd.level.tolist() == [int(fast > 1), 0]
+    assert world.casts[0].figures.pace == pytest.approx([3, 0])
+    assert world.counts.shown == 5

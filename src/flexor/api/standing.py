@@ -27,7 +27,8 @@ class Cast:
 
     figures: at which level each is seen; tints: float32 (N, 4), linear; feet: what puts
     them on the ground, None: clips have them; is_standing: whether places are brought
-    to the height of the ground.
+    to the height of the ground; before: float64 (N, 3), where they were after the last
+    step, None before the first.
     """
 
     player: Player
@@ -35,6 +36,15 @@ class Cast:
     tints: Floats
     feet: Feet | None
     is_standing: bool
+    before: Doubles | None = None
+
+    def measure(self, dt: float) -> None:
+        """How fast each has gone since it was last asked, `dt` seconds ago."""
+        places = self.player.places[..., 3].copy()
+        if self.before is not None and dt > 0:
+            way = places - self.before
+            self.figures.pace[:] = np.sqrt((way * way).sum(1)) / dt
+        self.before = places
 
 
 def has_legs(hero: Character) -> bool:

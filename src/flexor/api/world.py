@@ -113,6 +113,8 @@ class World:
         flat; colour: of a player, linear, what its surfaces are multiplied by: (4,)
         for all, or (N, 4).
         """
+        if self._has(thing):
+            raise SettingError(f"thing: {thing!r} is in the world already")
         if isinstance(thing, Player):
             self.casts.append(self._cast(thing, stand, feet, colour))
         elif isinstance(thing, Crowd):
@@ -135,16 +137,16 @@ class World:
 
     def remove(self, thing: Player | Crowd | Goal) -> None:
         """Take out what `add` has brought."""
-        kept = [cast for cast in self.casts if cast.player is not thing]
-        lists: tuple[list[Any], ...] = self.crowds, self.goals
-        is_there = len(kept) < len(self.casts)
-        self.casts = kept
-        for own in lists:
-            is_there = is_there or any(one is thing for one in own)
-            own[:] = [one for one in own if one is not thing]
-        if not is_there:
+        if not self._has(thing):
             raise SettingError(f"thing: {thing!r} is not in the world")
+        self.casts = [cast for cast in self.casts if cast.player is not thing]
+        self.crowds = [crowd for crowd in self.crowds if crowd is not thing]
+        self.goals = [goal for goal in self.goals if goal is not thing]
         self._painter = None
+
+    def _has(self, thing: Any) -> bool:
+        known = [cast.player for cast in self.casts], self.crowds, self.goals
+        return any(one is thing for own in known for one in own)
 
     def _cast(
         self, player: Player, stand: bool, feet: bool | None, colour: ArrayLike
@@ -181,8 +183,10 @@ class World:
             cast.feet.apply(cast.player, self.ground)
 
     def _put_crowd(self, crowd: Crowd) -> None:
-        places = crowd.place
-        places[:, 1] = self.ground.height(places[:, 0], places[:, 2]) - crowd.soles
+        # Who is nowhere is not seen, and stays there.
+        rows = np.flatnonzero(np.isfinite(crowd.place).all(1))
+        x, z = crowd.place[rows][:, [0, 2]].T
+        crowd.place[rows, 1] = self.ground.height(x, z) - crowd.soles[rows]
 
     def advance(self, dt: float, buttons: Buttons = None) -> None:
         """Move all on by `dt` seconds; buttons: what the pads of the stage hold.
@@ -194,6 +198,7 @@ class World:
         for cast in self.casts:
             cast.player.advance(dt)
             self._put_cast(cast)
+            cast.measure(dt)
         for crowd in self.crowds:
             # Who was put elsewhere has not gone there uphill: it would count as speed.
             self._put_crowd(crowd)

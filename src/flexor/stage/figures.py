@@ -103,6 +103,7 @@ class FigureState:
     """N figures of a kind. level: int32 (N,), as they were seen last, -1 for not at
     all; is_seen: bool (N,), False for those of whom at most the shadow was; middles:
     float32 (N, 3) and reaches: float32 (N,), balls around them, of the last look;
+    pace: float32 (N,), metres a second, for rules by speed, as who moves them says;
     shown: the finest level first; nodes, vertices, triangles: that were touched for
     levels above 0.
     """
@@ -112,6 +113,7 @@ class FigureState:
     is_seen: Bools
     middles: Floats
     reaches: Floats
+    pace: Floats
     shown: list[ShownFigures] = field(default_factory=list)
     nodes: int = 0
     vertices: int = 0
@@ -173,6 +175,7 @@ def init_figures(kind: FigureKind, count: int) -> FigureState:
         np.zeros(count, np.bool_),
         np.zeros((count, 3), np.float32),
         np.zeros(count, np.float32),
+        np.zeros(count, np.float32),
     )
 
 
@@ -225,6 +228,7 @@ def see_figures(
                 state.reaches[rows],
                 heights=(high - low)[rows, 1],
                 widths=np.full(len(rows), 2 * kind.footprint, np.float32),
+                speeds=state.pace[rows],
             ),
             levels=own,
         )

@@ -13,7 +13,7 @@ from flexor import samples
 from flexor.api.detail import kind_of
 from flexor.api.pictures.coarse import CoarsePainter, Shade, with_texture
 from flexor.api.stage_cast import CastBody
-from flexor.arrays import Floats, Ints
+from flexor.arrays import Doubles, Floats, Ints
 from flexor.draw.backend import Backend
 from flexor.draw.drawlist import RGB, DrawItem, DrawLines, DrawTexture
 from flexor.draw.items.afterimages import build_afterimage, upload_afterimages
@@ -44,13 +44,15 @@ __all__ = ["BodyPainter", "View"]
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
     """What a picture is seen with: camera, size in pixels, rules by which levels are
-    chosen, and the sun, None without shadows.
+    chosen, the sun, None without shadows, and how fast those of the stage are: (N,),
+    metres a second.
     """
 
     camera: Camera
     size: tuple[int, int]
     rules: LevelRule | Sequence[LevelRule] | None
     sun: Sun | None
+    pace: Doubles | None = None
 
 
 class BodyPainter:
@@ -109,6 +111,8 @@ class BodyPainter:
             if len(kind.levels) > 1:
                 walls = None if body.shadows is None else body.shadows.walls
                 self._coarse = CoarsePainter(self._assets, figures, walls)
+        if view.pace is not None:
+            figures.pace[:] = view.pace[body.rows]
         see_figures(figures, world, view.camera, view.size, view.rules, sun=view.sun)
         skin_figures(figures, world)
         self._is_coarse = any(own.level > 0 for own in figures.shown)

@@ -35,6 +35,7 @@ from flexor.pose.crowd.level_choice import LevelRule
 from flexor.scene.character.camera import Camera
 from flexor.scene.character.light import DAYLIGHT, Light
 from flexor.scene.stage.ground import Ground
+from flexor.scene.stage.moves import RATE
 from flexor.scene.stage.plan import StageLook, StagePlan
 from flexor.stage.camera import camera_of
 from flexor.stage.counts import SeenCounts
@@ -122,7 +123,9 @@ class StagePainter:
         is_own, camera = camera is None, camera or camera_of(state.camera)
         has_shadow = own.has_shadow and self._look.shadows
         sun = self.sun if has_shadow else None
-        view = View(camera, size, rules, sun) if detail else None
+        way = (state.places - state.before)[:, [0, 2]] * (RATE if state.tick else 0)
+        pace = np.sqrt((way * way).sum(1))
+        view = View(camera, size, rules, sun, pace) if detail else None
         wanted = [
             painter.see(body, view)
             for painter, body in zip(self._cast, state.bodies, strict=True)
