@@ -281,3 +281,18 @@ def test_levels_by_speed() -> None:
         assert crowd.level.tolist() == [int(fast > 1), 0]
     assert world.casts[0].figures.pace == pytest.approx([3, 0])
     assert world.counts.shown == 5
+
+
+def test_there_is_one_room_for_skins_however_many_are_seen() -> None:
+    world = flexor.World()
+    player = world.add(flexor.Player(hero(), 4))
+    player.places[:, 0, 3] = 0, 1, 2, 3
+    counts = set()
+    for x in (-1.5, 1.5, 4.5, 1.5, 5.5):
+        camera = Camera(eye=(x, 1.0, 3.0), target=(x, 1.0, 0.0))
+        world.draw(SIZE, camera, flexor.DrawStyle(samples=1, shadow=False))
+        counts.add(len(world.casts[0].figures.shown[0].who))
+    assert len(counts) > 1
+    assert world._painter is not None
+    (skins,) = world._painter._rooms.values()
+    assert {len(skin.positions) for skin in skins} == {max(counts)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +53,7 @@ class WorldPainter:
             for crowd in crowds
         ]
         self._goals = [(goal, GoalPainter(goal.netting, backend)) for goal in goals]
-        self._rooms: dict[tuple[int, int], list[SkinnedPrimitive]] = {}
+        self._rooms: dict[int, list[SkinnedPrimitive]] = {}
 
     def draw(
         self,
@@ -131,9 +132,19 @@ class WorldPainter:
         self, row: int, world: Floats, who: NDArray[np.int32]
     ) -> list[tuple[Floats, Floats]]:
         """Positions and normals (n, V, 3) of each primitive, with all weights."""
-        player, key = self._casts[row][0].player, (row, len(who))
+        player = self._casts[row][0].player
         hero, state = player.hero, player.state
         weights = np.ascontiguousarray(state.weights[who])
         pose = Pose.from_lanes(state.local[who], hero.layout, world, weights)
-        skins = self._rooms[key] = hero.deform_many(pose, self._rooms.get(key))
+        count, skins = len(who), self._rooms.get(row)
+        if skins is None or any(len(own.positions) < count for own in skins):
+            skins = self._rooms[row] = hero.deform_many(pose)
+        else:  # a part of the room of the most that were seen at once
+            skins = [
+                replace(
+                    own, positions=own.positions[:count], normals=own.normals[:count]
+                )
+                for own in skins
+            ]
+            hero.deform_many(pose, skins)
         return [(skin.positions, skin.normals) for skin in skins]
